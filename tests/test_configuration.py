@@ -52,7 +52,7 @@ def written(text: str, name: str = "groundplan.yaml") -> Path:
     return path
 
 
-def refused(flags: Flags | None = None, **environment: str) -> Invalid:
+def error_of(flags: Flags | None = None, **environment: str) -> Invalid:
     with pytest.raises(Invalid) as caught:
         settings(flags, **environment)
     return caught.value
@@ -129,7 +129,7 @@ def test_an_empty_file_changes_nothing() -> None:
 def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typo: str, meant: str) -> None:
     written(f"access: open\n{typo}: x\n")
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_unknown_key"
     assert error.details == {"key": typo, "file": "groundplan.yaml", "line": 2, "near": meant}
@@ -139,7 +139,7 @@ def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typ
 def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
     written("colour: blue\n")
 
-    assert refused().details["allowed"] == [
+    assert error_of().details["allowed"] == [
         "db_path",
         "agent_identity",
         "access",
@@ -192,19 +192,19 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
 def test_a_value_of_the_wrong_kind_is_refused_with_its_place(line: str) -> None:
     written(f"# a comment\n{line}\n")
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_invalid_value"
     assert f"{line.partition(':')[0]} (groundplan.yaml, line 2)" in error.message
 
 
 def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> None:
-    assert refused(Flags(access="member")).details == {
+    assert error_of(Flags(access="member")).details == {
         "setting": "--access",
         "allowed": ["open", "members"],
         "near": "members",
     }
-    assert refused(GROUNDPLAN_TOOLS="work,knowlege").details == {
+    assert error_of(GROUNDPLAN_TOOLS="work,knowlege").details == {
         "setting": "GROUNDPLAN_TOOLS",
         "allowed": [*TOOL_GROUPS, "all"],
         "near": "knowledge",
@@ -230,7 +230,7 @@ def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> N
 def test_a_file_that_is_not_a_list_of_settings_is_refused_with_a_line(text: str) -> None:
     written(text)
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_invalid"
     assert error.details["line"] >= 1
@@ -239,15 +239,15 @@ def test_a_file_that_is_not_a_list_of_settings_is_refused_with_a_line(text: str)
 def test_a_file_that_is_not_text_is_refused() -> None:
     Path("groundplan.yaml").write_bytes(b"agent_identity: \xff")
 
-    assert refused().code == "config_invalid"
+    assert error_of().code == "config_invalid"
 
 
 def test_a_file_that_is_named_must_be_there_and_be_a_file() -> None:
     Path("folder").mkdir()
 
-    assert refused(Flags(config="missing.yaml")).code == "config_missing"
-    assert refused(Flags(config="")).code == "config_missing"
-    assert refused(Flags(config="folder")).code == "config_unreadable"
+    assert error_of(Flags(config="missing.yaml")).code == "config_missing"
+    assert error_of(Flags(config="")).code == "config_missing"
+    assert error_of(Flags(config="folder")).code == "config_unreadable"
 
 
 def test_every_group_is_accepted_in_any_order_and_all_means_all() -> None:

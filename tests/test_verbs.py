@@ -66,7 +66,7 @@ def verb_of(plan: Session, operation: Operation[Any, Any]) -> Callable[..., Any]
     return found
 
 
-def refusal(run: Callable[[], object]) -> tuple[str, dict[str, Any]]:
+def error_of(run: Callable[[], object]) -> tuple[str, dict[str, Any]]:
     with pytest.raises(GroundplanError) as refused:
         run()
     return refused.value.code, {**refused.value.details, "message": refused.value.message}
@@ -141,8 +141,8 @@ def test_what_is_refused_by_its_name_is_refused_as_a_verb_in_the_same_words(
     name: str, arguments: dict[str, Any], plan: Session
 ) -> None:
     on_the_wire = {"scope_id": "scopeId", "user_id": "userId"}
-    by_name = refusal(lambda: plan.call(name, **{on_the_wire.get(one, one): arguments[one] for one in arguments}))
-    as_verb = refusal(lambda: verb_of(plan, OPERATIONS[name])(**arguments))
+    by_name = error_of(lambda: plan.call(name, **{on_the_wire.get(one, one): arguments[one] for one in arguments}))
+    as_verb = error_of(lambda: verb_of(plan, OPERATIONS[name])(**arguments))
     assert as_verb == by_name
 
 

@@ -156,7 +156,7 @@ def expected_status(row: str, who: str) -> int:
     return 200 if ROLES[who] in GRANTS[ROWS[row].permission] else 403
 
 
-def refused(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
+def error_of(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
     """What somebody gets who asks in a world where things have these names: a refusal, or else an answer."""
     try:
         engine.session(PEOPLE[who]).call(ROWS[row].called.name, **example(row, named))
@@ -221,10 +221,10 @@ def refused_in(worlds: Iterator[Engine], rows: list[str], who: str) -> dict[str,
     for row in rows:
         if not begins(row) and (who in ROLES or not ROWS[row].in_project):
             before = events_in(world)
-            if refused(world, row, who, named) is None and events_in(world) > before:
+            if error_of(world, row, who, named) is None and events_in(world) > before:
                 continue
         world = next(worlds)
-        if refusal := refused(world, row, who, named):
+        if refusal := error_of(world, row, who, named):
             found[row] = refusal
     return found
 
@@ -245,7 +245,7 @@ def _ask(engine: Engine) -> Iterator[Answered]:
     named = {who: names(engine, "atlas", who) for who in PEOPLE}
     for row, who in CELLS:
         if not changes_something(row, who):
-            refusal = refused(engine, row, who, named[who])
+            refusal = error_of(engine, row, who, named[who])
             body = without(encode(refusal.body()), named[who]) if refusal else b""
             yield row, who, refusal.status if refusal else 200, body
 
@@ -273,7 +273,7 @@ def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(wi
     hidden, missing = (names(with_purpose, project, who) for project in ("atlas", "sumac"))
 
     def answer(row: str, named: dict[str, str]) -> bytes:
-        refusal = refused(with_purpose, row, who, named)
+        refusal = error_of(with_purpose, row, who, named)
         assert refusal is not None, row
         return without(encode(refusal.body()), named)
 

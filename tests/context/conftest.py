@@ -8,7 +8,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.context.desk import Facts
 from tests.engines import Engine, filled_once
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 

@@ -9,7 +9,8 @@ import pytest
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from tests.context.desk import NOWHERE, Facts, value_of
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 NEW = {"label": "Size", "pointer": "/site/size"}
 
@@ -123,13 +124,13 @@ def test_what_is_malformed_is_refused_and_nothing_of_the_call_is_written(desk: F
     before = desk.view()
     for what, (given, family, code) in REFUSED.items():
         row = {name: value for name, value in (NEW | given).items() if value is not ...}
-        error = refused(partial(desk.edit, sources=[{"kind": "url", "title": "t", "uri": "u"}], inputs=[row]))
+        error = error_of(partial(desk.edit, sources=[{"kind": "url", "title": "t", "uri": "u"}], inputs=[row]))
         assert (isinstance(error, family), error.code) == (True, code), (what, error)
     assert desk.view() == before
 
 
 def test_the_refusal_of_two_values_has_the_names_of_the_contract(desk: Facts) -> None:
-    error = refused(partial(desk.edit, inputs=[NEW | {"valueString": "a", "valueBoolean": True}]))
+    error = error_of(partial(desk.edit, inputs=[NEW | {"valueString": "a", "valueBoolean": True}]))
 
     assert error.contract_name == "PcivRuntimeInvariantError"
     assert error.details == {
@@ -143,7 +144,7 @@ def test_the_refusal_of_two_values_has_the_names_of_the_contract(desk: Facts) ->
 def test_a_kind_cannot_change_under_a_value_but_can_change_with_it(desk: Facts) -> None:
     desk.write("/a", 7)
 
-    error = refused(partial(desk.write, "/a", valueKind="string"))
+    error = error_of(partial(desk.write, "/a", valueKind="string"))
     desk.write("/a", "seven", valueKind="string")
 
     assert error.code == "pciv_v1_runtime_invariant_failed"
@@ -153,7 +154,7 @@ def test_a_kind_cannot_change_under_a_value_but_can_change_with_it(desk: Facts) 
 def test_options_that_leave_the_value_out_are_refused(desk: Facts) -> None:
     desk.write("/a", "x", valueKind="enum", options=["x", "y"])
 
-    assert refused(partial(desk.write, "/a", options=["y"])).code == "not_an_option"
+    assert error_of(partial(desk.write, "/a", options=["y"])).code == "not_an_option"
     desk.write("/a", "y", options=["y"])
     assert desk.input("/a").options == ["y"]
     desk.write("/a", options=None)
@@ -219,7 +220,7 @@ def test_an_id_of_another_run_is_taken_wherever_that_run_is(desk: Facts) -> None
             "constraints": {"id": made.constraints[0].id, "key": "x", "label": "x", "value": 9},
             "artifacts": {"id": made.artifacts[0].id, "type": "x", "title": "x"},
         }.items():
-            error = refused(partial(facts.edit, **{part: [row]}))
+            error = error_of(partial(facts.edit, **{part: [row]}))
             assert (isinstance(error, Conflict), error.code) == (True, "id_taken"), part
 
 
@@ -232,15 +233,15 @@ def test_links_are_added_and_taken_away_but_not_the_last_one_of_a_backed_value(d
     assert desk.input("/a").source_ids == sorted([survey, permit])
     desk.edit(unlinks=[{"pointer": "/a", "sourceId": survey}])
     for last in (partial(desk.edit, unlinks=[link]), partial(desk.write, "/a", sourceIds=[])):
-        assert refused(last).code == "last_source"
+        assert error_of(last).code == "last_source"
     assert desk.input("/a").source_ids == [permit]
 
     desk.write("/a", 2, provenance="user-entered", sourceIds=[])
     assert desk.input("/a").source_ids == []
     for error in (
-        refused(partial(desk.edit, unlinks=[link])),
-        refused(partial(desk.edit, links=[{"pointer": "/b", "sourceId": permit}])),
-        refused(partial(desk.edit, links=[{"pointer": "/a", "sourceId": NOWHERE}])),
+        error_of(partial(desk.edit, unlinks=[link])),
+        error_of(partial(desk.edit, links=[{"pointer": "/b", "sourceId": permit}])),
+        error_of(partial(desk.edit, links=[{"pointer": "/a", "sourceId": NOWHERE}])),
     ):
         assert isinstance(error, NotFound)
 
@@ -276,7 +277,7 @@ def test_a_row_that_was_read_can_be_written_back_and_changes_nothing(desk: Facts
 def test_a_stale_revision_is_refused_and_the_present_one_named(desk: Facts) -> None:
     assert desk.write("/a", 1, label="a").rev == 2
 
-    error = refused(partial(desk.edit, inputs=[{"pointer": "/a", "value": 2}], expected_rev=1))
+    error = error_of(partial(desk.edit, inputs=[{"pointer": "/a", "value": 2}], expected_rev=1))
 
     assert (isinstance(error, Conflict), error.code, error.details["current"]) == (True, "stale_rev", 2)
     assert desk.edit(inputs=[{"pointer": "/a", "value": 2}], expected_rev=2).rev == 3
@@ -284,11 +285,11 @@ def test_a_stale_revision_is_refused_and_the_present_one_named(desk: Facts) -> N
 
 
 def test_a_call_that_says_nothing_is_refused(desk: Facts) -> None:
-    assert isinstance(refused(desk.edit), Invalid)
-    assert isinstance(refused(partial(desk.edit, inputs=[])), Invalid)
+    assert isinstance(error_of(desk.edit), Invalid)
+    assert isinstance(error_of(partial(desk.edit, inputs=[])), Invalid)
 
 
 @pytest.mark.parametrize("run_id", [NOWHERE, "not an id"])
 def test_a_run_that_is_not_there_cannot_be_written_to(desk: Facts, run_id: str) -> None:
-    error = refused(partial(desk.edit, runId=run_id, inputs=[NEW | {"value": 1}]))
+    error = error_of(partial(desk.edit, runId=run_id, inputs=[NEW | {"value": 1}]))
     assert error.code == ("not_found" if run_id == NOWHERE else "invalid_id")

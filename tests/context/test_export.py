@@ -9,7 +9,8 @@ from typing import Any
 from groundplan.kernel.output_gate import encode
 from tests.context.desk import Facts
 from tests.context.test_runs import contents
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 
 def fill(desk: Facts) -> None:
@@ -48,7 +49,7 @@ def test_a_page_of_a_view_and_a_document_of_another_format_are_refused(desk: Fac
     whole = sent(desk.view())
 
     for wrong in (whole | {"next_cursor": "x"}, whole | {"format": 2}, whole | {"more": 1}):
-        assert refused(partial(desk.call, "context.import", scopeId="atlas", document=wrong)).status == 400
+        assert error_of(partial(desk.call, "context.import", scopeId="atlas", document=wrong)).status == 400
 
 
 def test_suggestions_stay_behind_and_that_is_said(desk: Facts) -> None:
@@ -65,7 +66,7 @@ def test_only_a_person_brings_values_that_a_person_entered(desk: Facts) -> None:
     fill(desk)
     document = sent(desk.view())
 
-    error = refused(partial(desk.agent.call, "context.import", scopeId="atlas", document=document))
+    error = error_of(partial(desk.agent.call, "context.import", scopeId="atlas", document=document))
 
     assert error.code == "provenance_not_allowed"
     assert len(desk.call("context.list", scopeId="atlas").runs) == 1

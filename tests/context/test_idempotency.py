@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.context.desk import Facts
 from tests.engines import Engine
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 TABLES = ("runs", "deleted_runs", "sources", "inputs", "input_sources", "constraints", "artifacts", "suggestions")
 
@@ -42,7 +43,7 @@ def test_the_same_op_id_gives_the_same_answer_and_has_no_second_effect(
         assert everything(engine) == before, name
         other = {"inputs": [{"pointer": "/a", "value": 3}]} if name == "context.edit" else {}
         if other:
-            assert refused(partial(desk.call, operation, **arguments | other, op_id=name)).code == "op_id_reused"
+            assert error_of(partial(desk.call, operation, **arguments | other, op_id=name)).code == "op_id_reused"
 
 
 def test_a_refused_change_leaves_nothing_behind(engine: Engine, desk: Facts) -> None:
@@ -55,5 +56,5 @@ def test_a_refused_change_leaves_nothing_behind(engine: Engine, desk: Facts) -> 
         partial(desk.edit, inputs=[{"pointer": "/b", "label": "b", "value": 1}], accept=["0" * 32]),
         partial(desk.draft, copyFrom="latest"),
     ):
-        refused(call)
+        error_of(call)
     assert everything(engine) == before

@@ -15,7 +15,8 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.context.desk import Facts, value_of
 from tests.engines import Engine
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 
 def capped(desk: Facts, cap: int) -> Facts:
@@ -54,7 +55,7 @@ def test_another_value_does_not_inherit_the_source_of_the_one_before_it(desk: Fa
     desk.edit(inputs=[{"pointer": "/size", **unsourced}], constraints=[{"id": id_, **unsourced}])
 
     assert (desk.input("/size").source_ids, desk.view().constraints[0].source_id) == ([], None)
-    error = refused(desk.commit)
+    error = error_of(desk.commit)
     assert (error.code, error.details) == ("source_missing", {"pointers": ["/size"], "keys": ["max"]})
 
 
@@ -79,7 +80,7 @@ def test_the_same_value_with_less_to_say_for_it_lets_the_rest_of_the_row_be_writ
 
     one = desk.input("/y")
     assert (one.label, one.provenance, one.source_ids) == ("New", "user-entered", [survey])
-    assert refused(partial(desk.agent.edit, inputs=[row | {"label": "Other"}])).code == "provenance_not_allowed"
+    assert error_of(partial(desk.agent.edit, inputs=[row | {"label": "Other"}])).code == "provenance_not_allowed"
 
 
 def test_rows_of_two_tables_may_have_one_id_and_can_be_copied(desk: Facts) -> None:
@@ -99,7 +100,7 @@ def test_an_input_names_no_more_sources_than_an_answer_can_hold(desk: Facts) -> 
     made = desk.edit(sources=[{"kind": "url", "title": "t", "uri": "u"} for _ in range(101)]).sources
     links = [{"pointer": "/x", "sourceId": one.id} for one in made]
 
-    assert refused(partial(desk.edit, links=links)).code == "too_many"
+    assert error_of(partial(desk.edit, links=links)).code == "too_many"
     desk.edit(links=links[:100])
     assert len(desk.input("/x").source_ids) == 100
 
@@ -134,7 +135,7 @@ def test_only_a_person_changes_what_is_said_of_a_value_that_a_person_entered(des
         {"remove": {"inputs": ["/needed"]}},
     ]
     for call in calls:
-        assert refused(partial(desk.agent.edit, **call)).code == "provenance_not_allowed", call
+        assert error_of(partial(desk.agent.edit, **call)).code == "provenance_not_allowed", call
     assert desk.view() == before
 
     rows = msgspec.to_builtins(before)
@@ -147,7 +148,7 @@ def test_what_is_required_is_let_go_by_a_person_alone_whatever_was_written_befor
     for harmless in ({"label": "Location."}, {"value": "tmp"}, {"value": None, "provenance": "model-inferred"}):
         desk.agent.edit(inputs=[{"pointer": "/site", **harmless}])
         for call in ({"inputs": [{"pointer": "/site", "required": False}]}, {"remove": {"inputs": ["/site"]}}):
-            assert refused(partial(desk.agent.edit, **call)).code == "provenance_not_allowed"
+            assert error_of(partial(desk.agent.edit, **call)).code == "provenance_not_allowed"
     assert desk.commit(allowPartial=True).missing == ["/site"]
 
 
@@ -163,7 +164,7 @@ def test_a_model_cannot_make_another_source_of_the_one_that_a_person_named(desk:
     desk.write("/size", 5, provenance="user-entered", sourceIds=["survey"])
 
     for change in ({"title": "other"}, {"uri": "evil"}, {"kind": "file"}):
-        assert refused(partial(desk.agent.edit, sources=[{"id": survey, **change}])).code == "provenance_not_allowed"
+        assert error_of(partial(desk.agent.edit, sources=[{"id": survey, **change}])).code == "provenance_not_allowed"
     desk.agent.edit(
         sources=[{"id": survey, "parseStatus": "parsed", "excerpt": "5,000 ha"}]
     )  # to read it changes nothing
@@ -175,7 +176,7 @@ def test_whoever_accepts_a_suggestion_accepts_what_they_read(desk: Facts) -> Non
     read = desk.agent.write("/size", 100).suggested[0].id
     desk.agent.write("/size", 666)
 
-    assert refused(partial(desk.edit, accept=[read])).code == "not_found"
+    assert error_of(partial(desk.edit, accept=[read])).code == "not_found"
     assert desk.input("/size").value_number == 5
 
 
@@ -189,8 +190,8 @@ def test_pages_of_a_draft_that_was_changed_meanwhile_are_refused(desk: Facts) ->
     compared = seen.call("context.diff", **difference).next_cursor
     desk.write("/19", 1)
 
-    assert refused(partial(seen.view, cursor=page)).code == "stale_rev"
-    assert refused(partial(seen.call, "context.diff", **difference, cursor=compared)).code == "stale_rev"
+    assert error_of(partial(seen.view, cursor=page)).code == "stale_rev"
+    assert error_of(partial(seen.call, "context.diff", **difference, cursor=compared)).code == "stale_rev"
 
 
 def test_a_diff_says_what_was_redefined(desk: Facts) -> None:
@@ -209,7 +210,7 @@ def test_a_diff_says_what_was_redefined(desk: Facts) -> None:
 def test_a_text_never_becomes_no_value(desk: Facts) -> None:
     desk.write("/n", 5)
     for column, text in (("valueNumber", "null"), ("valueNumber", "x"), ("valueBoolean", "null"), ("value", "null")):
-        assert isinstance(refused(partial(desk.edit, inputs=[{"pointer": "/n", column: text}])), GroundplanError), (
+        assert isinstance(error_of(partial(desk.edit, inputs=[{"pointer": "/n", column: text}])), GroundplanError), (
             column
         )
     assert desk.input("/n").value_number == 5
@@ -232,7 +233,7 @@ def test_a_row_is_named_once_in_a_call(desk: Facts) -> None:
         {"sources": [{"id": id_, "title": "t"} for id_ in (survey, survey.replace("-", ""))]},
     ]
     for call in twice:
-        assert isinstance(refused(partial(desk.edit, **call)), Invalid)
+        assert isinstance(error_of(partial(desk.edit, **call)), Invalid)
 
 
 def test_a_fresh_id_for_an_input_that_is_there_is_passed_over(desk: Facts) -> None:
@@ -304,7 +305,7 @@ def test_much_that_is_missing_keeps_the_cap_and_can_still_be_committed(desk: Fac
     desk.edit(inputs=rows)
     seen = capped(desk, 1_000)
 
-    error = refused(seen.commit)
+    error = error_of(seen.commit)
     assert fits(encode(error.body()), 1_000)
     named = error.details["pointers"]
     assert (named[0], len(named) + error.details["left_out"]["pointers"]) == ("/0000", 600)
@@ -337,7 +338,7 @@ def test_a_comparison_comes_in_pages_that_keep_the_cap(desk: Facts) -> None:
     for part in ("inputs", "constraints", "sources"):
         assert [one for page in pages for one in getattr(page, part)] == getattr(whole, part)
     assert (
-        refused(partial(desk.call, "context.diff", **{"from": first, "to": second, "pointers": ["x"]})).code
+        error_of(partial(desk.call, "context.diff", **{"from": first, "to": second, "pointers": ["x"]})).code
         == "invalid_pointer"
     )
 
@@ -360,7 +361,7 @@ def test_a_document_whose_rows_stand_under_other_names_is_refused(desk: Facts) -
         {"sourcesById": {"0" * 32: source}},
     ]
     for change in wrong:
-        error = refused(partial(desk.call, "context.import", scopeId="atlas", document=good | change))
+        error = error_of(partial(desk.call, "context.import", scopeId="atlas", document=good | change))
         assert isinstance(error, Invalid), change
         assert str(error.details["field"]).startswith("document."), change
     undashed = good | {"inputsByPointer": {"/a": row | {"sourceIds": [source["id"].replace("-", "")]}}}
@@ -392,7 +393,7 @@ def test_a_new_input_with_every_column_null_is_unknown(desk: Facts) -> None:
 def test_the_last_source_of_a_backed_constraint_stays(desk: Facts) -> None:
     survey = desk.source("survey")
     id_ = desk.constrain("max", 5, sourceId=survey)
-    assert refused(partial(desk.edit, constraints=[{"id": id_, "sourceId": None}])).code == "last_source"
+    assert error_of(partial(desk.edit, constraints=[{"id": id_, "sourceId": None}])).code == "last_source"
 
 
 @pytest.mark.parametrize("field", ["fileId", "sourceId"])
@@ -403,7 +404,7 @@ def test_an_empty_id_is_none(desk: Facts, field: str) -> None:
         if field == "fileId"
         else {"constraints": [{"key": "k", "label": "k", "value": 1, field: ""}]}
     )
-    assert refused(partial(desk.edit, **call)).code == "invalid_id"
+    assert error_of(partial(desk.edit, **call)).code == "invalid_id"
 
 
 def test_a_run_that_another_scope_calls_deleted_is_not(engine: Engine, desk: Facts) -> None:
@@ -418,7 +419,7 @@ def test_a_run_that_another_scope_calls_deleted_is_not(engine: Engine, desk: Fac
 
 
 def test_the_text_of_a_refusal_is_the_contracts(desk: Facts) -> None:
-    assert str(refused(desk.in_force)).startswith("No committed PCIV v1 context found")
+    assert str(error_of(desk.in_force)).startswith("No committed PCIV v1 context found")
 
 
 def test_what_was_suggested_is_recorded_with_what_it_was_before(engine: Engine, desk: Facts) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from groundplan.kernel.errors import Invalid, NotFound
 from tests.context.desk import NOWHERE, Facts
-from tests.work.desk import refused
+from tests.errors import error_of
 
 
 def test_rows_are_taken_out_with_what_hangs_on_them(desk: Facts) -> None:
@@ -35,12 +35,12 @@ def test_rows_are_taken_out_with_what_hangs_on_them(desk: Facts) -> None:
 def test_a_source_that_alone_backs_a_value_stays(desk: Facts) -> None:
     survey = desk.source("survey")
     desk.write("/a", 1, sourceIds=["survey"])
-    assert refused(partial(desk.edit, remove={"sources": [survey]})).code == "last_source"
+    assert error_of(partial(desk.edit, remove={"sources": [survey]})).code == "last_source"
     desk.edit(remove={"inputs": ["/a"], "sources": [survey]})
 
     other = desk.source("permit")
     desk.constrain("k", 1, sourceId=other)
-    assert refused(partial(desk.edit, remove={"sources": [other]})).code == "last_source"
+    assert error_of(partial(desk.edit, remove={"sources": [other]})).code == "last_source"
 
 
 def test_only_a_person_takes_out_what_a_model_did_not_bring_in(desk: Facts) -> None:
@@ -52,7 +52,7 @@ def test_only_a_person_takes_out_what_a_model_did_not_bring_in(desk: Facts) -> N
     id_ = desk.constrain("k", 1)
 
     for removal in ({"inputs": ["/mine"]}, {"inputs": ["/backed"]}, {"constraints": [id_]}):
-        assert refused(partial(desk.agent.edit, remove=removal)).code == "provenance_not_allowed"
+        assert error_of(partial(desk.agent.edit, remove=removal)).code == "provenance_not_allowed"
     desk.agent.edit(remove={"inputs": ["/unset", "/guess"]})
     assert list(desk.view().inputs_by_pointer) == ["/backed", "/mine"]
 
@@ -62,6 +62,6 @@ def test_what_is_not_in_this_run_cannot_be_taken_out(desk: Facts) -> None:
     desk.draft()
 
     for removal in ({"inputs": ["/a"]}, {"sources": [elsewhere]}, {"constraints": [NOWHERE]}, {"artifacts": [NOWHERE]}):
-        assert isinstance(refused(partial(desk.edit, remove=removal)), NotFound)
-    assert isinstance(refused(partial(desk.edit, remove={})), Invalid)
-    assert refused(partial(desk.edit, remove={"input": ["/a"]})).code == "unknown_argument"
+        assert isinstance(error_of(partial(desk.edit, remove=removal)), NotFound)
+    assert isinstance(error_of(partial(desk.edit, remove={})), Invalid)
+    assert error_of(partial(desk.edit, remove={"input": ["/a"]})).code == "unknown_argument"

@@ -15,7 +15,8 @@ from groundplan.session import Session
 from tests.context.conftest import ADA, begin_draft
 from tests.context.desk import NOWHERE, Facts
 from tests.engines import Engine, filled_once
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 
 def fill(engine: Engine) -> dict[str, str]:
@@ -59,7 +60,7 @@ def test_rights_come_from_membership_and_not_from_ownership(desk: Facts) -> None
 
 
 def test_a_whole_commit_without_what_is_required_is_refused_and_names_it(filled: Facts) -> None:
-    error = refused(filled.commit)
+    error = error_of(filled.commit)
 
     assert (isinstance(error, RuleViolated), error.code) == (True, "required_inputs_unset")
     assert error.details["pointers"] == ["/site/location"]
@@ -97,7 +98,7 @@ def test_what_is_backed_names_its_source_at_the_latest_when_it_is_committed(desk
     id_ = desk.constrain("k", 1, provenance="source-backed")
 
     for partial_too in (False, True):
-        error = refused(partial(desk.commit, allowPartial=partial_too))
+        error = error_of(partial(desk.commit, allowPartial=partial_too))
         assert (error.code, error.details) == ("source_missing", {"pointers": ["/a"], "keys": ["k"]})
     survey = desk.source("survey")
     desk.edit(links=[{"pointer": "/a", "sourceId": survey}], constraints=[{"id": id_, "sourceId": survey}])
@@ -120,7 +121,7 @@ def test_a_committed_run_never_changes_again(filled: Facts) -> None:
         partial(filled.call, "context.discard", runId=filled.run),
         partial(filled.call, "context.update_draft", runId=filled.run),
     ):
-        error = refused(call)
+        error = error_of(call)
         assert (isinstance(error, Conflict), error.code) == (True, "frozen")
     assert encode(filled.view()) == before
 
@@ -166,10 +167,10 @@ def test_only_a_run_of_this_scope_can_be_copied(desk: Facts) -> None:
     theirs = other.draft()
 
     for copied in (theirs, NOWHERE):
-        error = refused(partial(desk.draft, copyFrom=copied))
+        error = error_of(partial(desk.draft, copyFrom=copied))
         assert (isinstance(error, NotFound), error.code) == (True, "not_found")
-    assert refused(partial(desk.draft, copyFrom="latest")).code == "no_context"
-    assert refused(partial(desk.draft, copyFrom="newest")).code == "invalid_id"
+    assert error_of(partial(desk.draft, copyFrom="latest")).code == "no_context"
+    assert error_of(partial(desk.draft, copyFrom="newest")).code == "invalid_id"
 
 
 def test_a_draft_in_a_scope_that_is_not_there_begins_the_scope(desk: Facts) -> None:
@@ -180,16 +181,16 @@ def test_a_draft_in_a_scope_that_is_not_there_begins_the_scope(desk: Facts) -> N
         ("ada", "owner")
     ]
     assert other.call("work.open", project="borealis").summary.total == 1
-    assert refused(partial(other.call, "context.create_draft", scopeId="x" * 201)).code == "pciv_scope_id_too_long"
-    assert refused(partial(other.call, "context.create_draft", scopeId="new", copyFrom=NOWHERE)).code == "not_found"
-    assert refused(partial(other.call, "project.archive", project="new")).code == "not_found"
+    assert error_of(partial(other.call, "context.create_draft", scopeId="x" * 201)).code == "pciv_scope_id_too_long"
+    assert error_of(partial(other.call, "context.create_draft", scopeId="new", copyFrom=NOWHERE)).code == "not_found"
+    assert error_of(partial(other.call, "project.archive", project="new")).code == "not_found"
 
 
 def test_a_draft_that_is_discarded_is_gone_with_everything_in_it(engine: Engine, filled: Facts) -> None:
     run = filled.run
     assert filled.call("context.discard", runId=run).discarded == run
 
-    assert isinstance(refused(filled.view), NotFound)
+    assert isinstance(error_of(filled.view), NotFound)
     tables = ("runs", "sources", "inputs", "input_sources", "constraints", "artifacts", "suggestions")
     assert [engine.as_owner(f"SELECT count(*) FROM pciv_{table}")[0][0] for table in tables] == [0] * 7
 
@@ -218,9 +219,9 @@ def test_a_committed_run_that_is_deleted_is_out_of_view_and_stays_as_it_was(
         partial(filled.call, "context.fetch_run", runId=filled.run),
         partial(filled.call, "context.diff", **{"from": first, "to": filled.run}),
     ):
-        assert isinstance(refused(call), NotFound)
+        assert isinstance(error_of(call), NotFound)
     filled.call("context.delete", runId=first)
-    assert refused(filled.in_force).code == "no_context"
+    assert error_of(filled.in_force).code == "no_context"
 
 
 def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk: Facts, clock: ManualClock) -> None:
@@ -250,7 +251,7 @@ def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk:
             break
         cursor = page.next_cursor
     assert pages == order
-    assert refused(partial(listed, cursor="x")).code == "invalid_cursor"
+    assert error_of(partial(listed, cursor="x")).code == "invalid_cursor"
 
 
 def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: ManualClock) -> None:
@@ -318,5 +319,5 @@ def test_a_diff_says_by_pointer_what_became_of_every_fact(filled: Facts, clock: 
 
 def test_two_runs_of_two_scopes_are_not_compared(desk: Facts) -> None:
     theirs = Facts(desk.session, "borealis").draft()
-    error = refused(partial(desk.call, "context.diff", **{"from": desk.run, "to": theirs}))
+    error = error_of(partial(desk.call, "context.diff", **{"from": desk.run, "to": theirs}))
     assert (isinstance(error, Invalid), error.code) == (True, "mixed_projects")

@@ -10,7 +10,8 @@ from groundplan.context.schemas import Provenance
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from tests.context.desk import NOWHERE, Facts, value_of
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 PROVENANCES = [provenance.value for provenance in Provenance]
 
@@ -151,11 +152,11 @@ def test_a_suggestion_is_decided_once_and_in_its_own_run(desk: Facts) -> None:
     desk.edit(reject=[id_])
 
     for verb in ("accept", "reject"):
-        error = refused(partial(desk.edit, **{verb: [id_]}))
+        error = error_of(partial(desk.edit, **{verb: [id_]}))
         assert (isinstance(error, Conflict), error.code) == (True, "already_decided")
-        assert isinstance(refused(partial(desk.edit, **{verb: [NOWHERE]})), NotFound)
+        assert isinstance(error_of(partial(desk.edit, **{verb: [NOWHERE]})), NotFound)
     desk.draft()
-    assert isinstance(refused(partial(desk.edit, accept=[id_])), NotFound)
+    assert isinstance(error_of(partial(desk.edit, accept=[id_])), NotFound)
 
 
 def test_only_a_person_enters_values_as_one_and_decides(desk: Facts) -> None:
@@ -172,16 +173,16 @@ def test_only_a_person_enters_values_as_one_and_decides(desk: Facts) -> None:
     ]
     for kind in (ActorKind.AGENT, ActorKind.SERVICE):
         for call in calls:
-            error = refused(partial(desk.by("claude", kind).edit, **call))
+            error = error_of(partial(desk.by("claude", kind).edit, **call))
             assert (isinstance(error, RuleViolated), error.code) == (True, "provenance_not_allowed")
     assert desk.view() == before
 
 
 def test_a_choice_that_is_no_option_any_more_cannot_be_accepted(desk: Facts) -> None:
     desk.write("/kind", "a", valueKind="enum", options=["a", "b"])
-    assert refused(partial(desk.agent.write, "/kind", "c")).code == "not_an_option"
+    assert error_of(partial(desk.agent.write, "/kind", "c")).code == "not_an_option"
     id_ = desk.agent.write("/kind", "b").suggested[0].id
     desk.write("/kind", options=["a"])
 
-    assert refused(partial(desk.edit, accept=[id_])).code == "not_an_option"
+    assert error_of(partial(desk.edit, accept=[id_])).code == "not_an_option"
     assert [one.id for one in desk.waiting()] == [id_]

@@ -19,11 +19,12 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import NOWHERE, Facts
 from tests.engines import Engine
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 
 def test_nothing_is_in_force_before_the_first_commit(desk: Facts) -> None:
-    error = refused(desk.in_force)
+    error = error_of(desk.in_force)
 
     assert (isinstance(error, NotFound), error.code, error.contract_name) == (True, "no_context", "Error")
     assert error.message.startswith("No committed PCIV v1 context found")
@@ -63,7 +64,7 @@ def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoure
     assert desk.in_force(runId=draft.replace("-", "")).run.id == draft
     assert desk.in_force(runId=first, prefer="latest_commit").run.id == second
     assert desk.in_force(prefer="latest_commit").run.id == second
-    assert isinstance(refused(partial(desk.in_force, prefer="runId")), Invalid)
+    assert isinstance(error_of(partial(desk.in_force, prefer="runId")), Invalid)
 
 
 def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
@@ -73,8 +74,8 @@ def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
 
     for run in (theirs, NOWHERE):
         for prefer in ("runId", "latest_commit", None):
-            assert isinstance(refused(partial(desk.in_force, runId=run, prefer=prefer)), NotFound)
-    assert refused(desk.in_force).code == "no_context"
+            assert isinstance(error_of(partial(desk.in_force, runId=run, prefer=prefer)), NotFound)
+    assert error_of(desk.in_force).code == "no_context"
 
 
 def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: ManualClock) -> None:
@@ -148,7 +149,7 @@ def test_a_view_is_narrowed_to_what_lies_at_or_below_some_pointers(desk: Facts) 
     assert (list(view.sources_by_id), view.missing, view.suggestions) == ([survey], ["/site/name"], msgspec.UNSET)
     assert list(desk.view(pointers=["/cost/", "/siteplan"]).inputs_by_pointer) == ["/cost/name", "/siteplan"]
     assert permit in desk.view(pointers=["/cost"]).sources_by_id
-    assert refused(partial(desk.view, pointers=["cost"])).code == "invalid_pointer"
+    assert error_of(partial(desk.view, pointers=["cost"])).code == "invalid_pointer"
 
 
 def joined(pages: list[Any]) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Fact
         for name, part in parts.items():
             assert (page.left_out or {}).get(part, 0) == len(rest[name])
     assert pages[-1].left_out is msgspec.UNSET
-    assert refused(partial(capped.in_force, cursor=pages[0].next_cursor, pointers=["/01"])).code == "invalid_cursor"
+    assert error_of(partial(capped.in_force, cursor=pages[0].next_cursor, pointers=["/01"])).code == "invalid_cursor"
 
 
 BROKEN: dict[str, Invariant] = {
@@ -243,7 +244,7 @@ def test_a_view_of_facts_that_something_else_tampered_with_is_refused_by_name(en
 
     for statement, invariant in BROKEN.items():
         engine.as_owner(*off, statement)
-        error = refused(desk.view)
+        error = error_of(desk.view)
         assert (error.code, error.details["invariantName"]) == ("pciv_v1_runtime_invariant_failed", invariant)
         undone = (s for t in TABLES for s in (f"DELETE FROM pciv_{t}", f"INSERT INTO pciv_{t} SELECT * FROM kept_{t}"))
         engine.as_owner(*off, *undone)
@@ -258,7 +259,7 @@ def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(desk: Facts) -> None
     for name, invariant in (("sources_by_id", Invariant.SOURCE_KEYS), ("inputs_by_pointer", Invariant.INPUT_KEYS)):
         rows = getattr(view, name)
         broken = msgspec.structs.replace(view, **{name: {"/else": next(iter(rows.values()))}})
-        error = refused(partial(check_view, broken))
+        error = error_of(partial(check_view, broken))
         assert error.details["invariantName"] == invariant
 
 

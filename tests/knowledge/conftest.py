@@ -12,7 +12,7 @@ from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import compare_with_the_facts
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 

@@ -9,13 +9,11 @@ A change is made from the version that is there, unless the test says from which
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 
 TASKS = ("plan", "build", "review")
@@ -157,11 +155,6 @@ def atoms_of(some: Any) -> list[Any]:
     """The atoms of a molecule in an answer, or those that are of none."""
     atoms: list[Any] = some.orphan_atoms if hasattr(some, "orphan_atoms") else some.atoms
     return atoms
-
-
-def told(answer: Any) -> Any:
-    """An answer as it goes out."""
-    return json.loads(encode(answer))
 
 
 def ended(call: Any) -> tuple[str, str, str | None]:

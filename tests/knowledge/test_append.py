@@ -7,9 +7,10 @@ from functools import partial
 import pytest
 
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.knowledge.desk import Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock, refused
+from tests.manual_clock import ManualClock
 
 LINE = "---[{at} task:{task}]---\n"
 NINE, TEN = "2026-03-01T09:00:00.000Z", "2026-03-01T10:00:00.000Z"
@@ -83,7 +84,7 @@ def test_the_limit_is_of_the_whole_text_in_bytes(desk: Knowledge) -> None:
     desk.atom("Cart", knowledge="ü" * 10_000)
     room = KNOWLEDGE_BYTES_MAX - 20_000 - line
 
-    error = refused(lambda: desk.append("Cart", "x" * (room + 1)))
+    error = error_of(lambda: desk.append("Cart", "x" * (room + 1)))
 
     assert (error.code, error.details["field"]) == ("too_long", "knowledge")
     assert (error.details["limit_bytes"], error.details["actual_bytes"]) == (32_768, 32_769)
@@ -92,7 +93,7 @@ def test_the_limit_is_of_the_whole_text_in_bytes(desk: Knowledge) -> None:
 
 def test_of_two_who_append_from_one_version_the_second_reads_again_and_both_are_kept(crowded: Knowledge) -> None:
     crowded.append("Cart", "first", version=1)
-    error = refused(lambda: crowded.append("Cart", "second", version=1))
+    error = error_of(lambda: crowded.append("Cart", "second", version=1))
 
     changed = crowded.append("Cart", "second", version=error.details["currentVersion"])
 

@@ -9,8 +9,9 @@ import pytest
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import Knowledge, told
+from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import copy_atom
 
 LONG = "x" * 32_000
@@ -139,7 +140,7 @@ def test_context_names_every_atom_and_leaves_out_the_knowledge_of_the_last_ones(
     assert shop.knowledge == "of the shop"
     assert all(one.matched_paths for one in shop.atoms)
     assert shop.atoms[0].knowledge == "x" * 10_000
-    assert told(shop.atoms[-1])["left_out"] == {"knowledge": 1}
+    assert to_json(shop.atoms[-1])["left_out"] == {"knowledge": 1}
 
 
 def test_context_of_a_great_many_atoms_names_the_first_and_counts_the_rest(engine: Engine, capped: Knowledge) -> None:

@@ -10,10 +10,11 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from tests.answers import to_json
 from tests.engines import Engine, person
-from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.knowledge.desk import NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
 
 ADA = person("ada")
 
@@ -21,7 +22,7 @@ ADA = person("ada")
 def test_an_entry_is_told_as_it_will_stay(crowded: Knowledge) -> None:
     entry = crowded.log("Cart", "  Prices moved out.\nThey come from the catalog. ")
 
-    assert told(entry) == {
+    assert to_json(entry) == {
         "id": entry.id,
         "parentType": "atom",
         "parentId": crowded["Cart"],
@@ -57,7 +58,7 @@ def test_a_page_tells_how_many_entries_there_are_and_where_the_next_begins(crowd
         crowded.log("Shop", str(number))
 
     pages = [
-        told(crowded.call("knowledge.search_changelog", parentType="molecule", parentId=crowded["Shop"], **page))
+        to_json(crowded.call("knowledge.search_changelog", parentType="molecule", parentId=crowded["Shop"], **page))
         for page in ({}, {"limit": 2}, {"limit": 2, "offset": 2}, {"limit": 2, "offset": 4}, {"offset": 9})
     ]
 
@@ -93,19 +94,19 @@ def test_whoever_asks_for_no_changelog_gets_none(crowded: Knowledge) -> None:
     crowded.log("Cart", "made")
 
     for given in ({"includeChangelog": False}, {"includeChangelog": "false"}):
-        assert "changelog" not in told(crowded.get("Cart", **given))
-        assert "changelog" not in told(crowded.search(**given).items[1])
-        (shop,) = told(crowded.context("src/cart/a.ts", **given))["molecules"]
+        assert "changelog" not in to_json(crowded.get("Cart", **given))
+        assert "changelog" not in to_json(crowded.search(**given).items[1])
+        (shop,) = to_json(crowded.context("src/cart/a.ts", **given))["molecules"]
         assert "changelog" not in shop["atoms"][0]
-    assert told(crowded.get("Cart", changelogLimit=0))["changelog"] == []
+    assert to_json(crowded.get("Cart", changelogLimit=0))["changelog"] == []
 
 
 def test_an_entry_beside_its_atom_has_the_fields_of_the_seed(crowded: Knowledge) -> None:
     crowded.log("Cart", "made")
 
     for changelog in (
-        told(crowded.get("Cart"))["changelog"],
-        told(crowded.context("src/cart/a.ts"))["molecules"][0]["atoms"][0]["changelog"],
+        to_json(crowded.get("Cart"))["changelog"],
+        to_json(crowded.context("src/cart/a.ts"))["molecules"][0]["atoms"][0]["changelog"],
     ):
         assert changelog == [{"taskId": crowded["build"], "summary": "made", "createdAt": "2026-03-01T09:00:00.000Z"}]
 

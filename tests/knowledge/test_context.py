@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
+from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.knowledge.conftest import atlas, open_atlas
-from tests.knowledge.desk import COMMIT, Knowledge, ended, told
+from tests.knowledge.desk import COMMIT, Knowledge, ended
 from tests.machines.budget import always
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock
 
 NOW = "2026-03-01T09:00:00.000Z"
 TRIES = settings(always(0), max_examples=scaled(10, 60))
@@ -60,7 +61,7 @@ def payments(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
 def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
     payments.log("Webhook Handlers", "made")
 
-    assert told(payments.context(*FILES[:4])) == {
+    assert to_json(payments.context(*FILES[:4])) == {
         "molecules": [
             {
                 "id": payments["Payment Domain"],
@@ -192,7 +193,7 @@ def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
 
 def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Knowledge, clock: ManualClock) -> None:
     def freshness() -> list[object]:
-        return [one.get("freshness") for one in told(payments.context("lib/x"))["orphanAtoms"]]
+        return [one.get("freshness") for one in to_json(payments.context("lib/x"))["orphanAtoms"]]
 
     assert freshness() == [None]
     payments.check({"id": "Retry Utilities", "freshness": "changed", "commit": COMMIT, "files": ["lib/x"]})
@@ -210,7 +211,7 @@ def test_the_files_of_one_project_say_nothing_about_another(engine: Engine, paym
     other = payments.beside("borealis")
     engine.found_organization("rival", "mallory")
     mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
-    assert told(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
+    assert to_json(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
     other.atom("Theirs", "lib/**")
     mallory.atom("Mallory's", "lib/**")
 

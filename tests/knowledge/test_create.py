@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.errors import error_of
+from tests.knowledge.desk import NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import refused
 
 NOW = "2026-03-01T09:00:00.000Z"
 
@@ -40,7 +41,7 @@ def test_a_new_atom_is_told_as_it_is_kept(desk: Knowledge) -> None:
 
     made = desk.atom("Cart", "src/cart/**", "src/cart-*.ts", knowledge="Prices come from outside.", moleculeId="Shop")
 
-    assert told(made) == {
+    assert to_json(made) == {
         "entityType": "atom",
         "id": desk["Cart"],
         "projectId": desk.project_id,
@@ -63,7 +64,7 @@ def test_a_new_atom_is_told_as_it_is_kept(desk: Knowledge) -> None:
 def test_a_new_molecule_is_told_as_it_is_kept(desk: Knowledge) -> None:
     made = desk.molecule("Shop", knowledge="All of it is idempotent.")
 
-    assert told(made) == {
+    assert to_json(made) == {
         "entityType": "molecule",
         "id": desk["Shop"],
         "projectId": desk.project_id,
@@ -101,8 +102,10 @@ def test_relations_come_back_with_the_names_there_are_now(desk: Knowledge) -> No
     shop = desk.molecule("Shop", relatedMolecules={"Pages": "is shown by them"})
     desk.update("Stripe", name="Payments")
 
-    assert told(cart)["relatedAtoms"] == [{"atomId": desk["Stripe"], "name": "Stripe", "reason": "calls it to charge"}]
-    assert told(shop)["relatedMolecules"] == [
+    assert to_json(cart)["relatedAtoms"] == [
+        {"atomId": desk["Stripe"], "name": "Stripe", "reason": "calls it to charge"}
+    ]
+    assert to_json(shop)["relatedMolecules"] == [
         {"moleculeId": desk["Pages"], "name": "Pages", "reason": "is shown by them"}
     ]
     assert desk.read("Cart").related_atoms[0].name == "Payments"
@@ -116,9 +119,9 @@ def test_lists_may_come_as_json_text_and_go_out_as_lists(desk: Knowledge) -> Non
     cart = desk.atom("Cart", relatedAtoms=related)
     shop = desk.molecule("Shop", relatedMolecules=json.dumps([{"moleculeId": pages.id, "reason": "in"}]))
 
-    assert told(stripe)["paths"] == ["src/stripe/**", "src/s.ts"]
-    assert told(cart)["relatedAtoms"] == [{"atomId": stripe.id, "name": "Stripe", "reason": "calls"}]
-    assert told(shop)["relatedMolecules"] == [{"moleculeId": pages.id, "name": "Pages", "reason": "in"}]
+    assert to_json(stripe)["paths"] == ["src/stripe/**", "src/s.ts"]
+    assert to_json(cart)["relatedAtoms"] == [{"atomId": stripe.id, "name": "Stripe", "reason": "calls"}]
+    assert to_json(shop)["relatedMolecules"] == [{"moleculeId": pages.id, "name": "Pages", "reason": "in"}]
 
 
 def test_ids_may_come_without_dashes_and_a_project_by_its_id(desk: Knowledge) -> None:
@@ -172,7 +175,7 @@ def test_a_malformed_pattern_is_refused_with_its_place_and_what_to_write(engine:
     before = everything(engine)
 
     for pattern, what in MALFORMED.items():
-        error = refused(partial(desk.atom, "Cart", "src/**", pattern))
+        error = error_of(partial(desk.atom, "Cart", "src/**", pattern))
 
         assert (error.status, error.code, error.details["field"]) == (400, "malformed_pattern", "paths[1]"), what
         assert error.details["hint"], what
@@ -288,7 +291,7 @@ def test_what_cannot_be_made_is_refused_by_family_code_and_field_and_nothing_is_
 def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, desk: Knowledge) -> None:
     before = everything(engine)
 
-    refused(lambda: desk.atom("x", moleculeId=NOWHERE))
+    error_of(lambda: desk.atom("x", moleculeId=NOWHERE))
 
     assert everything(engine) == before
     assert before["graph_projects"] == []

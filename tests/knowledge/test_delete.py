@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
+from tests.errors import error_of
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock, refused
+from tests.manual_clock import ManualClock
 
 LATER = "2026-03-01T10:00:00.000Z"
 
@@ -26,7 +28,7 @@ def events(engine: Engine, id_: str) -> list[tuple[str, dict[str, Any]]]:
 def test_a_deleted_atom_is_nowhere_to_be_seen(crowded: Knowledge) -> None:
     answer = crowded.delete("Cart")
 
-    assert told(answer) == {"deleted": crowded["Cart"]}
+    assert to_json(answer) == {"deleted": crowded["Cart"]}
     assert ended(partial(crowded.get, "Cart")) == ("NotFound", "not_found", "id")
     assert ended(partial(crowded.entries, "Cart")) == ("NotFound", "not_found", "parentId")
     assert crowded.found() == ["Alone"]
@@ -41,13 +43,13 @@ def test_a_relation_to_what_was_deleted_says_that_it_is_missing(crowded: Knowled
     crowded.delete("Cart")
     crowded.delete("Shop")
 
-    assert told(crowded.read("Alone"))["relatedAtoms"] == [
+    assert to_json(crowded.read("Alone"))["relatedAtoms"] == [
         {"atomId": crowded["Cart"], "name": None, "reason": "fills it", "missing": True}
     ]
-    assert told(crowded.read("Pages"))["relatedMolecules"] == [
+    assert to_json(crowded.read("Pages"))["relatedMolecules"] == [
         {"moleculeId": crowded["Shop"], "name": None, "reason": "sells", "missing": True}
     ]
-    (alone,) = told(crowded.context("src/alone.ts"))["orphanAtoms"]
+    (alone,) = to_json(crowded.context("src/alone.ts"))["orphanAtoms"]
     assert alone["relatedAtoms"][0]["missing"] is True
 
 
@@ -103,7 +105,7 @@ def test_the_atoms_of_a_deleted_molecule_become_orphans_by_a_change_like_any_oth
 
     answer = crowded.delete("Shop", **given)
 
-    assert told(answer) == {"deleted": crowded["Shop"], "orphanedAtoms": 2}
+    assert to_json(answer) == {"deleted": crowded["Shop"], "orphanedAtoms": 2}
     task = crowded[given.get("lastTaskId", "plan")]
     for name, version in (("Cart", 2), ("Tax", 3)):
         orphan = crowded.read(name)
@@ -133,7 +135,7 @@ def test_the_atoms_of_a_molecule_that_is_deleted_with_them_are_gone_too(engine: 
 
     answer = crowded.delete("Shop", cascade=True, lastTaskId="build")
 
-    assert told(answer) == {"deleted": crowded["Shop"], "deletedAtoms": 2}
+    assert to_json(answer) == {"deleted": crowded["Shop"], "deletedAtoms": 2}
     assert crowded.found() == ["Alone"]
     for name in ("Shop", "Cart", "Tax"):
         assert ended(partial(crowded.get, name)) == ("NotFound", "not_found", "id")
@@ -193,5 +195,5 @@ def test_what_cannot_be_deleted_is_refused_and_nothing_is_written(engine: Engine
     answers = {what: ended(partial(attempt, crowded)) for what, (attempt, _) in REFUSED.items()}
 
     assert answers == {what: expected for what, (_, expected) in REFUSED.items()}
-    assert refused(lambda: crowded.delete("Cart", version=2)).details["currentVersion"] == 1
+    assert error_of(lambda: crowded.delete("Cart", version=2)).details["currentVersion"] == 1
     assert everything(engine) == before

@@ -14,7 +14,8 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import get_knowledge_of_files
 from groundplan.providers import FilesQuery
-from tests.knowledge.desk import Knowledge, told
+from tests.answers import to_json
+from tests.knowledge.desk import Knowledge
 
 
 def known(desk: Knowledge, paths: Sequence[str], *, answer_tokens_max: int = 0) -> Any:
@@ -41,8 +42,8 @@ def test_it_says_what_context_says(crowded: Knowledge) -> None:
 
 
 def test_no_files_are_about_nothing(crowded: Knowledge) -> None:
-    assert told(known(crowded, [])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
-    assert told(known(crowded, ["", " "])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+    assert to_json(known(crowded, [])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+    assert to_json(known(crowded, ["", " "])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
 
 
 def test_a_project_of_which_nothing_is_known_matches_nothing(desk: Knowledge) -> None:

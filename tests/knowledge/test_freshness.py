@@ -6,22 +6,23 @@ import json
 from functools import partial
 from typing import Any
 
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import copy_atom, everything
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
 
 OLDER = "fedcba9876543210fedcba9876543210fedcba98"
 NOW, LATER = "2026-03-01T09:00:00.000Z", "2026-03-01T10:00:00.000Z"
 
 
 def freshness(desk: Knowledge, name: str) -> Any:
-    return told(desk.read(name)).get("freshness")
+    return to_json(desk.read(name)).get("freshness")
 
 
 def test_an_atom_that_nobody_looked_at_says_nothing_about_it(crowded: Knowledge) -> None:
-    assert {"confirmed", "freshness"}.isdisjoint(told(crowded.read("Cart")))
-    assert {"confirmed", "confirmedAt", "freshness"}.isdisjoint(told(crowded.listed()["Cart"]))
+    assert {"confirmed", "freshness"}.isdisjoint(to_json(crowded.read("Cart")))
+    assert {"confirmed", "confirmedAt", "freshness"}.isdisjoint(to_json(crowded.listed()["Cart"]))
 
 
 def test_a_confirmation_is_kept_with_the_atom_and_forgets_what_was_seen_before(
@@ -34,7 +35,7 @@ def test_a_confirmation_is_kept_with_the_atom_and_forgets_what_was_seen_before(
 
     assert (changed.version, changed.confirmed) == (2, COMMIT)
     assert freshness(crowded, "Cart") is None
-    listed = told(crowded.listed()["Cart"])
+    listed = to_json(crowded.listed()["Cart"])
     assert (listed["confirmed"], listed["confirmedAt"]) == (COMMIT, LATER)
     assert "freshness" not in listed
 
@@ -48,7 +49,7 @@ def test_what_a_check_saw_is_kept_with_the_atom_and_changes_no_version(crowded: 
         {"id": "Alone", "freshness": "unanchored"},
     )
 
-    assert told(answer) == {"recorded": 2, "skipped": []}
+    assert to_json(answer) == {"recorded": 2, "skipped": []}
     assert freshness(crowded, "Cart") == {
         "state": "changed",
         "commit": OLDER,
@@ -98,7 +99,7 @@ def test_a_change_of_its_patterns_forgets_what_was_seen_and_no_other_change_does
     assert freshness(crowded, "Cart") == seen
     crowded.update("Cart", paths=["src/cart/**", "lib/**"])
     assert freshness(crowded, "Cart") is None
-    assert told(crowded.listed()["Basket"])["confirmed"] == COMMIT
+    assert to_json(crowded.listed()["Basket"])["confirmed"] == COMMIT
 
 
 def test_a_check_is_an_event_of_the_project_with_how_many_of_each(engine: Engine, crowded: Knowledge) -> None:
@@ -112,7 +113,7 @@ def test_a_check_is_an_event_of_the_project_with_how_many_of_each(engine: Engine
 
 
 def test_a_check_of_nothing_is_a_check(crowded: Knowledge) -> None:
-    assert told(crowded.check()) == {"recorded": 0, "skipped": []}
+    assert to_json(crowded.check()) == {"recorded": 0, "skipped": []}
 
 
 def test_every_atom_is_listed_in_short_by_name_page_by_page(engine: Engine, crowded: Knowledge) -> None:
@@ -127,7 +128,7 @@ def test_every_atom_is_listed_in_short_by_name_page_by_page(engine: Engine, crow
 
     assert found == ["Alone", "Cart", *(f"Cart 10000{number}" for number in range(1, 6))]
     assert not cursor
-    assert told(crowded.listed()["Cart"]) == {
+    assert to_json(crowded.listed()["Cart"]) == {
         "id": crowded["Cart"],
         "name": "Cart",
         "moleculeId": crowded["Shop"],

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import copy_atom
 
 
 def test_an_atom_comes_whole_with_its_changelog_beside_it(crowded: Knowledge) -> None:
     crowded.log("Cart", "made")
 
-    answer = told(crowded.get("Cart"))
+    answer = to_json(crowded.get("Cart"))
 
     assert answer.keys() == {"atom", "changelog"}
-    assert answer["atom"] == told(crowded.read("Cart"))
+    assert answer["atom"] == to_json(crowded.read("Cart"))
     assert [one["summary"] for one in answer["changelog"]] == ["made"]
 
 
@@ -23,11 +24,11 @@ def test_a_molecule_comes_with_its_atoms_by_name(crowded: Knowledge) -> None:
     for name in ("tax", "Bill", "Älteres"):
         crowded.atom(name, moleculeId="Shop")
 
-    answer = told(crowded.get("Shop"))
+    answer = to_json(crowded.get("Shop"))
 
     assert answer.keys() == {"molecule", "atoms", "changelog"}
     assert [one["name"] for one in answer["atoms"]] == ["Bill", "Cart", "tax", "Älteres"]
-    assert answer["atoms"][1] == told(crowded.read("Cart"))
+    assert answer["atoms"][1] == to_json(crowded.read("Cart"))
 
 
 def test_atoms_of_one_name_come_in_the_order_of_their_ids(crowded: Knowledge) -> None:
@@ -38,7 +39,7 @@ def test_atoms_of_one_name_come_in_the_order_of_their_ids(crowded: Knowledge) ->
 
 
 def test_a_molecule_without_atoms_has_an_empty_list_of_them(crowded: Knowledge) -> None:
-    assert told(crowded.get("Pages"))["atoms"] == []
+    assert to_json(crowded.get("Pages"))["atoms"] == []
 
 
 def test_a_molecule_comes_with_all_its_atoms_however_many(engine: Engine, crowded: Knowledge) -> None:
@@ -47,7 +48,7 @@ def test_a_molecule_comes_with_all_its_atoms_however_many(engine: Engine, crowde
     answer = crowded.get("Shop")
 
     assert [one.name for one in answer.atoms] == ["Cart", *(f"Cart {100000 + number}" for number in range(1, 251))]
-    assert "moreAtoms" not in told(answer)
+    assert "moreAtoms" not in to_json(answer)
 
 
 def test_a_project_may_be_named_beside_an_id_if_it_is_the_right_one(crowded: Knowledge) -> None:
@@ -68,7 +69,7 @@ def test_what_is_known_of_its_files_comes_with_an_atom_wherever_it_is_read(crowd
 
     seen = {"state": "fresh", "commit": COMMIT, "checkedAt": "2026-03-01T09:00:00.000Z"}
     for atom in (crowded.get("Cart").atom, crowded.get("Shop").atoms[0], crowded.search("cart").items[0]):
-        assert (told(atom)["confirmed"], told(atom)["freshness"]) == (COMMIT, seen)
+        assert (to_json(atom)["confirmed"], to_json(atom)["freshness"]) == (COMMIT, seen)
 
 
 def test_what_is_not_there_is_refused_with_the_field(crowded: Knowledge) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from groundplan.kernel.errors import Conflict
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.knowledge.desk import COMMIT, Knowledge
 from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock, refused
+from tests.manual_clock import ManualClock
 
 CHANGES: dict[str, Callable[..., Any]] = {
     "create an atom": lambda desk, **given: desk.atom("New", **given),
@@ -49,7 +50,7 @@ def test_another_request_under_the_same_op_id_is_refused(engine: Engine, crowded
     before = everything(engine)
 
     for change in CHANGES.values():
-        error = refused(partial(change, crowded, op_id="once"))
+        error = error_of(partial(change, crowded, op_id="once"))
         assert isinstance(error, Conflict)
         assert error.code == "op_id_reused"
     assert everything(engine) == before
@@ -67,7 +68,7 @@ def test_an_update_that_is_sent_again_after_a_deletion_gives_its_answer(crowded:
 
 def test_a_conflict_is_not_kept(crowded: Knowledge) -> None:
     crowded.update("Cart", knowledge="newer")
-    assert refused(lambda: crowded.append("Cart", "mine", version=1, op_id="once")).code == "stale_version"
+    assert error_of(lambda: crowded.append("Cart", "mine", version=1, op_id="once")).code == "stale_version"
 
     assert crowded.append("Cart", "mine", version=2, op_id="once").version == 3
 

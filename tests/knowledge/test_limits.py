@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import refused
 
 SIXTEEN = "0123456789abcdef"
 
@@ -129,7 +129,7 @@ def test_what_is_above_a_limit_is_refused_and_the_limit_is_named_and_nothing_is_
     before = everything(engine)
 
     for what, limit in LIMITS.items():
-        error = refused(partial(limit.send, crowded, limit.most + 1))
+        error = error_of(partial(limit.send, crowded, limit.most + 1))
 
         assert isinstance(error, Invalid), what
         assert (error.code, error.details["field"], named(error)) == (limit.code, limit.field, limit.most), what

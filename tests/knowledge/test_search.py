@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
 from groundplan.knowledge.words import build_word_index, parse_query_words
+from tests.answers import to_json
 from tests.engines import Engine, person
+from tests.errors import error_of
 from tests.knowledge.conftest import atlas, open_atlas
-from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.knowledge.desk import NOWHERE, Knowledge, ended
 from tests.knowledge.rows import copy_atom
 from tests.machines.budget import always
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock, refused
 
 ATOMS = {
     "Webhook Handlers": "8 handlers, all extend BaseWebhookHandler; locales come from the registry.",
@@ -86,7 +88,7 @@ def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Kno
         for of, entries in (("atom", ATOMS), ("molecule", MOLECULES)):
             search = partial(library.found, query, of=of, includeChangelog=False)
             if len(parse_query_words(query)) > QUERY_WORDS_MAX:
-                assert refused(search).code == "too_many"
+                assert error_of(search).code == "too_many"
             else:
                 assert search() == expected(query, entries), query
 
@@ -145,10 +147,10 @@ def test_an_item_is_the_whole_atom_or_molecule(library: Knowledge) -> None:
     (atom,) = library.search("handlers", changelogLimit=1).items
     (molecule,) = library.search("payments", of="molecule").items
 
-    assert told(atom).pop("changelog")[0]["summary"] == "made"
+    assert to_json(atom).pop("changelog")[0]["summary"] == "made"
     atom.changelog = library.read("Webhook Handlers").changelog
     assert atom == library.read("Webhook Handlers")
-    assert told(molecule) == told(library.read("Payments")) | {"changelog": []}
+    assert to_json(molecule) == to_json(library.read("Payments")) | {"changelog": []}
 
 
 def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engine, library: Knowledge) -> None:
@@ -158,7 +160,7 @@ def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engi
         found, offset = [], 0
         total = len(names) if query is None else 31
         while True:
-            page = told(library.search(query, limit=7, offset=offset))
+            page = to_json(library.search(query, limit=7, offset=offset))
             assert (page["count"], page["limit"], page["offset"]) == (total, 7, offset)
             found += [one["name"] for one in page["items"]]
             if "nextOffset" not in page:
@@ -166,7 +168,7 @@ def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engi
             assert page["nextOffset"] == offset + 7
             offset = page["nextOffset"]
         assert found == [name for name in names if query is None or name.startswith("Empty")]
-    beyond = told(library.search(offset=1000))
+    beyond = to_json(library.search(offset=1000))
     assert beyond == {"items": [], "count": len(names), "limit": 100, "offset": 1000}
 
 
@@ -207,8 +209,8 @@ def test_what_is_known_elsewhere_is_neither_found_nor_counted(engine: Engine, li
 def test_a_project_about_which_nothing_is_known_is_empty_and_no_error(desk: Knowledge) -> None:
     nothing = {"items": [], "count": 0, "limit": 100, "offset": 0}
     for of in ("atom", "molecule"):
-        assert [told(desk.search(query, of=of)) for query in (None, "webhook")] == [nothing, nothing]
-    assert told(desk.search(orphansOnly=True)) == nothing
+        assert [to_json(desk.search(query, of=of)) for query in (None, "webhook")] == [nothing, nothing]
+    assert to_json(desk.search(orphansOnly=True)) == nothing
 
 
 def test_what_cannot_be_searched_is_refused_with_the_field(crowded: Knowledge) -> None:

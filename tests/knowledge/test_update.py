@@ -11,9 +11,10 @@ import pytest
 
 from groundplan.kernel.errors import Conflict
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock, refused
+from tests.manual_clock import ManualClock
 
 LATER = "2026-03-01T10:00:00.000Z"
 FIELDS = ("molecule_id", "name", "paths", "knowledge", "related_atoms", "last_task_id", "created_by_task_id")
@@ -115,7 +116,7 @@ def test_a_stale_version_is_a_conflict_that_names_the_current_one(
             partial(crowded.append, name, "mine", version=version),
             partial(crowded.delete, name, version=version),
         ):
-            error = refused(call)
+            error = error_of(call)
 
             assert isinstance(error, Conflict)
             assert (error.code, error.details["currentVersion"]) == ("stale_version", 2)

@@ -21,7 +21,7 @@ from tests.machines.containers_oracle import (
     Told,
     Turn,
 )
-from tests.machines.test_work_oracle import HOUR, NOON, Desk, refusal
+from tests.machines.test_work_oracle import HOUR, NOON, Desk, error_of
 from tests.machines.work_oracle import ROOT, Node, Policies
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -101,7 +101,7 @@ def test_a_task_goes_through_its_pipeline_and_is_claimed_while_it_is_active() ->
     assert (node().claim, board.ready()) == (None, set())
     assert board.advance("t").turn == Turn(board.n("t"), TESTED, CLOSED)
     assert (node().resolved, node().status) == (True, None)
-    assert refusal(lambda: board.advance("t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.advance("t")) == {"INVALID_OPERATION"}
 
 
 def test_what_the_graph_dialect_claims_is_active_while_the_claim_holds() -> None:
@@ -149,7 +149,7 @@ def test_a_revert_goes_one_step_back_and_reopens_what_was_closed() -> None:
     steps = [board.tell("revert", "t").turn for _ in range(3)]
     assert [turn and turn.after for turn in steps] == [TESTED, ACTIVE, NEW]
     assert board.status("f") == ACTIVE
-    assert refusal(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
 
 
 def test_what_was_terminated_cannot_be_reverted_or_terminated_again() -> None:
@@ -157,16 +157,16 @@ def test_what_was_terminated_cannot_be_reverted_or_terminated_again() -> None:
     board.task("t")
     board.tell("terminate", "t", "no longer needed")
     assert board.status("t") == WILL_NOT_IMPLEMENT
-    assert refusal(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
-    assert refusal(lambda: board.tell("terminate", "t", None)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("terminate", "t", None)) == {"INVALID_OPERATION"}
 
 
 def test_a_stale_version_is_a_conflict_and_the_wrong_type_is_not_found() -> None:
     board = Board()
     board.task("t")
-    assert refusal(lambda: board.tell("advance", "t", version=7)) == {"CONFLICT"}
-    assert refusal(lambda: board.work.copy().advance(board.n("t"), FEATURE, 1, agent="ada", now=0)) == {"NOT_FOUND"}
-    assert refusal(lambda: board.work.copy().advance(ROOT, TASK, 1, agent="ada", now=0)) == {"NOT_FOUND"}
+    assert error_of(lambda: board.tell("advance", "t", version=7)) == {"CONFLICT"}
+    assert error_of(lambda: board.work.copy().advance(board.n("t"), FEATURE, 1, agent="ada", now=0)) == {"NOT_FOUND"}
+    assert error_of(lambda: board.work.copy().advance(ROOT, TASK, 1, agent="ada", now=0)) == {"NOT_FOUND"}
 
 
 def test_a_step_that_somebody_stands_at_cannot_be_taken_out_of_the_pipeline() -> None:
@@ -178,7 +178,7 @@ def test_a_step_that_somebody_stands_at_cannot_be_taken_out_of_the_pipeline() ->
         rev = board.work.nodes[ROOT].rev
         board.do(lambda work: work.set_pipelines({TASK: [NEW, ACTIVE, CLOSED]}, rev, agent="ada", now=board.now))
 
-    assert refusal(change) == {"INVALID_OPERATION"}
+    assert error_of(change) == {"INVALID_OPERATION"}
     board.tell("revert", "t")
     change()
     assert board.advance("t").turn == Turn(board.n("t"), ACTIVE, CLOSED)
@@ -212,7 +212,7 @@ def test_a_feature_ends_with_its_last_task_in_either_dialect_even_while_it_waits
     if dialect == "resolve":
         assert board.resolve("b").auto_resolved == (board.n("f"),)
     else:
-        assert refusal(lambda: board.advance("b")) == {"BLOCKED"}
+        assert error_of(lambda: board.advance("b")) == {"BLOCKED"}
         board.unblock("f")
         assert board.advance("b").feature_turn == Turn(board.n("f"), ACTIVE, CLOSED)
     assert board.status("f") == CLOSED
@@ -265,7 +265,7 @@ def test_a_feature_is_never_offered_and_ends_only_after_its_tasks() -> None:
     assert (board.ready(), board.offered()) == (set(), [])
     board.task("t", "f")
     board.advance("f", "f")
-    assert refusal(lambda: board.advance("f")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.advance("f")) == {"INVALID_OPERATION"}
 
 
 def test_tasks_belong_to_the_nearest_feature_above_them_and_are_counted_there() -> None:
@@ -290,7 +290,7 @@ def test_a_hold_takes_a_task_away_from_both_dialects_until_it_is_lifted() -> Non
     board.task("t")
     board.block("t", reason="no key yet")
     assert (board.next_tasks(), board.offered(), board.blocked()) == ([], [], {"t"})
-    assert refusal(lambda: board.advance("t")) == {"BLOCKED"}
+    assert error_of(lambda: board.advance("t")) == {"BLOCKED"}
     board.unblock("t")
     assert board.next_tasks() == board.offered() == ["t"]
 
@@ -338,7 +338,7 @@ def test_a_feature_cannot_wait_for_its_own_task_nor_a_task_for_its_feature() -> 
     board = Board()
     board.feature("f")
     board.task("t", "f")
-    assert refusal(lambda: board.block("f", "t")) == refusal(lambda: board.block("t", "f")) == {"CIRCULAR_DEPENDENCY"}
+    assert error_of(lambda: board.block("f", "t")) == error_of(lambda: board.block("t", "f")) == {"CIRCULAR_DEPENDENCY"}
 
 
 def test_a_loop_through_features_is_refused_in_both_dialects_and_one_beside_them_is_not() -> None:
@@ -348,7 +348,7 @@ def test_a_loop_through_features_is_refused_in_both_dialects_and_one_beside_them
         board.task(f"{name}1", name)
     board.block("p", "q")
     assert board.connect("q1", "p1") == ["cycle_detected"]
-    assert refusal(lambda: board.block("q1", "p")) == {"CIRCULAR_DEPENDENCY"}
+    assert error_of(lambda: board.block("q1", "p")) == {"CIRCULAR_DEPENDENCY"}
 
     board.plan(a="root", a1="a", b="root", b1="b")
     assert (board.connect("a", "b"), board.connect("b1", "a1"), board.connect("b1", "a")) == ([], [], [])
@@ -359,7 +359,7 @@ def test_a_move_into_a_feature_that_closes_a_loop_is_refused() -> None:
     board.feature("f")
     board.task("waits")
     board.block("waits", "f")
-    assert refusal(lambda: board.move("waits", "f")) == {"cycle_detected"}
+    assert error_of(lambda: board.move("waits", "f")) == {"cycle_detected"}
 
 
 # Taking away.
@@ -369,7 +369,7 @@ def test_a_deleted_node_releases_those_that_waited_for_it_and_takes_its_children
     board = Board()
     board.plan(p="root", c="p", w=("root", "c"))
     p, c = board.n("p"), board.n("c")
-    assert refusal(lambda: board.tell("delete", "p", cascade=False)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("delete", "p", cascade=False)) == {"INVALID_OPERATION"}
     assert board.tell("delete", "p", cascade=True).deleted == (p, c)
     assert (board.ready(), board.edges(), set(board.work.deleted)) == ({"w"}, set(), {p, c})
     assert board.work.nodes[board.n("w")].actions == ("created", "disconnected")
@@ -380,7 +380,7 @@ def test_a_hold_goes_with_open_work_that_is_merged_and_a_task_never_becomes_a_fe
     board.plan(a="root", b="root")
     board.feature("f")
     board.block("a", reason="no key yet")
-    assert refusal(lambda: board.merge("a", "f")) == refusal(lambda: board.merge("f", "a")) == {"cannot_merge"}
+    assert error_of(lambda: board.merge("a", "f")) == error_of(lambda: board.merge("f", "a")) == {"cannot_merge"}
     board.merge("a", "b")
     assert board.blocked() == {"b"}
 
@@ -410,7 +410,7 @@ def test_what_something_is_related_to_is_said_as_a_whole_and_seen_from_both_side
     a, b, c = (board.n(name) for name in "abc")
     board.tell("revise", "a", {"related": [b]})
     assert (board.work.related(a), board.work.related(b)) == ({b}, {a})
-    assert refusal(lambda: board.work.copy().depend(b, a, "RELATES_TO", agent="ada", now=0)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.work.copy().depend(b, a, "RELATES_TO", agent="ada", now=0)) == {"INVALID_OPERATION"}
 
     board.tell("revise", "b", {"related": [c]})
     assert (board.work.related(a), board.work.related(b)) == (set(), {c})

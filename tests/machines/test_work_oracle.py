@@ -108,7 +108,7 @@ class Desk:
         return {tuple(self.names((edge.source, edge.target))) for edge in self.work.edges}
 
 
-def refusal(act: Callable[[], Any]) -> set[str]:
+def error_of(act: Callable[[], Any]) -> set[str]:
     with pytest.raises(Refused) as refused:
         act()
     return set(refused.value.codes)
@@ -206,7 +206,7 @@ def test_two_nodes_cannot_wait_for_each_other(inherits: bool) -> None:  # W-14
     desk.plan(a="root", b=("root", "a"), c=("root", "b"))
     assert [desk.connect("a", "b"), desk.connect("a", "c"), desk.connect("a", "a")] == [["cycle_detected"]] * 3
     assert desk.edges() == {("b", "a"), ("c", "b")}
-    assert refusal(lambda: desk.plan(p=("root", "q"), q=("root", "p"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.plan(p=("root", "q"), q=("root", "p"))) == {"cycle_detected"}
 
 
 @pytest.mark.parametrize("inherits", [False, True])
@@ -214,8 +214,8 @@ def test_a_node_cannot_depend_on_its_own_ancestor(inherits: bool) -> None:  # W-
     desk = Desk(inherit_dependencies=inherits)
     desk.plan(top="root", middle="top", leaf="middle", other=("root", "top"))
     assert [desk.connect("leaf", name) for name in ("middle", "top", "root")] == [["cycle_detected"]] * 3
-    assert refusal(lambda: desk.plan(new=("leaf", "top"))) == {"cycle_detected"}
-    assert refusal(lambda: desk.move("other", "leaf")) == {"cycle_detected"}
+    assert error_of(lambda: desk.plan(new=("leaf", "top"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("other", "leaf")) == {"cycle_detected"}
 
 
 def test_an_ancestor_may_wait_for_what_is_below_it_unless_that_would_wait_for_it_in_turn() -> None:
@@ -249,8 +249,8 @@ def test_siblings_may_wait_for_each_other_where_dependencies_are_inherited() -> 
 def test_a_move_or_a_new_node_that_closes_a_loop_through_the_tree_is_refused() -> None:
     desk = Desk(inherit_dependencies=True)
     desk.plan(p="root", p1="p", q=("root", "p"), free=("root", "q"))
-    assert refusal(lambda: desk.move("free", "p")) == {"cycle_detected"}  # p would be done after it, and it after q
-    assert refusal(lambda: desk.plan(new=("p1", "q"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("free", "p")) == {"cycle_detected"}  # p would be done after it, and it after q
+    assert error_of(lambda: desk.plan(new=("p1", "q"))) == {"cycle_detected"}
     desk.connect("free", "q", remove=True)
     assert desk.move("free", "q").applied == 1
 
@@ -259,7 +259,7 @@ def test_inheritance_cannot_be_switched_on_while_there_are_loops_through_the_tre
     desk = Desk()
     desk.plan(p="root", p1="p", q=("root", "p"), q1="q")
     desk.connect("p1", "q1")
-    assert refusal(lambda: desk.work.copy().set_policies(inherit_dependencies=True)) == {"cycle_detected"}
+    assert error_of(lambda: desk.work.copy().set_policies(inherit_dependencies=True)) == {"cycle_detected"}
     desk.connect("p1", "q1", remove=True)
     desk.work.set_policies(inherit_dependencies=True)
 
@@ -267,7 +267,7 @@ def test_inheritance_cannot_be_switched_on_while_there_are_loops_through_the_tre
 def test_a_node_cannot_be_moved_below_itself() -> None:
     desk = Desk()
     desk.plan(a="root", b="a")
-    assert refusal(lambda: desk.move("a", "b")) == refusal(lambda: desk.move("a", "a")) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("a", "b")) == error_of(lambda: desk.move("a", "a")) == {"cycle_detected"}
 
 
 # Parents and their children.
@@ -276,7 +276,7 @@ def test_a_node_cannot_be_moved_below_itself() -> None:
 def test_a_node_with_open_children_cannot_be_resolved() -> None:
     desk = Desk()
     desk.plan(phase="root", task="phase")
-    assert refusal(lambda: desk.resolve("phase")) == {"unresolved_children"}
+    assert error_of(lambda: desk.resolve("phase")) == {"unresolved_children"}
     desk.resolve("task", "phase")
     assert desk.ready() == set()
 
@@ -317,7 +317,7 @@ def test_dropping_leaves_what_was_resolved_as_it_was() -> None:
     desk.resolve("done")
     desk.drop("phase")
     assert [desk.work.nodes[desk.n(name)].outcome for name in ("phase", "done", "open")] == ["dropped", None, "dropped"]
-    assert refusal(lambda: desk.drop("phase")) == {"already_resolved"}
+    assert error_of(lambda: desk.drop("phase")) == {"already_resolved"}
     assert desk.reopen("open").reopened == (desk.n("phase"),)
     assert desk.work.nodes[desk.n("phase")].outcome is None
 
@@ -335,15 +335,15 @@ def test_merging_two_dependent_nodes_leaves_no_node_waiting_for_itself() -> None
 def test_a_node_cannot_be_merged_with_itself_its_family_or_the_root() -> None:  # W-3
     desk = Desk()
     desk.plan(a="root", b="a")
-    assert refusal(lambda: desk.merge("a", "a")) == {"cannot_merge"}
-    assert refusal(lambda: desk.merge("a", "b")) == refusal(lambda: desk.merge("b", "a")) == {"cannot_merge"}
-    assert refusal(lambda: desk.merge("root", "a")) == {"root_stays"}
+    assert error_of(lambda: desk.merge("a", "a")) == {"cannot_merge"}
+    assert error_of(lambda: desk.merge("a", "b")) == error_of(lambda: desk.merge("b", "a")) == {"cannot_merge"}
+    assert error_of(lambda: desk.merge("root", "a")) == {"root_stays"}
 
 
 def test_a_merge_that_closes_a_loop_is_refused() -> None:
     desk = Desk()
     desk.plan(a="root", b=("root", "a"), c=("root", "b"))
-    assert refusal(lambda: desk.merge("a", "c")) == {"cycle_detected"}
+    assert error_of(lambda: desk.merge("a", "c")) == {"cycle_detected"}
 
 
 def test_a_merge_keeps_children_evidence_and_edges() -> None:
@@ -417,7 +417,7 @@ def test_a_late_writer_is_stopped_by_the_fence() -> None:
     desk.now += 2 * HOUR
     desk.claim("ada")
     assert desk.work.nodes[desk.n("only")].fence == 2
-    assert refusal(lambda: desk.update("only", agent="ben", claim=1, resolved=True)) == {"stale_claim"}
+    assert error_of(lambda: desk.update("only", agent="ben", claim=1, resolved=True)) == {"stale_claim"}
     desk.update("only", claim=2, resolved=True)
 
 
@@ -434,7 +434,7 @@ def test_an_enforced_claim_keeps_others_from_resolving() -> None:
     desk = Desk(claims="enforced")
     desk.plan(only="root")
     desk.claim("ben")
-    assert refusal(lambda: desk.resolve("only")) == {"claimed_by_another"}
+    assert error_of(lambda: desk.resolve("only")) == {"claimed_by_another"}
     desk.now += HOUR
     desk.resolve("only")
 

@@ -7,8 +7,8 @@ import pytest
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
+from tests.manual_clock import ManualClock
 from tests.purpose.desk import Purpose
-from tests.work.desk import ManualClock
 
 WELL = "dig -> well -> water -> health"
 ADA = local_actor("ada", kind=ActorKind.PERSON)

@@ -12,10 +12,10 @@ from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
+from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, begin_draft
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 from tests.purpose.test_open import capped
-from tests.work.desk import ManualClock
 
 CAP = 2_000
 MANY = 200

@@ -14,9 +14,9 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import Facts
 from tests.engines import Engine, filled_once
+from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
-from tests.work.desk import ManualClock
 
 
 def draw_passing(engine: Engine) -> None:

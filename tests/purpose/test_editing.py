@@ -17,7 +17,7 @@ from tests.purpose.desk import Op, Purpose, add_edge, add_node, op
 WELL = "dig -> well -> water -> health"
 
 
-def refused(desk: Purpose, *operations: Op) -> GroundplanError:
+def error_of(desk: Purpose, *operations: Op) -> GroundplanError:
     """The refusal of a batch, which leaves everything as it was."""
     before = desk.open()
     with pytest.raises(GroundplanError) as error:
@@ -100,7 +100,7 @@ def test_nodes_are_meant_by_key_by_row_id_and_by_row_id_without_dashes(drawn: Pu
 def test_what_is_not_in_the_draft_is_not_found(drawn: Purpose, subtests: pytest.Subtests) -> None:
     for ref in ("OC9", "oc1", "OC1 ", "AS1", "OC1->G1", "00000000-0000-4000-8000-000000000000", "%"):
         with subtests.test(ref):
-            error = refused(drawn, op("update_node", node="OC1", title="x"), op("update_node", node=ref, title="y"))
+            error = error_of(drawn, op("update_node", node="OC1", title="x"), op("update_node", node=ref, title="y"))
 
             assert isinstance(error, NotFound)
             assert error.details["field"] == "operations[1].node"
@@ -159,9 +159,9 @@ def test_removing_a_node_takes_its_edges_assumptions_and_indicators_along(drawn:
 
 
 def test_what_is_removed_in_a_batch_is_gone_for_the_rest_of_it(drawn: Purpose) -> None:
-    assert isinstance(refused(drawn, op("remove_node", node="OC1"), add_edge("OP1", "OC1")), NotFound)
+    assert isinstance(error_of(drawn, op("remove_node", node="OC1"), add_edge("OP1", "OC1")), NotFound)
     assert isinstance(
-        refused(drawn, op("remove_edge", source="OP1", target="OC1"), op("update_edge", source="OP1", target="OC1")),
+        error_of(drawn, op("remove_edge", source="OP1", target="OC1"), op("update_edge", source="OP1", target="OC1")),
         NotFound,
     )
     drawn.edit(op("remove_edge", source="OP1", target="OC1"), add_edge("OP1", "OC1", confidence="low"))
@@ -179,7 +179,7 @@ def test_a_key_is_never_given_again(drawn: Purpose) -> None:
 
 
 def test_a_refused_batch_gives_no_keys_out(desk: Purpose) -> None:
-    refused(desk, add_node("OUTCOME", "x"), op("remove_node", node="nothing"))
+    error_of(desk, add_node("OUTCOME", "x"), op("remove_node", node="nothing"))
 
     assert desk.edit(add_node("OUTCOME", "x")).created[0].key == "OC1"
 
@@ -187,7 +187,7 @@ def test_a_refused_batch_gives_no_keys_out(desk: Purpose) -> None:
 def test_several_edges_between_two_nodes_are_told_apart_by_type(drawn: Purpose) -> None:
     drawn.edit(add_edge("OP1", "OC1", edge_type="CAUSES"))
 
-    error = refused(drawn, op("update_edge", source="OP1", target="OC1", confidence="high"))
+    error = error_of(drawn, op("update_edge", source="OP1", target="OC1", confidence="high"))
     assert (error.code, error.details["allowed"]) == ("invalid_argument", ["CAUSES", "CONTRIBUTES_TO"])
 
     drawn.edit(op("update_edge", source="OP1", target="OC1", edge_type="CAUSES", confidence="high"))
@@ -198,12 +198,12 @@ def test_several_edges_between_two_nodes_are_told_apart_by_type(drawn: Purpose) 
 
 
 def test_a_self_edge_and_a_duplicate_are_refused_and_named(drawn: Purpose) -> None:
-    itself = refused(drawn, add_edge("OC1", "OC1"))
+    itself = error_of(drawn, add_edge("OC1", "OC1"))
     assert (type(itself), itself.details["nodes"]) == (SelfEdge, ["OC1"])
-    again = refused(drawn, add_edge("OP1", "OC1"))
+    again = error_of(drawn, add_edge("OP1", "OC1"))
     assert (type(again), again.details["edge"]) == (DuplicateEdge, "OP1->OC1")
     drawn.edit(add_edge("OP1", "OC1", edge_type="CAUSES"))
-    retyped = refused(
+    retyped = error_of(
         drawn, op("update_edge", source="OP1", target="OC1", edge_type="CAUSES", new_edge_type="CONTRIBUTES_TO")
     )
     assert type(retyped) is DuplicateEdge
@@ -220,13 +220,13 @@ def test_an_edge_points_up_or_stays_level_but_for_feedback_and_profile_light(des
         desk.edit(add_edge(goal, outcome))
         return
 
-    error = refused(desk, add_edge(goal, outcome, edge_type="CAUSES"))
+    error = error_of(desk, add_edge(goal, outcome, edge_type="CAUSES"))
 
     assert (type(error), error.details["nodes"]) == (InvalidDirection, [goal, outcome])
 
 
 def test_a_node_is_not_retyped_below_what_leads_to_it(drawn: Purpose) -> None:
-    error = refused(drawn, op("update_node", node="OC1", node_type="ACTIVITY"))
+    error = error_of(drawn, op("update_node", node="OC1", node_type="ACTIVITY"))
     assert (type(error), error.details["edge"]) == (InvalidDirection, "OP1->OC1")
     drawn.edit(op("update_node", node="OC1", node_type="OUTPUT"))
     assert drawn.nodes()["OC1"].node_type == "OUTPUT"
@@ -235,7 +235,7 @@ def test_a_node_is_not_retyped_below_what_leads_to_it(drawn: Purpose) -> None:
 def test_feedback_is_not_made_a_cause_where_that_would_point_down(drawn: Purpose) -> None:
     drawn.edit(add_edge("G1", "OC1", edge_type="FEEDBACK"))
 
-    error = refused(drawn, op("update_edge", source="G1", target="OC1", new_edge_type="CAUSES"))
+    error = error_of(drawn, op("update_edge", source="G1", target="OC1", new_edge_type="CAUSES"))
 
     assert type(error) is InvalidDirection
 
@@ -243,14 +243,16 @@ def test_feedback_is_not_made_a_cause_where_that_would_point_down(drawn: Purpose
 def test_a_cycle_is_refused_and_the_error_names_the_path(desk: Purpose) -> None:
     desk.edit(*(add_node("OUTCOME", title, ref=title) for title in "abcd"), add_edge("a", "b"), add_edge("b", "c"))
 
-    error = refused(desk, add_edge("OC3", "OC1"))
+    error = error_of(desk, add_edge("OC3", "OC1"))
     assert isinstance(error, DependencyCycle)
     path = error.details["path"]
     assert (path[0] == path[-1], set(path)) == (True, {"OC1", "OC2", "OC3"})
     # And where the batch itself closes it, in whatever order.
-    assert type(refused(desk, add_edge("OC4", "OC1"), add_edge("OC3", "OC4"))) is DependencyCycle
+    assert type(error_of(desk, add_edge("OC4", "OC1"), add_edge("OC3", "OC4"))) is DependencyCycle
     desk.edit(add_edge("OC3", "OC1", edge_type="FEEDBACK"))
-    assert type(refused(desk, op("update_edge", source="OC3", target="OC1", new_edge_type="CAUSES"))) is DependencyCycle
+    assert (
+        type(error_of(desk, op("update_edge", source="OC3", target="OC1", new_edge_type="CAUSES"))) is DependencyCycle
+    )
 
 
 def test_a_batch_that_ends_without_a_cycle_is_applied(desk: Purpose) -> None:
@@ -269,8 +271,8 @@ def test_an_assumption_is_on_a_node_or_on_an_edge(drawn: Purpose) -> None:
         {"target": "OC1"},
         {"node": "OC1", "target": "OC1"},
     ):
-        assert isinstance(refused(drawn, op("add_assumption", assumption_text="x", **given)), Invalid)
-    nowhere = refused(drawn, op("add_assumption", assumption_text="x", source="AC1", target="G1"))
+        assert isinstance(error_of(drawn, op("add_assumption", assumption_text="x", **given)), Invalid)
+    nowhere = error_of(drawn, op("add_assumption", assumption_text="x", source="AC1", target="G1"))
     assert isinstance(nowhere, NotFound)
 
 
@@ -278,10 +280,10 @@ def test_a_day_of_review_is_a_date(drawn: Purpose, subtests: pytest.Subtests) ->
     drawn.edit(op("add_assumption", node="OC1", assumption_text="x"))
     for day in ("2027-13-01", "2027-02-29", "soon", "2027-1-1", "20270101xx", "2027-W01-1", ""):
         with subtests.test(day):
-            error = refused(drawn, op("add_assumption", node="OC1", assumption_text="x", review_by=day))
+            error = error_of(drawn, op("add_assumption", node="OC1", assumption_text="x", review_by=day))
 
             assert error.code == "invalid_date"
-            assert refused(drawn, op("update_assumption", assumption="AS1", review_by=day)).code == "invalid_date"
+            assert error_of(drawn, op("update_assumption", assumption="AS1", review_by=day)).code == "invalid_date"
 
 
 MALFORMED: list[tuple[Op, str]] = [
@@ -304,21 +306,21 @@ MALFORMED: list[tuple[Op, str]] = [
 def test_malformed_operations_are_refused_with_their_place(drawn: Purpose, subtests: pytest.Subtests) -> None:
     for operation, code in MALFORMED:
         with subtests.test(f"{operation}"[:100]):
-            error = refused(drawn, op("update_node", node="G1", title="y"), operation)
+            error = error_of(drawn, op("update_node", node="G1", title="y"), operation)
 
             assert isinstance(error, Invalid)
             assert (error.code, str(error.details["field"]).startswith("operations[1]")) == (code, True)
 
 
 def test_a_ref_is_given_once(desk: Purpose) -> None:
-    error = refused(desk, add_node("GOAL", "x", ref="a"), add_node("GOAL", "y", ref="a"))
+    error = error_of(desk, add_node("GOAL", "x", ref="a"), add_node("GOAL", "y", ref="a"))
 
     assert error.details["field"] == "operations[1].ref"
 
 
 @pytest.mark.parametrize("count", [0, 1001])
 def test_a_batch_has_one_to_a_thousand_operations(desk: Purpose, count: int) -> None:
-    assert isinstance(refused(desk, *([add_node("GOAL", "x")] * count)), Invalid)
+    assert isinstance(error_of(desk, *([add_node("GOAL", "x")] * count)), Invalid)
 
 
 def test_who_expects_another_revision_is_refused(desk: Purpose) -> None:
@@ -358,7 +360,7 @@ def test_a_row_of_a_published_version_is_refused_by_name(drawn: Purpose) -> None
         op("update_assumption", assumption=drawn.assumptions(**published)["AS1"].id, assumption_text="y"),
         op("update_indicator", indicator=drawn.indicators(**published)["IN1"].id, name="y"),
     ):
-        error = refused(drawn, operation)
+        error = error_of(drawn, operation)
         assert type(error) is PublishedImmutable
         assert error.details["version"] == 1
 

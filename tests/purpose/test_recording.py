@@ -10,9 +10,9 @@ from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.purpose.observing.record import NotWaivable
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
+from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_node, failing, op
-from tests.work.desk import ManualClock
 
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
 

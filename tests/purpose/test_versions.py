@@ -24,8 +24,8 @@ from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.desk import Facts
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import guards_dropped
+from tests.manual_clock import ManualClock
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
-from tests.work.desk import ManualClock
 
 WELL = "dig -> well -> water -> health"
 

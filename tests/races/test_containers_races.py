@@ -16,7 +16,7 @@ from tests.engines import Engine
 from tests.proof import scaled
 from tests.races.barrier import at_once
 from tests.races.test_work_races import codes, compare_with_the_facts
-from tests.work.containers.desk import Containers
+from tests.work.containers.client import ContainersClient
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
@@ -25,12 +25,12 @@ ROUNDS = scaled(3, 50)
 
 
 @pytest.fixture
-def desks(engine: Engine) -> list[Containers]:
+def desks(engine: Engine) -> list[ContainersClient]:
     """Agents at one project, each with a connection of their own."""
-    first = Containers(Session(engine.another_store(), local_actor("ada")))
+    first = ContainersClient(Session(engine.another_store(), local_actor("ada")))
     first.open()
     others = [
-        Containers(
+        ContainersClient(
             Session(engine.another_store(), local_actor(f"agent {n}", kind=ActorKind.AGENT)),
             ids=first.ids,
             features=first.features,
@@ -44,7 +44,7 @@ def together(*calls: Any) -> list[Any]:
     return at_once(list(calls))
 
 
-def test_of_many_who_advance_from_one_version_one_wins(engine: Engine, desks: list[Containers]) -> None:
+def test_of_many_who_advance_from_one_version_one_wins(engine: Engine, desks: list[ContainersClient]) -> None:
     desks[0].task("walk")
     versions = []
     for move in ("advance", "advance", "advance", "revert", "revert", "revert"):
@@ -60,7 +60,9 @@ def test_of_many_who_advance_from_one_version_one_wins(engine: Engine, desks: li
     compare_with_the_facts(engine)
 
 
-def test_of_many_who_change_block_and_delete_from_one_version_one_wins(engine: Engine, desks: list[Containers]) -> None:
+def test_of_many_who_change_block_and_delete_from_one_version_one_wins(
+    engine: Engine, desks: list[ContainersClient]
+) -> None:
     for number in range(ROUNDS):
         name = f"t{number}"
         desks[0].task(name)
@@ -78,7 +80,7 @@ def test_of_many_who_change_block_and_delete_from_one_version_one_wins(engine: E
     compare_with_the_facts(engine)
 
 
-def take(desk: Containers, tries: int = 40) -> list[str]:
+def take(desk: ContainersClient, tries: int = 40) -> list[str]:
     """Take what is next, as agents do, until there is nothing; what was taken."""
     taken: list[str] = []
     for _ in range(tries):
@@ -93,7 +95,7 @@ def take(desk: Containers, tries: int = 40) -> list[str]:
     raise AssertionError("it never ends")
 
 
-def test_agents_who_take_what_is_next_never_both_hold_one(engine: Engine, desks: list[Containers]) -> None:
+def test_agents_who_take_what_is_next_never_both_hold_one(engine: Engine, desks: list[ContainersClient]) -> None:
     desks[0].feature("coast")
     for place in range(8):
         desks[0].task(f"t{place}", of="coast" if place % 2 else None)
@@ -107,13 +109,13 @@ def test_agents_who_take_what_is_next_never_both_hold_one(engine: Engine, desks:
         for task in ids
     }
     assert Counter(task for ids in taken for task in ids) == Counter(desks[0][f"t{place}"] for place in range(8))
-    assert all(desks[0].shown(f"t{place}").claimed_by == by[desks[0][f"t{place}"]] for place in range(8))
+    assert all(desks[0].get(f"t{place}").claimed_by == by[desks[0][f"t{place}"]] for place in range(8))
     assert desks[0].status("coast") == "ACTIVE"
     compare_with_the_facts(engine)
 
 
-def test_an_agent_of_each_dialect_never_take_the_same(engine: Engine, desks: list[Containers]) -> None:
-    def by_claims(desk: Containers) -> list[str]:
+def test_an_agent_of_each_dialect_never_take_the_same(engine: Engine, desks: list[ContainersClient]) -> None:
+    def by_claims(desk: ContainersClient) -> list[str]:
         taken = []
         while names := desk.claim():
             if desk[names[0]] in taken:  # it is offered what it holds
@@ -133,7 +135,7 @@ def test_an_agent_of_each_dialect_never_take_the_same(engine: Engine, desks: lis
 
 
 @pytest.mark.parametrize("kind", ["task", "feature"])
-def test_of_two_that_shall_block_each_other_one_does(engine: Engine, desks: list[Containers], kind: str) -> None:
+def test_of_two_that_shall_block_each_other_one_does(engine: Engine, desks: list[ContainersClient], kind: str) -> None:
     for number in range(ROUNDS):
         a, b = f"a{number}", f"b{number}"
         for name in (a, b):
@@ -145,7 +147,7 @@ def test_of_two_that_shall_block_each_other_one_does(engine: Engine, desks: list
     compare_with_the_facts(engine)
 
 
-def test_a_ring_through_features_is_never_closed(engine: Engine, desks: list[Containers]) -> None:
+def test_a_ring_through_features_is_never_closed(engine: Engine, desks: list[ContainersClient]) -> None:
     for number in range(ROUNDS):
         names = [f"{name}{number}" for name in ("f", "g", "h")]
         for name in names:
@@ -166,7 +168,9 @@ def test_a_ring_through_features_is_never_closed(engine: Engine, desks: list[Con
     compare_with_the_facts(engine)
 
 
-def test_the_last_two_tasks_closed_at_once_close_their_feature_once(engine: Engine, desks: list[Containers]) -> None:
+def test_the_last_two_tasks_closed_at_once_close_their_feature_once(
+    engine: Engine, desks: list[ContainersClient]
+) -> None:
     for number in range(ROUNDS):
         feature, a, b = f"f{number}", f"a{number}", f"b{number}"
         desks[0].feature(feature)
@@ -184,7 +188,9 @@ def test_the_last_two_tasks_closed_at_once_close_their_feature_once(engine: Engi
     compare_with_the_facts(engine)
 
 
-def test_a_new_task_and_the_end_of_the_last_one_leave_the_feature_open(engine: Engine, desks: list[Containers]) -> None:
+def test_a_new_task_and_the_end_of_the_last_one_leave_the_feature_open(
+    engine: Engine, desks: list[ContainersClient]
+) -> None:
     for number in range(ROUNDS):
         feature, last, new = f"f{number}", f"a{number}", f"n{number}"
         desks[0].feature(feature)
@@ -203,7 +209,7 @@ def test_a_new_task_and_the_end_of_the_last_one_leave_the_feature_open(engine: E
 
 
 def test_deleting_a_blocker_while_others_come_to_wait_for_it_leaves_nobody_waiting(
-    engine: Engine, desks: list[Containers]
+    engine: Engine, desks: list[ContainersClient]
 ) -> None:
     for number in range(ROUNDS):
         desks[0].tasks(f"pay{number}", f"a{number}", f"b{number}")

@@ -16,9 +16,9 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, Knowledge
 from tests.knowledge.rows import compare_with_the_facts
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
 from tests.races.barrier import at_once
-from tests.work.desk import ManualClock
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 

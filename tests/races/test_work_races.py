@@ -20,6 +20,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
 from tests.races.barrier import at_once
 from tests.races.work_claimers import (
@@ -32,8 +33,8 @@ from tests.races.work_claimers import (
     work_in_a_process,
     work_until_done,
 )
-from tests.work.desk import ManualClock, Work
-from tests.work.recount import recomputed, stored
+from tests.work.client import WorkClient
+from tests.work.derived_columns import read_derived, recompute_derived
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
@@ -62,12 +63,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def desks(engine: Engine, clock: ManualClock) -> list[Work]:
+def desks(engine: Engine, clock: ManualClock) -> list[WorkClient]:
     """Agents at one project, each with a connection of their own."""
-    first = Work(Session(engine.another_store(clock=clock), local_actor("ada")))
+    first = WorkClient(Session(engine.another_store(clock=clock), local_actor("ada")))
     first.open()
     others = [
-        Work(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)), ids=first.ids)
+        WorkClient(
+            Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)), ids=first.ids
+        )
         for n in range(1, THREADS)
     ]
     return [first, *others]
@@ -91,7 +94,7 @@ def compare_with_the_facts(engine: Engine) -> None:
     for source, target in engine.as_owner("SELECT from_n, to_n FROM work_edges WHERE type = 'depends_on'"):
         waits.setdefault(source, []).append(target)
     tuple(TopologicalSorter(waits).static_order())  # raises when they go round
-    assert stored(engine) == recomputed(engine)
+    assert read_derived(engine) == recompute_derived(engine)
 
 
 def depends_on_what_lies_above(engine: Engine) -> list[tuple[int, int]]:
@@ -123,7 +126,7 @@ def everything_was_taken_once(engine: Engine, shifts: list[Shift]) -> None:
 
 
 def test_processes_that_share_the_work_take_every_node_exactly_once(engine: Engine) -> None:
-    work = Work(engine.session("ada"))
+    work = WorkClient(engine.session("ada"))
     work.open()
     work.plan(PHASES)
     barrier, queue = FORKING.Barrier(PROCESSES), FORKING.Queue()
@@ -141,7 +144,7 @@ def test_processes_that_share_the_work_take_every_node_exactly_once(engine: Engi
     assert sum(bool(shift.taken) for shift in shifts) > 1, "they hardly met, so this says nothing"
 
 
-def test_connections_that_share_the_work_take_every_node_exactly_once(engine: Engine, desks: list[Work]) -> None:
+def test_connections_that_share_the_work_take_every_node_exactly_once(engine: Engine, desks: list[WorkClient]) -> None:
     desks[0].plan(PHASES)
 
     shifts = together([partial(work_until_done, one.session, one.session.actor.id) for one in desks])  # type: ignore[union-attr]  # they are somebody
@@ -149,7 +152,7 @@ def test_connections_that_share_the_work_take_every_node_exactly_once(engine: En
     everything_was_taken_once(engine, shifts)
 
 
-def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engine, desks: list[Work]) -> None:
+def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engine, desks: list[WorkClient]) -> None:
     for number in range(4):
         names = [f"{number} {place}" for place in range(4 * THREADS - 2)]
         desks[0].plan("\n".join(names))
@@ -162,7 +165,7 @@ def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engin
 
 
 def test_a_late_agent_and_the_one_who_took_over_never_both_succeed(
-    engine: Engine, desks: list[Work], clock: ManualClock
+    engine: Engine, desks: list[WorkClient], clock: ManualClock
 ) -> None:
     ada, ben, cleo = desks[:3]
     ended = Counter[str]()
@@ -185,7 +188,7 @@ def test_a_late_agent_and_the_one_who_took_over_never_both_succeed(
 
 
 def test_an_agent_whose_claim_was_taken_over_is_refused_whatever_it_sends(
-    desks: list[Work], clock: ManualClock
+    desks: list[WorkClient], clock: ManualClock
 ) -> None:
     ada, ben, cleo = desks[:3]
     ada.plan("a")
@@ -205,7 +208,9 @@ def test_an_agent_whose_claim_was_taken_over_is_refused_whatever_it_sends(
 
 
 @pytest.mark.parametrize("size", [2, 4])
-def test_edges_that_would_close_a_ring_together_leave_it_open(engine: Engine, desks: list[Work], size: int) -> None:
+def test_edges_that_would_close_a_ring_together_leave_it_open(
+    engine: Engine, desks: list[WorkClient], size: int
+) -> None:
     rings = [[f"{number}.{place}" for place in range(size)] for number in range(ROUNDS)]
     desks[0].plan("\n".join(name for ring in rings for name in ring))
     for ring in rings:
@@ -221,7 +226,7 @@ def test_edges_that_would_close_a_ring_together_leave_it_open(engine: Engine, de
     compare_with_the_facts(engine)
 
 
-def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(engine: Engine, desks: list[Work]) -> None:
+def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(engine: Engine, desks: list[WorkClient]) -> None:
     desks[0].open(policies={"inherit_dependencies": True})
     for number in range(ROUNDS):
         desks[0].plan(f"p{number}\n  child of p{number}\nq{number}\n  child of q{number}")
@@ -237,7 +242,7 @@ def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(engine: En
     compare_with_the_facts(engine)
 
 
-def test_of_two_opposite_moves_one_is_refused(engine: Engine, desks: list[Work]) -> None:
+def test_of_two_opposite_moves_one_is_refused(engine: Engine, desks: list[WorkClient]) -> None:
     for number in range(ROUNDS):
         desks[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}")
 
@@ -252,7 +257,9 @@ def test_of_two_opposite_moves_one_is_refused(engine: Engine, desks: list[Work])
     compare_with_the_facts(engine)
 
 
-def test_a_node_that_is_moved_below_another_cannot_come_to_depend_on_it(engine: Engine, desks: list[Work]) -> None:
+def test_a_node_that_is_moved_below_another_cannot_come_to_depend_on_it(
+    engine: Engine, desks: list[WorkClient]
+) -> None:
     for number in range(ROUNDS):
         desks[0].plan(f"a{number}\nb{number}")
 
@@ -268,7 +275,7 @@ def test_a_node_that_is_moved_below_another_cannot_come_to_depend_on_it(engine: 
     compare_with_the_facts(engine)
 
 
-def test_of_two_opposite_merges_one_finds_nothing_left(engine: Engine, desks: list[Work]) -> None:
+def test_of_two_opposite_merges_one_finds_nothing_left(engine: Engine, desks: list[WorkClient]) -> None:
     for number in range(ROUNDS):
         desks[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}\nc{number}: a{number}, b{number}")
 
@@ -286,7 +293,9 @@ def test_of_two_opposite_merges_one_finds_nothing_left(engine: Engine, desks: li
 # --- Counters ---
 
 
-def test_the_last_children_and_a_new_one_at_once_leave_every_counter_exact(engine: Engine, desks: list[Work]) -> None:
+def test_the_last_children_and_a_new_one_at_once_leave_every_counter_exact(
+    engine: Engine, desks: list[WorkClient]
+) -> None:
     for number in range(ROUNDS):
         desks[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
 
@@ -301,11 +310,11 @@ def test_the_last_children_and_a_new_one_at_once_leave_every_counter_exact(engin
 
         assert codes(answers) == ["ok"] * 3
         assert codes([parent])[0] in ("ok", "unresolved_children")
-        assert desks[0].open_nodes([f"parent {number}", f"three {number}"]) == [f"parent {number}", f"three {number}"]
+        assert desks[0].filter_open([f"parent {number}", f"three {number}"]) == [f"parent {number}", f"three {number}"]
     compare_with_the_facts(engine)
 
 
-def test_the_last_children_finished_at_once_resolve_their_parent_once(engine: Engine, desks: list[Work]) -> None:
+def test_the_last_children_finished_at_once_resolve_their_parent_once(engine: Engine, desks: list[WorkClient]) -> None:
     desks[0].open(policies={"auto_resolve_parents": True})
     for number in range(ROUNDS):
         desks[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
@@ -319,7 +328,7 @@ def test_the_last_children_finished_at_once_resolve_their_parent_once(engine: En
     compare_with_the_facts(engine)
 
 
-def test_one_revision_is_won_by_one_writer(engine: Engine, desks: list[Work]) -> None:
+def test_one_revision_is_won_by_one_writer(engine: Engine, desks: list[WorkClient]) -> None:
     desks[0].plan("a")
     for rev in range(1, ROUNDS + 1):
         answers = together(
@@ -334,9 +343,9 @@ def test_one_revision_is_won_by_one_writer(engine: Engine, desks: list[Work]) ->
 # --- Once ---
 
 
-def test_the_same_plan_sent_many_times_at_once_is_made_once(engine: Engine, desks: list[Work]) -> None:
+def test_the_same_plan_sent_many_times_at_once_is_made_once(engine: Engine, desks: list[WorkClient]) -> None:
     actor = desks[0].session.actor
-    senders = [Work(Session(one.session.store, actor)) for one in desks]
+    senders = [WorkClient(Session(one.session.store, actor)) for one in desks]
     for number in range(5):
         outline = f"phase {number}\n  a {number}\n  b {number}: a {number}"
 
@@ -348,7 +357,7 @@ def test_the_same_plan_sent_many_times_at_once_is_made_once(engine: Engine, desk
     compare_with_the_facts(engine)
 
 
-def test_a_project_that_many_open_at_once_is_made_once(engine: Engine, desks: list[Work]) -> None:
+def test_a_project_that_many_open_at_once_is_made_once(engine: Engine, desks: list[WorkClient]) -> None:
     for number in range(5):
         answers = together([partial(one.call, "work.open", project=f"new {number}", goal="x") for one in desks])
 
@@ -383,7 +392,7 @@ def heard(told: Connection) -> tuple[str, int, float]:
 
 @pytest.mark.parametrize("part", [0.1, 0.35, 0.6, 0.85])
 def test_a_plan_that_is_killed_midway_is_there_whole_or_not_at_all(engine: Engine, part: float) -> None:
-    work = Work(engine.session("ada"))
+    work = WorkClient(engine.session("ada"))
     work.open()
     with planner(engine.db) as (process, told):
         (_, _, begun), (_, _, done) = [heard(told) for _ in range(4)][2:]  # the first batch warms up

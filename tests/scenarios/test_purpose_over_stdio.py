@@ -79,7 +79,7 @@ REFUSED: list[tuple[list[Op], str, dict[str, Any]]] = [
 ]
 
 
-def refused(agent: Agent, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+def error_of(agent: Agent, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
     error = agent.refused(tool, **ATLAS, **arguments)
     return error["code"], error.get("details", {})
 
@@ -109,11 +109,11 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     empty = cleo.answer("toc_open", **ATLAS)
     assert (empty["version"], empty["versions"], empty["rev"], empty["nodes"]) == (None, [], 0, [])
     assert (set(empty["counts"].values()), empty["health"]["overall"]) == ({0}, None)
-    assert refused(cleo, "toc_version", operation="draft")[0] == "forbidden"
-    assert refused(ben, "toc_edit", operations=FIRST_DRAFT)[0] == "no_draft"
+    assert error_of(cleo, "toc_version", operation="draft")[0] == "forbidden"
+    assert error_of(ben, "toc_edit", operations=FIRST_DRAFT)[0] == "no_draft"
     begun = ben.answer("toc_version", operation="draft", **ATLAS)
     assert begun["version"] == {"number": 1, "status": "DRAFT", "label": "draft", "profile": "standard"}
-    assert refused(ada, "toc_version", operation="draft") == (
+    assert error_of(ada, "toc_version", operation="draft") == (
         "draft_exists",
         {
             "number": 1,
@@ -143,10 +143,10 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
 
     # What breaks a rule changes nothing, and what was seen before is no ground to write on.
     for operations, code, details in REFUSED:
-        found = refused(ben, "toc_edit", operations=operations)
+        found = error_of(ben, "toc_edit", operations=operations)
         assert found[0] == code, (operations, found)
         assert holds(found[1], details), (operations, found)
-    stale = refused(ben, "toc_edit", operations=[op("remove_node", node="OP2")], expected_rev=begun["rev"])
+    stale = error_of(ben, "toc_edit", operations=[op("remove_node", node="OP2")], expected_rev=begun["rev"])
     assert stale[0] == "stale_rev"
     assert holds(stale[1], {"expected": begun["rev"], "current": edited["rev"]})
     assert ben.answer("toc_open", detail="full", **ATLAS) == before
@@ -155,12 +155,12 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     gate = cleo.answer("toc_check", gate="A", **ATLAS)
     assert (gate["passed"], results(gate, "GA_ORPHANS")) == (False, {"GA_ORPHANS": ("failed", ["OP2"])})
     assert "toc_edit with add_edge from OP2 towards a goal" in {check.get("fix") for check in gate["checks"]}
-    assert refused(ben, "toc_version", operation="publish")[0] == "forbidden"
-    code, details = refused(ada, "toc_version", operation="publish")
+    assert error_of(ben, "toc_version", operation="publish")[0] == "forbidden"
+    code, details = error_of(ada, "toc_version", operation="publish")
     assert (code, results(details["gates"][0], "GA_ORPHANS")) == ("gate_failed", results(gate, "GA_ORPHANS"))
     waiver = {"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "Next year", "owner": "ada", "due": "2099-12-31"}
-    assert refused(ben, "toc_record", waivers=[waiver])[0] == "forbidden"
-    assert refused(ada, "toc_record", waivers=[{**waiver, "code": "GA_SELF_EDGE"}])[0] == "not_waivable"
+    assert error_of(ben, "toc_record", waivers=[waiver])[0] == "forbidden"
+    assert error_of(ada, "toc_record", waivers=[{**waiver, "code": "GA_SELF_EDGE"}])[0] == "not_waivable"
     assert ada.answer("toc_record", waivers=[waiver], **ATLAS)["recorded"] == 1
     published = ada.answer("toc_version", operation="publish", expected_rev=edited["rev"], **ATLAS)
     assert results(published["gate"], "GA_ORPHANS") == {"GA_ORPHANS": ("waived", ["OP2"])}
@@ -171,10 +171,10 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     (goal,) = (one for one in before["nodes"] if one["key"] == "G1")
     retitled = [op("update_node", node=goal["id"], title="Nobody gets lost at night")]
     begin = {"tool": "toc_version", "arguments": {"operation": "draft", **ATLAS}}
-    assert refused(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1, "next": [begin]})
+    assert error_of(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1, "next": [begin]})
     second = ben.answer("toc_version", operation="draft", **ATLAS)
     assert (second["version"]["number"], second["version"]["source"]) == (2, 1)
-    immutable = refused(ben, "toc_edit", operations=retitled)
+    immutable = error_of(ben, "toc_edit", operations=retitled)
     assert immutable[0] == "published_immutable"
     assert holds(immutable[1], {"version": 1, "key": "G1", "field": "operations[0].node"})
     more = [
@@ -202,9 +202,9 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     ]
 
     # Life goes on beside the versions: what is seen is recorded once and for all, and refuted assumptions tell.
-    assert refused(cleo, "toc_record", decisions=[{"text": "a", "rationale": "b"}])[0] == "forbidden"
+    assert error_of(cleo, "toc_record", decisions=[{"text": "a", "rationale": "b"}])[0] == "forbidden"
     assert (
-        refused(ben, "toc_record", reviews=[{"assumption": "AS9", "status": "holding", "reason": "x"}])[0]
+        error_of(ben, "toc_record", reviews=[{"assumption": "AS9", "status": "holding", "reason": "x"}])[0]
         == "not_found"
     )
     seen = ben.answer(
@@ -224,7 +224,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     observed = cleo.answer("toc_open", detail="observations", **ATLAS)
     assert [len(observed[part]) for part in ("measurements", "reviews", "waivers", "decisions")] == [1, 1, 1, 0]
     assert (observed["reviews"][0]["by"], observed["waivers"][0]["by"]) == ("ben", "ada")
-    assert refused(ada, "toc_version", operation="publish")[0] == "gate_failed"
+    assert error_of(ada, "toc_version", operation="publish")[0] == "gate_failed"
     decided = {"text": "Print it for phones", "rationale": "That is what they have", "about": ["AS1"]}
     ben.answer("toc_record", decisions=[decided], **ATLAS)
     assert cleo.answer("toc_check", gate="A", **ATLAS)["passed"]
@@ -243,7 +243,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     assert ben.answer("toc_check", gate="compliance", operation=allowed, **ATLAS)["status"] == "APPROVED"
 
     # Only an owner throws a draft away. Its number comes back, its keys do not.
-    assert refused(ben, "toc_version", operation="discard")[0] == "forbidden"
+    assert error_of(ben, "toc_version", operation="discard")[0] == "forbidden"
     assert ada.answer("toc_version", operation="discard", **ATLAS)["discarded"] == 2
     assert [one["number"] for one in cleo.answer("toc_version", operation="list", **ATLAS)["versions"]] == [1]
     assert ben.answer("toc_version", operation="draft", **ATLAS)["version"]["number"] == 2
@@ -288,7 +288,7 @@ def test_a_theory_that_is_too_long_for_one_answer_comes_in_pages_that_make_it_wh
 
     # Pages of two states would make a third one that never was.
     uncut.answer("toc_edit", operations=[op("remove_node", node="OP1")], **ATLAS)
-    assert refused(modest, "toc_open", detail="full", cursor=full[0]["next_cursor"])[0] == "stale_rev"
+    assert error_of(modest, "toc_open", detail="full", cursor=full[0]["next_cursor"])[0] == "stale_rev"
 
     # Where it would, an answer says what is not in it.
     uncut.answer("toc_edit", operations=[op("remove_node", node=f"OP{place}") for place in range(2, 15)], **ATLAS)

@@ -80,7 +80,7 @@ def request(**arguments: Any) -> Request:
     return parse_request({"project": "Apollo", **arguments}, Request)
 
 
-def refused(**arguments: Any) -> Invalid:
+def error_of(**arguments: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
         request(**arguments)
     return caught.value
@@ -155,7 +155,7 @@ def test_all_arguments_may_come_as_one_string() -> None:
     ],
 )
 def test_a_string_is_unwrapped_by_the_rules_for_documents(text: str, code: str) -> None:
-    refusal = refused(properties=text)
+    refusal = error_of(properties=text)
 
     assert (refusal.code, refusal.details["field"]) == (code, "properties")
 
@@ -168,7 +168,7 @@ def test_what_was_wrapped_counts_towards_the_depth_of_the_request() -> None:
     request(**wrapped(DEPTH_MAX - 1))
     request(**wrapped(DEPTH_MAX))
 
-    assert refused(**wrapped(DEPTH_MAX + 1)).code == "too_deep"
+    assert error_of(**wrapped(DEPTH_MAX + 1)).code == "too_deep"
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_known_name() -> None:
@@ -183,20 +183,20 @@ def test_an_unknown_argument_is_refused_at_any_depth_and_inside_strings() -> Non
     nodes = [{"summary": "a"}, {"summary": "b"}, {"sumary": "c"}]
     expected = {"field": "nodes[2].sumary", "near": "summary"}
 
-    assert refused(nodes=nodes).details == expected
-    assert refused(nodes=json.dumps(nodes)).details == expected
-    assert refused(edits=[{"op": "add", "tite": "x"}]).details == {"field": "edits[0].tite", "near": "title"}
+    assert error_of(nodes=nodes).details == expected
+    assert error_of(nodes=json.dumps(nodes)).details == expected
+    assert error_of(edits=[{"op": "add", "tite": "x"}]).details == {"field": "edits[0].tite", "near": "title"}
 
 
 @pytest.mark.parametrize(("given_name", "near"), [("is_ready", "isReady"), ("IsReady", "isReady"), ("source_id", None)])
 def test_names_are_the_ones_on_the_wire(given_name: str, near: str | None) -> None:
-    refusal = refused(**{given_name: None})
+    refusal = error_of(**{given_name: None})
 
     assert (refusal.code, refusal.details.get("near")) == ("unknown_argument", near)
 
 
 def test_an_unknown_argument_that_resembles_nothing_is_answered_with_all_names() -> None:
-    refusal = refused(zzz=1)
+    refusal = error_of(zzz=1)
 
     assert "near" not in refusal.details
     assert "project" in refusal.message
@@ -209,7 +209,7 @@ def test_a_missing_argument_is_named_with_its_place() -> None:
         "message": "missing argument 'project'; it must be a string",
         "details": {"field": "project"},
     }
-    nested = refused(nodes=[{"summary": "a", "children": [{}]}])
+    nested = error_of(nodes=[{"summary": "a", "children": [{}]}])
     assert (nested.code, nested.details["field"]) == ("missing_argument", "nodes[0].children[0].summary")
 
 
@@ -260,14 +260,14 @@ def test_a_missing_argument_is_named_with_its_place() -> None:
 def test_a_wrong_value_is_refused_with_its_place_and_what_is_allowed(
     name: str, value: Any, place: str, said: str
 ) -> None:
-    refusal = refused(**{name: value})
+    refusal = error_of(**{name: value})
 
     assert (refusal.code, refusal.details["field"]) == ("invalid_argument", place)
     assert said in refusal.message
 
 
 def test_a_tagged_object_without_its_tag_is_told_the_tags() -> None:
-    refusal = refused(edits=[{"title": "x"}])
+    refusal = error_of(edits=[{"title": "x"}])
 
     assert (refusal.code, refusal.details["field"]) == ("missing_argument", "edits[0].op")
     assert "'add' or 'remove'" in refusal.message
@@ -287,9 +287,9 @@ def test_a_float_without_a_fraction_is_an_integer() -> None:
 
 
 def test_allowed_values_and_limits_stand_in_the_details_too() -> None:
-    assert refused(level="x").details["allowed"] == ["low", "high"]
-    assert refused(limit=0).details["limit"] == 1
-    assert refused(limit=101).details["limit"] == 100
+    assert error_of(level="x").details["allowed"] == ["low", "high"]
+    assert error_of(limit=0).details["limit"] == 1
+    assert error_of(limit=101).details["limit"] == 100
 
 
 def test_an_input_type_that_would_drop_unknown_arguments_is_a_defect() -> None:
@@ -308,14 +308,14 @@ def test_an_input_type_whose_markers_could_not_be_applied_is_a_defect() -> None:
 
 def test_text_that_was_never_inspected_is_still_refused_as_invalid() -> None:
     assert refusal_of({"\ud800": 1}).code == "invalid_text"
-    assert refused(limit="\ud800").code == "invalid_text"
+    assert error_of(limit="\ud800").code == "invalid_text"
 
 
 def test_a_long_or_odd_argument_is_not_echoed_whole() -> None:
     for refusal in (
-        refused(**{"x" * 10_000: 1}),
-        refused(limit="\u2028" * 10_000),
-        refused(level="y" * 10_000),
+        error_of(**{"x" * 10_000: 1}),
+        error_of(limit="\u2028" * 10_000),
+        error_of(level="y" * 10_000),
     ):
         assert len(json.dumps(refusal.body())) < 1_500
         assert "\u2028" not in refusal.message

@@ -35,7 +35,7 @@ ANY_TEXT = st.text(
 )
 
 
-def refused(raw: bytes) -> Invalid:
+def error_of(raw: bytes) -> Invalid:
     with pytest.raises(Invalid) as caught:
         decode(raw)
     return caught.value
@@ -105,7 +105,7 @@ def test_both_doors_refuse_the_same_text(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("raw", [b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"'])
 def test_bytes_that_are_not_utf8_are_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_utf8"
+    assert error_of(raw).code == "invalid_utf8"
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_bytes_that_are_not_utf8_are_refused(raw: bytes) -> None:
     [b"", b" ", b"{", b"[1,]", b"{'a': 1}", b"1 2", b"tru", b'"a\nb"', b'"\\x"', b"\xef\xbb\xbf1", b"01"],
 )
 def test_what_is_not_exactly_one_json_document_is_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_json"
+    assert error_of(raw).code == "invalid_json"
 
 
 def test_malformed_json_is_located_by_line_and_column() -> None:
-    assert refused(b'{\n  "a": nope}').details == {"line": 2, "column": 8}
+    assert error_of(b'{\n  "a": nope}').details == {"line": 2, "column": 8}
 
 
 @pytest.mark.parametrize("character", ["a", "ä", "\u20ac", "\U0001f600"])
@@ -128,7 +128,7 @@ def test_a_body_is_measured_in_bytes_and_may_have_exactly_one_mebibyte(character
 
     assert len(decode(body(BODY_BYTES_MAX - 1)))
     assert len(decode(body(BODY_BYTES_MAX)))
-    too_large = refused(body(BODY_BYTES_MAX + 1))
+    too_large = error_of(body(BODY_BYTES_MAX + 1))
 
     assert too_large.code == "too_large"
     assert too_large.details == {"limit_bytes": BODY_BYTES_MAX, "actual_bytes": BODY_BYTES_MAX + 1}
@@ -145,7 +145,7 @@ def test_nesting_may_have_exactly_32_levels() -> None:
         decode(nested(levels))
         validate_value(nested_value(levels))
 
-    assert refused(nested(DEPTH_MAX + 1)).code == "too_deep"
+    assert error_of(nested(DEPTH_MAX + 1)).code == "too_deep"
     assert refused_value(nested_value(DEPTH_MAX + 1)).code == "too_deep"
 
 
@@ -153,7 +153,7 @@ def test_objects_and_arrays_count_alike_towards_the_depth() -> None:
     half = DEPTH_MAX // 2
 
     assert decode(b'[{"a":' * half + b"1" + b"}]" * half)
-    assert refused(b'[{"a":' * half + b"[]" + b"}]" * half).code == "too_deep"
+    assert error_of(b'[{"a":' * half + b"[]" + b"}]" * half).code == "too_deep"
 
 
 def test_width_is_not_depth() -> None:
@@ -179,7 +179,7 @@ def test_brackets_inside_strings_are_not_depth() -> None:
     ids=["open", "objects", "closed", "with strings", "with quotes", "with pairs"],
 )
 def test_a_bracket_bomb_is_refused_as_too_deep(bomb: bytes) -> None:
-    assert refused(bomb).code == "too_deep"
+    assert error_of(bomb).code == "too_deep"
 
 
 def test_a_value_that_contains_itself_is_refused_as_too_deep() -> None:
@@ -191,7 +191,7 @@ def test_a_value_that_contains_itself_is_refused_as_too_deep() -> None:
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "1.0e400", "9" * 400 + ".0"])
 def test_a_number_that_is_not_finite_is_refused(literal: str) -> None:
-    assert refused(f'{{"a": [{literal}]}}'.encode()).code == "invalid_number"
+    assert error_of(f'{{"a": [{literal}]}}'.encode()).code == "invalid_number"
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
@@ -208,12 +208,12 @@ def test_integers_reach_exactly_to_two_to_the_53(sign: int) -> None:
         validate_value(number)
 
     beyond = sign * (INTEGER_MAX + 1)
-    assert refused(str(beyond).encode()).code == "invalid_number"
+    assert error_of(str(beyond).encode()).code == "invalid_number"
     assert refused_value([beyond]).code == "invalid_number"
 
 
 def test_a_literal_of_five_thousand_digits_is_refused_not_computed() -> None:
-    refusal = refused(b"[" + b"7" * 5000 + b"]")
+    refusal = error_of(b"[" + b"7" * 5000 + b"]")
 
     assert refusal.code == "invalid_number"
     assert len(refusal.message) < 250
@@ -229,7 +229,7 @@ def test_ordinary_numbers_keep_their_type() -> None:
 
 @pytest.mark.parametrize("raw", [b'{"a":1,"a":2}', b'[{"b":{"a":1,"x":0,"a":1}}]', b'{"\\u0061":1,"a":2}'])
 def test_a_key_that_stands_twice_is_refused_by_name(raw: bytes) -> None:
-    refusal = refused(raw)
+    refusal = error_of(raw)
 
     assert (refusal.code, refusal.details) == ("duplicate_key", {"field": "a"})
 
@@ -245,20 +245,20 @@ CONTROLS = [*map(chr, {*range(0x20)} - {9, 10, 13}), *map(chr, range(0x7F, 0xA0)
 def test_a_control_character_is_refused_raw_and_escaped_in_keys_and_in_values(control: str) -> None:
     escaped = f"\\u{ord(control):04x}"
     for spelled in (control, escaped, escaped.upper().replace("U", "u")):
-        assert refused(f'{{"a": "x{spelled}"}}'.encode()).code == "control_character"
-        assert refused(f'{{"x{spelled}": 1}}'.encode()).code == "control_character"
+        assert error_of(f'{{"a": "x{spelled}"}}'.encode()).code == "control_character"
+        assert error_of(f'{{"x{spelled}": 1}}'.encode()).code == "control_character"
     assert refused_value({"a": ["", control]}).details["field"] == "a[1]"
     assert refused_value({control: 1}).code == "control_character"
 
 
 @pytest.mark.parametrize("raw", [b'"\\b"', b'"\\f"', b'"\\\\\\b"'])
 def test_the_short_escapes_of_control_characters_are_refused_too(raw: bytes) -> None:
-    assert refused(raw).code == "control_character"
+    assert error_of(raw).code == "control_character"
 
 
 def test_a_refused_control_character_is_located() -> None:
-    assert refused(b'{"a":\n "\x00"}').details == {"line": 2, "column": 3}
-    assert refused(b'{"nodes": [{}, {"summary": "\\u0000"}]}').details == {"field": "nodes[1].summary"}
+    assert error_of(b'{"a":\n "\x00"}').details == {"line": 2, "column": 3}
+    assert error_of(b'{"nodes": [{}, {"summary": "\\u0000"}]}').details == {"field": "nodes[1].summary"}
 
 
 def test_tab_line_feed_and_carriage_return_are_text() -> None:
@@ -284,7 +284,7 @@ def test_an_escaped_backslash_before_a_letter_is_no_escape() -> None:
     ],
 )
 def test_half_of_a_surrogate_pair_is_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_text"
+    assert error_of(raw).code == "invalid_text"
     assert refused_value(json.loads(raw)).code == "invalid_text"
 
 

@@ -51,11 +51,11 @@ def test_the_longest_path_is_bounded_work_even_the_first_time(text: str, unit: s
 
 @pytest.mark.parametrize("text", ["{a,b}" * 20, "{a,b}" * 100, "{{a,b},{c,d}}" * 38, "{a,b,c,d}" * 56])
 def test_too_many_alternatives_are_refused_without_writing_them_out(text: str) -> None:
-    def refused() -> None:
+    def error_of() -> None:
         with pytest.raises(MalformedPattern):
             parse_pattern(text)
 
-    assert lines_run(refused) <= 1_000
+    assert lines_run(error_of) <= 1_000
 
 
 # What thousands of patterns may have in common, and the paths that only one of them matches.

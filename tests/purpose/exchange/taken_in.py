@@ -47,7 +47,7 @@ def within_limits(reading: ReadDocument) -> None:
     assert all(one.node in nodes for one in reading.document.indicators)
 
 
-def refusal(read: Reader, raw: bytes) -> str:
+def error_of(read: Reader, raw: bytes) -> str:
     """Why a file is refused."""
     with pytest.raises(UnreadableFile) as refused:
         read(raw)

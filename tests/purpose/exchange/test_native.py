@@ -29,7 +29,7 @@ def read(document: Any) -> ReadDocument:
     return read_native(json.dumps(document).encode())
 
 
-def refusal(document: Any) -> Invalid:
+def error_of(document: Any) -> Invalid:
     with pytest.raises(Invalid) as refused:
         read_file(FileFormat.JSON, document if isinstance(document, bytes) else json.dumps(document).encode())
     return refused.value
@@ -48,7 +48,7 @@ def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> Non
 def test_any_theory_is_read_as_it_was_written(one: Theory) -> None:
     raw = native_json(one).encode()
     if b"1152921504606846976" in raw:  # which no gate lets in
-        assert "not a number that can be stored" in refusal(raw).message
+        assert "not a number that can be stored" in error_of(raw).message
     else:
         assert read_native(raw).document == build_document(one)
 
@@ -57,13 +57,13 @@ def test_a_file_needs_nodes_and_nothing_else() -> None:
     document = read({"nodes": []}).document
 
     assert document == TheoryDocument([])
-    assert refusal({}).details["field"] == "nodes"
-    assert refusal({"edges": []}).details["field"] == "nodes"
+    assert error_of({}).details["field"] == "nodes"
+    assert error_of({"edges": []}).details["field"] == "nodes"
 
 
 @pytest.mark.parametrize("format_", [2, 0, "2", 1.5, None, True])
 def test_another_version_of_the_format_is_refused(format_: Any) -> None:
-    assert refusal({"format": format_, "nodes": []}).details["field"] == "format"
+    assert error_of({"format": format_, "nodes": []}).details["field"] == "format"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_another_version_of_the_format_is_refused(format_: Any) -> None:
     ],
 )
 def test_what_is_malformed_is_refused_with_its_place(document: Any, field: str) -> None:
-    assert refusal(document).details["field"] == field
+    assert error_of(document).details["field"] == field
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_malformed_is_refused_with_its_place(document: Any, field: str) 
     ],
 )
 def test_what_is_no_strict_json_is_refused_with_the_reason(raw: bytes, why: str) -> None:
-    refused = refusal(raw)
+    refused = error_of(raw)
 
     assert isinstance(refused, UnreadableFile)
     assert why in refused.message
@@ -130,7 +130,7 @@ def test_what_is_no_strict_json_is_refused_with_the_reason(raw: bytes, why: str)
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], [{"nodes": []}], True])
 def test_what_is_no_object_is_refused(value: Any) -> None:
-    refusal(value)
+    error_of(value)
 
 
 def test_a_file_may_be_as_large_as_the_limit_and_no_larger() -> None:

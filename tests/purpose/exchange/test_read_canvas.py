@@ -14,7 +14,7 @@ from groundplan.purpose.exchange.formats.canvas import canvas
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.model import EdgeType, NodeType
-from tests.purpose.exchange.taken_in import damaged, fields_of, refusal, skips, taken, within_limits
+from tests.purpose.exchange.taken_in import damaged, error_of, fields_of, skips, taken, within_limits
 from tests.purpose.exchange.test_canvas import GROUPS, WHOLE
 from tests.purpose.exchange.written import (
     hostile_text,
@@ -260,7 +260,7 @@ def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_le
     ],
 )
 def test_what_is_no_canvas_is_refused_with_the_reason(raw: bytes, why: str) -> None:
-    assert why in refusal(read_canvas, raw)
+    assert why in error_of(read_canvas, raw)
 
 
 def test_a_canvas_may_begin_with_a_byte_order_mark() -> None:
@@ -283,18 +283,18 @@ def test_far_too_many_cards_are_refused_as_soon_as_they_are(
     monkeypatch.setattr(f"groundplan.purpose.exchange.readers.read_canvas.{limit}", 2)
     cards = [{"id": id_, "type": "text"} for id_ in ("a", "b", "c", "c")]
 
-    assert why in refusal(read_canvas, json.dumps({"nodes": cards}).encode())
+    assert why in error_of(read_canvas, json.dumps({"nodes": cards}).encode())
     assert len(read(*cards[:2]).document.nodes) == 2
 
 
 def test_far_too_many_assumptions_and_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.THINGS_MAX", 1)
     assumed = [{"id": id_, "type": "text", "text": "Assumption: so"} for id_ in ("a", "b")]
-    assert "more than 1 cards" in refusal(read_canvas, json.dumps({"nodes": assumed}).encode())
+    assert "more than 1 cards" in error_of(read_canvas, json.dumps({"nodes": assumed}).encode())
 
     monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.LISTED_MAX", 1)
     lines = {"nodes": [{"id": "a", "type": "text"}], "edges": [{}, {}]}
-    assert "more than 1 edges" in refusal(read_canvas, json.dumps(lines).encode())
+    assert "more than 1 edges" in error_of(read_canvas, json.dumps(lines).encode())
 
 
 def test_of_a_card_that_is_far_too_long_the_beginning_is_read() -> None:
@@ -310,7 +310,7 @@ def test_of_a_card_that_is_far_too_long_the_beginning_is_read() -> None:
 
 def test_no_refusal_of_a_file_speaks_of_a_request() -> None:
     for raw in (b"", b"{", b"\xff", b'{"nodes": NaN}', b'{"a":1,"a":2}'):
-        assert "request" not in refusal(read_canvas, raw)
+        assert "request" not in error_of(read_canvas, raw)
 
 
 _names = st.sampled_from(

@@ -14,7 +14,7 @@ from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.exchange.sheets import WHOLE, read, titles
-from tests.purpose.exchange.taken_in import damaged, fields_of, refusal, skips, taken
+from tests.purpose.exchange.taken_in import damaged, error_of, fields_of, skips, taken
 from tests.purpose.exchange.written import hostile_text, tries
 
 UNSAID = ("type", "not given; inferred from the position of the node")
@@ -176,7 +176,7 @@ def test_metadata_is_as_deep_and_as_long_as_a_call_may_carry_it() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
 def test_an_encoding_without_its_mark_is_refused_and_not_taken_for_text(encoding: str) -> None:
-    assert "save it as UTF-8" in refusal(read_csv, "key,type,title\nG1,GOAL,x\n".encode(encoding))
+    assert "save it as UTF-8" in error_of(read_csv, "key,type,title\nG1,GOAL,x\n".encode(encoding))
 
 
 def test_an_assumption_on_a_node_and_a_link_stays_on_the_node() -> None:
@@ -191,13 +191,15 @@ def test_an_assumption_on_a_node_and_a_link_stays_on_the_node() -> None:
 
 def test_a_file_without_factors_is_refused_and_told_the_header_to_write() -> None:
     for raw in (b"", b"\n\n", b"\xff\xfe", b"month,cost\nMay,3\n", b"source,target\na,b\n"):
-        assert "key,type,title,description,narrative,owner,metadata" in refusal(read_csv, raw)
-    assert "contains nothing" in refusal(read_csv, b"key,type,title\n")
+        assert "key,type,title,description,narrative,owner,metadata" in error_of(read_csv, raw)
+    assert "contains nothing" in error_of(read_csv, b"key,type,title\n")
 
 
 def test_two_things_with_one_name_refuse_the_file() -> None:
-    assert "'G1'" in refusal(read_csv, b"key,type,title\nG1,goal,One\n G1 ,goal,Two\n")
-    assert "'AS1'" in refusal(read_csv, b"key,type,title\nG1,goal,One\n\nkey,node,assumption\nAS1,G1,one\nAS1,G1,two\n")
+    assert "'G1'" in error_of(read_csv, b"key,type,title\nG1,goal,One\n G1 ,goal,Two\n")
+    assert "'AS1'" in error_of(
+        read_csv, b"key,type,title\nG1,goal,One\n\nkey,node,assumption\nAS1,G1,one\nAS1,G1,two\n"
+    )
 
 
 @given(st.binary(max_size=80) | damaged(WHOLE.encode(), (b'"', b'""', b",", b";", b"\n", b"\r\n\r\n", b"'=", b"key,")))

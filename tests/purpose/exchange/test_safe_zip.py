@@ -52,7 +52,7 @@ def said(field: dict[bytes, int], value: int, form: str = "<I", raw: bytes = ARC
     return raw
 
 
-def refused(raw: bytes, name: str = NAME) -> str:
+def error_of(raw: bytes, name: str = NAME) -> str:
     with pytest.raises(UnreadableFile) as caught:
         read_member(raw, name)
     return caught.value.message
@@ -148,29 +148,29 @@ def test_names_that_lead_elsewhere_are_only_names() -> None:
 
 
 def test_a_member_that_is_not_there_is_refused() -> None:
-    assert "no 'other.xml'" in refused(ARCHIVE, "other.xml")
+    assert "no 'other.xml'" in error_of(ARCHIVE, "other.xml")
 
 
 def test_two_members_of_one_name_are_refused() -> None:
     raw = zipped({NAME: CONTENT, "PROJECT.XML": CONTENT})
 
     assert read_member(raw, NAME) == CONTENT
-    assert "2 members" in refused(raw.replace(b"PROJECT.XML", NAME.encode()))
+    assert "2 members" in error_of(raw.replace(b"PROJECT.XML", NAME.encode()))
 
 
 @pytest.mark.parametrize("raw", [b"", b"PK", b"<xml/>", END, END + bytes(17), ARCHIVE[:-1], ARCHIVE + b"x", bytes(99)])
 def test_what_has_no_end_is_no_archive(raw: bytes) -> None:
-    assert "not a zip archive" in refused(raw)
+    assert "not a zip archive" in error_of(raw)
 
 
 def test_an_archive_without_members_has_none() -> None:
-    assert "no 'project.xml'" in refused(zipped({}))
+    assert "no 'project.xml'" in error_of(zipped({}))
 
 
 def test_an_archive_cut_short_anywhere_is_refused() -> None:
     for length in range(len(ARCHIVE)):
-        refused(ARCHIVE[:length])
-        refused(ARCHIVE[length + 1 :])
+        error_of(ARCHIVE[:length])
+        error_of(ARCHIVE[length + 1 :])
 
 
 LIES = {
@@ -220,7 +220,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_an_archive_that_is_not_as_it_says_is_refused(lie: str) -> None:
     assert LIES[lie] != ARCHIVE
-    refused(LIES[lie])
+    error_of(LIES[lie])
 
 
 def test_what_was_deflated_elsewhere_is_read() -> None:
@@ -228,7 +228,7 @@ def test_what_was_deflated_elsewhere_is_read() -> None:
 
 
 def test_something_behind_the_data_is_refused() -> None:
-    assert "extra data after" in refused(with_data(zlib.compress(CONTENT, wbits=-15) + b"and more", CONTENT))
+    assert "extra data after" in error_of(with_data(zlib.compress(CONTENT, wbits=-15) + b"and more", CONTENT))
 
 
 def test_something_behind_data_that_fills_a_piece_is_refused() -> None:
@@ -236,39 +236,39 @@ def test_something_behind_data_that_fills_a_piece_is_refused() -> None:
     block = b"\1" + pack("<2H", len(content), 0xFFFF - len(content)) + content
 
     assert read_member(with_data(block, content), NAME) == content
-    assert "extra data after" in refused(with_data(block + b"and more", content))
+    assert "extra data after" in error_of(with_data(block + b"and more", content))
 
 
 def test_data_without_an_end_is_refused_though_all_of_it_is_there() -> None:
     packer = zlib.compressobj(wbits=-15)
 
-    assert "truncated" in refused(with_data(packer.compress(CONTENT) + packer.flush(zlib.Z_SYNC_FLUSH), CONTENT))
+    assert "truncated" in error_of(with_data(packer.compress(CONTENT) + packer.flush(zlib.Z_SYNC_FLUSH), CONTENT))
 
 
 def test_data_that_lies_over_the_next_member_is_refused_though_it_is_as_announced() -> None:
     raw = zipped({NAME: b"1234", "last.txt": b"3"}, zipfile.ZIP_STORED)
     raw = said(CRC, zlib.crc32(LOCAL), raw=said({LOCAL: 28}, 4, "<H", raw))
 
-    assert "truncated" in refused(raw)
+    assert "truncated" in error_of(raw)
 
 
 def test_an_encrypted_member_is_called_so() -> None:
     for raw in (said(FLAGS, 1, "<H"), patched(ARCHIVE, place(ARCHIVE, CENTRAL) + FLAGS[CENTRAL], 1, "<H")):
-        assert "password" in refused(raw)
+        assert "password" in error_of(raw)
 
 
 def test_too_many_members_are_refused_before_they_are_looked_at() -> None:
     raw = bytearray(ARCHIVE)
     pack_into("<2H", raw, place(ARCHIVE, END) + 8, MEMBERS_MAX + 1, MEMBERS_MAX + 1)
 
-    assert str(MEMBERS_MAX) in refused(bytes(raw))
+    assert str(MEMBERS_MAX) in error_of(bytes(raw))
 
 
 def test_a_small_file_may_grow_as_it_likes_and_a_larger_one_in_proportion() -> None:
     free = safe_zip.RATIO_FREE_BYTES
 
     assert read_member(zipped({NAME: bytes(free)}), NAME) == bytes(free)
-    assert "compressed too strongly" in refused(zipped({NAME: bytes(free + 1)}))
+    assert "compressed too strongly" in error_of(zipped({NAME: bytes(free + 1)}))
 
 
 @pytest.mark.slow
@@ -278,7 +278,7 @@ def test_a_bomb_is_refused_without_being_inflated() -> None:
     tracemalloc.start()
     try:
         for bomb in (raw, in_bounds, short):
-            refused(bomb)
+            error_of(bomb)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -309,4 +309,4 @@ def test_a_damaged_archive_gives_what_was_put_in_or_nothing(changes: list[tuple[
 @tries(40)
 @given(pieces=st.lists(st.sampled_from([LOCAL, CENTRAL, END, NAME.encode(), bytes(4)]) | st.binary(max_size=50)))
 def test_any_bytes_are_read_or_refused(pieces: list[bytes]) -> None:
-    refused(b"".join(pieces))
+    error_of(b"".join(pieces))

@@ -310,15 +310,15 @@ def test_a_document_is_read_strictly_and_taken_in_once(
     take = ("context", "import", "-", "--project", "atlas", "--json")
     whole = json.dumps(run("context", "export", "--project", "atlas", "--run", facts.draft, "--json").answer)
 
-    def refusal(text: str) -> tuple[int, str]:
+    def error_of(text: str) -> tuple[int, str]:
         pipe(text)
         return run(*take).refusal
 
-    assert refusal("{") == (2, "invalid_json")
-    assert refusal('{"a": 1, "a": 2}') == (2, "duplicate_key")
-    assert refusal(whole.replace("1", "NaN", 1)) == (2, "invalid_number")
-    assert refusal("[]")[0] == 2
-    assert refusal(whole.replace('"format"', '"fromat"'))[0] == 2
+    assert error_of("{") == (2, "invalid_json")
+    assert error_of('{"a": 1, "a": 2}') == (2, "duplicate_key")
+    assert error_of(whole.replace("1", "NaN", 1)) == (2, "invalid_number")
+    assert error_of("[]")[0] == 2
+    assert error_of(whole.replace('"format"', '"fromat"'))[0] == 2
     assert run("context", "import", "none.json", "--project", "atlas", "--json").refusal == (2, "usage")
     answers = []
     for _ in range(2):

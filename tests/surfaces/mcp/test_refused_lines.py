@@ -60,7 +60,7 @@ def busy(opened: Peer, tools: GateTools) -> Peer:
     return opened
 
 
-def refusal(answer: Any) -> Any:
+def error_of(answer: Any) -> Any:
     assert answer["result"]["isError"] is True
     return json.loads(answer["result"]["content"][0]["text"])
 
@@ -75,7 +75,7 @@ def test_a_refused_tool_call_is_answered_by_its_tool_and_any_other_request_by_an
     opened.write(line(order, value, method="ping"))
     pinged = opened.receive()
 
-    assert (called["id"], refusal(called)) == (7, {"refused by": "echo", "code": code})
+    assert (called["id"], error_of(called)) == (7, {"refused by": "echo", "code": code})
     assert (pinged["id"], pinged["error"]["code"], pinged["error"]["data"]["code"]) == (7, -32600, code)
     assert opened.ask("ping")["result"] == {}
 
@@ -182,7 +182,7 @@ def test_a_tool_call_above_the_limit_is_refused_as_its_tool_would_if_its_head_na
 
     answer = opened.receive()
 
-    said = refusal(answer)
+    said = error_of(answer)
     assert answer["id"] == 7
     assert said == refused if refused else said["error"]["code"] == "too_large"
 
@@ -191,7 +191,7 @@ def test_a_tool_call_above_the_limit_is_refused_as_its_tool_would_if_its_head_na
 def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
     with Child() as child:
         child.initialize()
-        bodies = [refusal(child.ask("tools/call", call(name, text="\0"))) for name in ("note_keep", "note_find")]
+        bodies = [error_of(child.ask("tools/call", call(name, text="\0"))) for name in ("note_keep", "note_find")]
 
     for body in bodies:
         assert body["error"]["code"] == "control_character"
@@ -229,7 +229,7 @@ def test_a_stateless_call_above_the_limit_has_a_stateless_result_where_its_era_i
     decided = peer.ask("tools/call", late)
 
     assert (undecided["code"], undecided["data"]["code"]) == (-32600, "too_large")
-    assert [refusal(answer)["code"] for answer in (shown, decided)] == ["too_large"] * 2
+    assert [error_of(answer)["code"] for answer in (shown, decided)] == ["too_large"] * 2
     assert [answer["result"]["resultType"] for answer in (shown, decided)] == ["complete"] * 2
 
 

@@ -1,4 +1,4 @@
-"""What the database keeps beside the facts, computed anew from them: parents, edges, what is resolved, and events."""
+"""Derived columns of the work tables: as stored, and recomputed from parents, edges, resolutions and events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NODES = (
     "open_children, open_deps, blocked_above, is_ready, is_blocked FROM work_nodes ORDER BY project_id, n"
 )
 EDGES = "SELECT project_id, from_n, to_n FROM work_edges WHERE type = 'depends_on'"
-# What is told about a section does not change the node that it is of.
+# Events of sections do not change the revision of their node.
 EVENTS = "SELECT subject, count(*) FROM events WHERE op LIKE 'work.%' AND op NOT LIKE 'work.section_%' GROUP BY subject"
 COUNTS = (
     "SELECT project_id, total, resolved, blocked, actionable, features, tasks, tasks_closed, tasks_dropped "
@@ -24,11 +24,11 @@ FEATURES = "SELECT project_id, n, tasks, tasks_closed, tasks_dropped FROM work_f
 INHERITING = "SELECT id, policies FROM projects"
 
 Key = tuple[str, int]
-Kept = dict[Any, dict[str, Any]]
+Derived = dict[Any, dict[str, Any]]
 
 
-class Row(NamedTuple):
-    """A node: its facts first, then what is kept beside them."""
+class NodeRow(NamedTuple):
+    """A node: first its facts, then its derived columns."""
 
     project: str
     n: int
@@ -49,15 +49,15 @@ class Row(NamedTuple):
     is_blocked: bool
 
 
-def nodes(engine: Engine) -> list[Row]:
-    """Every node, in the order of its project."""
-    return list(map(Row._make, engine.as_owner(NODES)))
+def read_nodes(engine: Engine) -> list[NodeRow]:
+    """Return every node, in the order of its project."""
+    return list(map(NodeRow._make, engine.as_owner(NODES)))
 
 
-def stored(engine: Engine, rows: list[Row] | None = None) -> Kept:
-    """What is kept of every node, of every feature and of every project; `rows` are its nodes, if they are known."""
-    kept: Kept = {}
-    for row in nodes(engine) if rows is None else rows:
+def read_derived(engine: Engine, rows: list[NodeRow] | None = None) -> Derived:
+    """Return the derived columns of all nodes, features and projects; `rows` are the nodes if already read."""
+    kept: Derived = {}
+    for row in read_nodes(engine) if rows is None else rows:
         kept[row.project, row.n] = {
             "rev": row.rev,
             "depth": row.depth,
@@ -76,9 +76,9 @@ def stored(engine: Engine, rows: list[Row] | None = None) -> Kept:
     return kept
 
 
-def recomputed(engine: Engine, known: list[Row] | None = None) -> Kept:
-    """The same, from the facts alone."""
-    rows = {(row.project, row.n): row for row in (nodes(engine) if known is None else known)}
+def recompute_derived(engine: Engine, known: list[NodeRow] | None = None) -> Derived:
+    """Return the same values, recomputed from the facts."""
+    rows = {(row.project, row.n): row for row in (read_nodes(engine) if known is None else known)}
     waits = [((project, source), (project, target)) for project, source, target in engine.as_owner(EDGES)]
     events: dict[str, int] = dict(engine.as_owner(EVENTS))
     inheriting = {
@@ -89,7 +89,7 @@ def recomputed(engine: Engine, known: list[Row] | None = None) -> Kept:
     open_deps = Counter(source for source, target in waits if not rows[target].resolved)
     children = Counter((row.project, row.parent_n) for row in rows.values() if not row.resolved and row.parent_n)
     waiting = {key for key, row in rows.items() if open_deps[key] or row.held_reason is not None}
-    kept: Kept = {}
+    kept: Derived = {}
     all_above: dict[Key, list[Key]] = {}
     for key, row in rows.items():
         above = _above(rows, key, all_above)
@@ -124,7 +124,7 @@ def recomputed(engine: Engine, known: list[Row] | None = None) -> Kept:
     return kept
 
 
-def _tasks(rows: list[Row]) -> dict[str, int]:
+def _tasks(rows: list[NodeRow]) -> dict[str, int]:
     tasks = [row for row in rows if row.kind not in ("project", "feature")]
     return {
         "tasks": len(tasks),
@@ -133,8 +133,8 @@ def _tasks(rows: list[Row]) -> dict[str, int]:
     }
 
 
-def _above(rows: dict[Key, Row], key: Key, known: dict[Key, list[Key]]) -> list[Key]:
-    """The nodes above one, the nearest first; those of its parent are looked up where they are known already."""
+def _above(rows: dict[Key, NodeRow], key: Key, known: dict[Key, list[Key]]) -> list[Key]:
+    """Return the ancestors of a node, nearest first; `known` caches them."""
     below: list[Key] = []
     while key not in known and (parent_n := rows[key].parent_n) is not None:
         below.append(key)

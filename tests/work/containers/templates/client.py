@@ -1,19 +1,17 @@
-"""Templates on the desk: tests speak of them by name.
+"""A client of templates for tests: templates have names instead of ids.
 
-desk.create("Release", target="FEATURE")
-desk.add("Release", "Notes", contentSample="- ")
-desk.apply("Release", to=feature)
+client.create("Release", target="FEATURE")
+client.add("Release", "Notes", contentSample="- ")
+client.apply("Release", to=feature)
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.work.containers.templates import add_section, apply, create, delete, get, switch, update
@@ -21,24 +19,24 @@ from groundplan.work.containers.templates import list as listing
 from groundplan.work.containers.templates.built_in import BUILT_IN
 
 ENABLE, DISABLE = switch.OPERATIONS
-NOWHERE = "00000000-0000-4000-8000-000000000000"  # the id of nothing
+NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
 
 
-class Templates:
-    """Somebody at the templates of an organization. What is no name of one is sent as it is."""
+class TemplatesClient:
+    """An actor at the templates of an organization. Arguments that are no name are sent unchanged."""
 
     def __init__(self, session: Session, ids: dict[str, str] | None = None) -> None:
         self.session = session
         self.ids = {one.name: one.id for one in BUILT_IN.values()} if ids is None else ids
 
-    def by(self, actor: Actor) -> Templates:
-        """Somebody else at the same desk."""
-        return Templates(Session(self.session.store, actor), self.ids)
+    def by(self, actor: Actor) -> TemplatesClient:
+        """Return a client of another actor with the same names."""
+        return TemplatesClient(Session(self.session.store, actor), self.ids)
 
-    def capped(self, tokens: int) -> Templates:
-        """The same person, to whom answers must be short."""
+    def with_cap(self, tokens: int) -> TemplatesClient:
+        """Return a client of the same actor with a limit on the size of answers."""
         preferences = Preferences(answer_tokens_max=tokens)
-        return Templates(Session(self.session.store, self.session.actor, preferences=preferences), self.ids)
+        return TemplatesClient(Session(self.session.store, self.session.actor, preferences=preferences), self.ids)
 
     def run(self, operation: Operation[Any, Any], /, **arguments: Any) -> Any:
         validate_value(arguments)
@@ -78,17 +76,12 @@ class Templates:
         return sections
 
     def names(self, **given: Any) -> list[str]:
-        """The names of what is found."""
+        """Return the names of the templates that are listed."""
         answer = self.run(listing.OPERATION, **given)
         assert answer.count == len(answer.templates)
         return [one.name for one in answer.templates]
 
-    def own(self, **given: Any) -> list[str]:
-        """The same, without what comes with Groundplan."""
+    def own_names(self, **given: Any) -> list[str]:
+        """Return the same without the built-in templates."""
         constants = {one.name for one in BUILT_IN.values()}
         return [name for name in self.names(**given) if name not in constants]
-
-
-def told(answer: Any) -> Any:
-    """An answer as it goes out."""
-    return json.loads(encode(answer))

@@ -1,4 +1,4 @@
-"""A project on the desk: tests speak of nodes by names of their own, and of plans as outlines.
+"""A client of one project's work graph, for tests: nodes have names instead of ids, and plans are outlines.
 
     work.plan('''
         phase
@@ -6,39 +6,22 @@
           build: draw, phase 2's result
     ''')
 
-Each line is a node, indented below its parent; behind the colon stands what it depends on.
+Each line of an outline is a node, indented below its parent; its dependencies follow the colon.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
-from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 
 DEPENDS_ON = "depends_on"
 
 
-class ManualClock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
-class Line(NamedTuple):
+class OutlineNode(NamedTuple):
     """A node of an outline."""
 
     name: str
@@ -46,37 +29,32 @@ class Line(NamedTuple):
     depends_on: list[str]
 
 
-def lines(outline: str) -> Iterator[Line]:
-    """The nodes of an outline, in the order in which they are written."""
+def parse_outline(outline: str) -> Iterator[OutlineNode]:
+    """Yield the nodes of an outline in its order."""
     above: list[tuple[int, str]] = []
     for line in filter(str.strip, textwrap.dedent(outline).splitlines()):
         name, _, waits = line.strip().partition(":")
         indent = len(line) - len(line.lstrip())
         while above and above[-1][0] >= indent:
             above.pop()
-        yield Line(name, above[-1][1] if above else None, [one.strip() for one in waits.split(",") if one.strip()])
+        yield OutlineNode(
+            name, above[-1][1] if above else None, [one.strip() for one in waits.split(",") if one.strip()]
+        )
         above.append((indent, name))
 
 
-def refused(call: Callable[[], Any]) -> GroundplanError:
-    """The refusal with which a call ends."""
-    with pytest.raises(GroundplanError) as caught:
-        call()
-    return caught.value
-
-
-class Work:
-    """Somebody at work on one project. What is no name of a node is sent as it is."""
+class WorkClient:
+    """An actor at one project. Arguments that are no name of a node are sent unchanged."""
 
     def __init__(self, session: Session, project: str = "atlas", ids: dict[str, str] | None = None) -> None:
         self.session = session
         self.project = project
-        self.ids = {} if ids is None else ids  # by name, shared by everybody at this desk
+        self.ids = {} if ids is None else ids  # by name, shared with the clients that `by` returns
 
-    def by(self, who: str | Actor, *, kind: ActorKind = ActorKind.AGENT) -> Work:
-        """Somebody else at the same desk; a bare name is an agent."""
+    def by(self, who: str | Actor, *, kind: ActorKind = ActorKind.AGENT) -> WorkClient:
+        """Return a client of another actor with the same names; a bare name is an agent."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
-        return Work(Session(self.session.store, actor), self.project, self.ids)
+        return WorkClient(Session(self.session.store, actor), self.project, self.ids)
 
     def open(self, **given: Any) -> Any:
         opened = self.call("work.open", project=self.project, **given)
@@ -90,21 +68,21 @@ class Work:
         return self.ids.get(name, name)
 
     def name(self, node_id: str) -> str:
-        """How the test calls a node."""
+        """Return the test's name of a node."""
         return next((name for name, one in self.ids.items() if one == node_id), node_id)
 
     def names(self, nodes: Any) -> list[str]:
-        """How the test calls what an answer mentions; nothing where the answer says nothing."""
+        """Return the test's names of the nodes in an answer; an absent list gives []."""
         return [self.name(one.id) for one in nodes or ()]
 
     # --- Changes ---
 
     def plan(self, outline: str, *, each: Mapping[str, Any] | None = None, **given: Any) -> Any:
-        """Plan an outline below the root, or below `under`; `each` has more fields for some of the nodes."""
+        """Plan an outline below the root, or below `under`; `each` adds fields to some nodes."""
         under = given.pop("under", None)
-        written = {one.name for one in lines(outline)}
+        written = {one.name for one in parse_outline(outline)}
         nodes = []
-        for line in lines(outline):
+        for line in parse_outline(outline):
             node: dict[str, Any] = {"ref": line.name, "summary": line.name}
             if line.parent is not None or under is not None:
                 node["parent_ref"] = line.parent if line.parent is not None else self[under]
@@ -129,7 +107,7 @@ class Work:
         return self.updates(*({"node_id": name, "resolved": False} for name in names))
 
     def edge(self, written: str, *, type: str = DEPENDS_ON, remove: bool = False) -> dict[str, Any]:  # noqa: A002 - the field's name
-        """`a: b`, a depends on b, as an edge."""
+        """Return the edge that `a: b` stands for: a depends on b."""
         source, _, target = written.partition(":")
         edge: dict[str, Any] = {"from": self[source.strip()], "to": self[target.strip()], "type": type}
         return edge | ({"remove": True} if remove else {})
@@ -157,7 +135,7 @@ class Work:
         return self.restructure({"op": "drop", "node_id": name, "reason": reason})
 
     def claim(self, **given: Any) -> list[str]:
-        """Take the best nodes; their names."""
+        """Claim the best nodes and return their names."""
         return self.names([one.node for one in self.offers(claim=True, **given)])
 
     # --- Questions ---
@@ -169,7 +147,7 @@ class Work:
         return offers
 
     def next(self, **given: Any) -> list[str]:
-        """What would be offered, best first."""
+        """Return the names of the nodes that are offered, best first."""
         return self.names([one.node for one in self.offers(**{"count": 50} | given)])
 
     def context(self, name: str, **given: Any) -> Any:
@@ -178,19 +156,19 @@ class Work:
     def node(self, name: str) -> Any:
         return self.context(name, depth=0).node
 
-    def open_nodes(self, among: Iterable[str]) -> list[str]:
+    def filter_open(self, among: Iterable[str]) -> list[str]:
         return [name for name in among if not self.node(name).resolved]
 
     def waits_for(self, name: str) -> list[str]:
         return self.names([one.node for one in self.context(name).depends_on])
 
     def query(self, **filters: Any) -> list[str]:
-        """The nodes that pass a filter, in the order of creation."""
+        """Return the names of the nodes that pass a filter, in the order of creation."""
         found = self.call("work.query", project=self.project, filter=filters, sort="created", limit=100)
         return self.names(found.nodes)
 
     def history(self, name: str) -> list[Any]:
-        """The events of a node, oldest first."""
+        """Return the events of a node, oldest first."""
         events: list[Any] = self.call("work.history", node_id=self[name], limit=100).events
         return events[::-1]
 
@@ -198,6 +176,6 @@ class Work:
         return [one.action for one in self.history(name)]
 
     def counts(self) -> tuple[int, int, int, int, int]:
-        """Total, resolved, unresolved, blocked, actionable."""
+        """Return how many nodes are: total, resolved, unresolved, blocked, actionable."""
         one = self.call("work.open", project=self.project).summary
         return one.total, one.resolved, one.unresolved, one.blocked, one.actionable

@@ -1,7 +1,7 @@
-"""The rules of sections that stand in the schema itself: raw SQL cannot break them, and each is there for that.
+"""Constraints on sections in the schema: raw SQL cannot break them, and each is needed.
 
-Every attempt is made twice: as somebody with the app's own connection, who must be refused by the rule that is named;
-and as the owner with that one rule switched off, to see that nothing else stood in the way.
+Each attempt runs twice: on the app's connection, where its constraint must refuse it, and as the owner without that
+constraint, where it must succeed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groundplan.kernel.store.guards import VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
 from tests.engines import Engine, Rows, Run, SqliteEngine, filled_once, person, undone
-from tests.work.containers.sections.desk import NOWHERE, Sections
+from tests.work.containers.sections.client import NOWHERE, SectionsClient
 
 ADA = person("ada")
 VERSION = "work_sections_version_moves_by_one"
@@ -24,12 +24,12 @@ OF_A_NODE = "work_sections_are_of_a_node"
 OF_A_SECTION = "work_section_tags_are_of_a_section"
 
 
-def changed(assignment: str, version: str = "version + 1") -> str:
+def update_two(assignment: str, version: str = "version + 1") -> str:
     return f"UPDATE work_sections SET {assignment}, version = {version} WHERE title = 'Two'"
 
 
-def copied(**columns: str) -> str:
-    """Another section like Two, with some columns otherwise."""
+def insert_copy(**columns: str) -> str:
+    """Return SQL that inserts a copy of section Two with other values in some columns."""
     values = {
         **dict.fromkeys(("tenant_id", "project_id", "node_n", "title", "usage_description"), ""),
         **dict.fromkeys(("content_format", "content", "created_at", "created_by", "modified_at", "modified_by"), ""),
@@ -42,7 +42,7 @@ def copied(**columns: str) -> str:
     return f"INSERT INTO work_sections ({', '.join(values)}) SELECT {chosen} FROM work_sections WHERE title = 'Two'"
 
 
-def tagged(section: str, tag: str = "'x'") -> str:
+def insert_tag(section: str, tag: str = "'x'") -> str:
     return (
         "INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag) "
         f"SELECT tenant_id, project_id, {section}, {tag} FROM work_sections WHERE title = 'Two'"
@@ -50,30 +50,30 @@ def tagged(section: str, tag: str = "'x'") -> str:
 
 
 ATTEMPTS = {
-    "a place that is taken": (changed("ordinal = 0"), ORDER),
-    "a new section at a place that is taken": (copied(ordinal="0"), ORDER),
-    "a place before the first": (changed("ordinal = -1"), "work_sections_ordinal_counts"),
-    "a section at version 0": (copied(version="0"), "work_sections_ordinal_counts"),
-    "a change that keeps the version": (changed("content = 'x'", "version"), VERSION),
+    "a place that is taken": (update_two("ordinal = 0"), ORDER),
+    "a new section at a place that is taken": (insert_copy(ordinal="0"), ORDER),
+    "a place before the first": (update_two("ordinal = -1"), "work_sections_ordinal_counts"),
+    "a section at version 0": (insert_copy(version="0"), "work_sections_ordinal_counts"),
+    "a change that keeps the version": (update_two("content = 'x'", "version"), VERSION),
     "a change that does not mention it": ("UPDATE work_sections SET content = 'x' WHERE title = 'Two'", VERSION),
-    "a version that skips": (changed("content = 'x'", "version + 2"), VERSION),
-    "a version that goes back": (changed("content = 'x'", "version - 1"), VERSION),
-    "a section without a title": (changed("title = ''"), "work_sections_title_fits"),
-    "a title that is too long": (changed(f"title = '{'ü' * 256}'"), "work_sections_title_fits"),
-    "a use that is too long": (changed(f"usage_description = '{'ü' * 2_049}'"), "work_sections_usage_fits"),
-    "content that is too long": (changed(f"content = '{'ü' * 16_385}'"), "work_sections_content_fits"),
-    "a format that nobody knows": (changed("content_format = 'HTML'"), "work_sections_format_is_known"),
-    "a section of nothing": (copied(node_n="999"), OF_A_NODE),
-    "a tag of no section": (tagged(f"'{NOWHERE}'"), OF_A_SECTION),
+    "a version that skips": (update_two("content = 'x'", "version + 2"), VERSION),
+    "a version that goes back": (update_two("content = 'x'", "version - 1"), VERSION),
+    "a section without a title": (update_two("title = ''"), "work_sections_title_fits"),
+    "a title that is too long": (update_two(f"title = '{'ü' * 256}'"), "work_sections_title_fits"),
+    "a use that is too long": (update_two(f"usage_description = '{'ü' * 2_049}'"), "work_sections_usage_fits"),
+    "content that is too long": (update_two(f"content = '{'ü' * 16_385}'"), "work_sections_content_fits"),
+    "a format that nobody knows": (update_two("content_format = 'HTML'"), "work_sections_format_is_known"),
+    "a section of nothing": (insert_copy(node_n="999"), OF_A_NODE),
+    "a tag of no section": (insert_tag(f"'{NOWHERE}'"), OF_A_SECTION),
     "a section that goes while it has tags": ("DELETE FROM work_sections WHERE title = 'One'", OF_A_SECTION),
-    "an empty tag": (tagged("id", "''"), "work_section_tags_fit"),
-    "a tag that is too long": (tagged("id", f"'{'x' * 101}'"), "work_section_tags_fit"),
+    "an empty tag": (insert_tag("id", "''"), "work_section_tags_fit"),
+    "a tag that is too long": (insert_tag("id", f"'{'x' * 101}'"), "work_section_tags_fit"),
 }
 
 
 def add_sections(engine: Engine) -> None:
-    """Add One with a tag, and Two, at version 2."""
-    desk = Sections(engine, engine.session("ada")).open()
+    """Add the section One with a tag, and Two at version 2."""
+    desk = SectionsClient(engine, engine.session("ada")).open()
     desk.add("One", tags="a")
     desk.add("Two")
     desk.update("Two", content="y")
@@ -81,12 +81,12 @@ def add_sections(engine: Engine) -> None:
 
 @pytest.fixture(autouse=True)
 def sections(engine: Engine) -> None:
-    """One with a tag, and Two, at version 2."""
+    """The section One with a tag, and Two at version 2."""
     filled_once(engine, add_sections)
 
 
-def said(engine: Engine, run: Run, statement: str) -> str:
-    """What the database says to the app's own connection."""
+def error_text(engine: Engine, run: Run, statement: str) -> str:
+    """Return the message of the database's refusal, or "done"."""
     try:
         undone(run, statement)
     except engine.refusals as refusal:
@@ -94,32 +94,32 @@ def said(engine: Engine, run: Run, statement: str) -> str:
     return "done"
 
 
-def expected(engine: Engine, rule: str) -> str:
-    """How the refusal names the rule."""
+def expected_text(engine: Engine, rule: str) -> str:
+    """Return the text by which a refusal names the constraint."""
     if engine.dialect is Dialect.SQLITE and rule in (OF_A_NODE, OF_A_SECTION):
-        return "FOREIGN KEY constraint failed"  # it does not say which
+        return "FOREIGN KEY constraint failed"  # SQLite does not name the foreign key
     if engine.dialect is Dialect.SQLITE and rule == ORDER:
         return "UNIQUE constraint failed: work_sections.tenant_id, work_sections.project_id, work_sections.node_n"
     return "version_step" if rule == VERSION else rule
 
 
-def state(table: str) -> str:
+def select_all(table: str) -> str:
     return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
 
 
-def unguarded(engine: Engine, run: Run, statement: str, rule: str) -> tuple[Rows, Rows]:
-    """The rows after the attempt, made where its rule does not hold; undone afterwards."""
+def rows_without_rule(engine: Engine, run: Run, statement: str, rule: str) -> tuple[Rows, Rows]:
+    """Return the rows after an attempt made without its constraint; everything is rolled back."""
     tables = ("work_sections", "work_section_tags")
     if isinstance(engine, SqliteEngine):
         with contextlib.closing(sqlite3.connect(engine.path, isolation_level=None)) as connection:
-            # A single constraint cannot be taken down there, only all of a kind.
+            # SQLite can only disable all constraints of a kind.
             connection.execute("PRAGMA ignore_check_constraints = ON")
             connection.execute("PRAGMA foreign_keys = OFF")
             connection.execute("BEGIN")
             if rule == VERSION:
                 connection.execute(f"DROP TRIGGER {rule}")
             connection.execute(statement)
-            one, other = (connection.execute(state(table)).fetchall() for table in tables)
+            one, other = (connection.execute(select_all(table)).fetchall() for table in tables)
             return one, other
     if rule == VERSION:
         down = f"DROP TRIGGER {rule} ON work_sections"
@@ -127,7 +127,7 @@ def unguarded(engine: Engine, run: Run, statement: str, rule: str) -> tuple[Rows
         down = "ALTER TABLE work_sections DISABLE TRIGGER ALL"
     else:
         down = f"ALTER TABLE {'work_section_tags' if 'tags' in rule else 'work_sections'} DROP CONSTRAINT {rule}"
-    one, other = (undone(run, down, statement, state(table)) for table in tables)
+    one, other = (undone(run, down, statement, select_all(table)) for table in tables)
     return one, other
 
 
@@ -135,12 +135,12 @@ def test_the_database_itself_refuses_by_the_rule_that_is_for_it(engine: Engine, 
     with engine.transaction(ADA, keep=False) as run:
         for what, (statement, rule) in ATTEMPTS.items():
             with subtests.test(what):
-                assert expected(engine, rule) in said(engine, run, statement)
+                assert expected_text(engine, rule) in error_text(engine, run, statement)
 
 
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
-    before = engine.as_owner(state("work_sections")), engine.as_owner(state("work_section_tags"))
-    # SQLite cannot take a unique key down.
+    before = engine.as_owner(select_all("work_sections")), engine.as_owner(select_all("work_section_tags"))
+    # SQLite cannot drop a unique key.
     tried = [
         (statement, rule)
         for statement, rule in ATTEMPTS.values()
@@ -148,16 +148,18 @@ def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: E
     ]
 
     with engine.owned() as run:
-        assert [statement for statement, rule in tried if unguarded(engine, run, statement, rule) == before] == []
-    assert (engine.as_owner(state("work_sections")), engine.as_owner(state("work_section_tags"))) == before
+        assert [
+            statement for statement, rule in tried if rows_without_rule(engine, run, statement, rule) == before
+        ] == []
+    assert (engine.as_owner(select_all("work_sections")), engine.as_owner(select_all("work_section_tags"))) == before
 
 
 def test_a_caller_of_the_store_is_told_that_a_version_was_skipped(engine: Engine) -> None:
     with pytest.raises(VersionSkipped):
-        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", changed("content = 'x'", "version + 2"))))
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", update_two("content = 'x'", "version + 2"))))
 
 
 def test_a_version_moves_by_one(engine: Engine) -> None:
-    engine.as_app(ADA, changed("content = 'x'"))
+    engine.as_app(ADA, update_two("content = 'x'"))
 
     assert engine.as_owner("SELECT version FROM work_sections WHERE title = 'Two'") == [(3,)]

@@ -1,4 +1,4 @@
-"""A project with something of everything in it, and what a query should find there, worked out in plain Python."""
+"""A random project with nodes of every kind, and a slow reference implementation of queries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cache
 from random import Random
 from typing import Any
@@ -16,6 +16,7 @@ from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
+from tests.manual_clock import ManualClock
 
 KEYS = ("area", "size", 'we"ird.k%e_y', "$[0]", "ключ")
 VALUES: tuple[Any, ...] = (
@@ -40,22 +41,9 @@ WORDS = ("Login", "login page", "100%", "a_b", "Ünïcode", "ÜNÏCODE", "schema
 EVIDENCE = ("git", "test", "note")
 
 
-class Hand:
-    """A clock that is moved by hand."""
-
-    def __init__(self, now: datetime = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)) -> None:
-        self.now = now
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
 @dataclass(frozen=True)
-class Seen:
-    """A node as somebody who looks into the tables sees it."""
+class NodeRow:
+    """A node as stored in the tables."""
 
     n: int
     id: str
@@ -64,16 +52,16 @@ class Seen:
     resolved: bool
     depth: int
     properties: dict[str, Any]
-    claimed_by: str | None  # while the claim holds
+    claimed_by: str | None  # None if the claim has expired
     updated_at: str
     evidence: frozenset[str]
     waits_for: frozenset[int]
 
 
-class Entangled:
-    """A tree of nodes that wait for each other: some done, some claimed, some no longer."""
+class RandomProject:
+    """A random tree of nodes with dependencies: some resolved, some claimed, some with expired claims."""
 
-    def __init__(self, engine: Engine, random: Random, clock: Hand, ids: list[str]) -> None:
+    def __init__(self, engine: Engine, random: Random, clock: ManualClock, ids: list[str]) -> None:
         self.engine = engine
         self.random = random
         self.clock = clock
@@ -82,12 +70,12 @@ class Entangled:
         self.ada, self.ben, self.cleo = (Session(self.store, local_actor(name)) for name in ("ada", "ben", "cleo"))
 
     def fill(self, nodes: int) -> None:
-        """Make the project, and another one beside it."""
+        """Create the project and a neighbour project."""
         self.ada.call("project.create", name="neighbour")
         self.ada.call("work.plan", project="neighbour", nodes=[{"ref": "a", "summary": "login page"}])
         self.ada.call("project.create", name="atlas")
         self._plan(nodes)
-        self._work()
+        self._change_nodes()
 
     def _plan(self, count: int) -> None:
         parents: dict[int, int] = {}
@@ -105,36 +93,36 @@ class Entangled:
                     "ref": str(number),
                     "parent_ref": str(parents[number]) if number in parents else None,
                     "summary": " ".join(self.random.choices(WORDS, k=3)),
-                    "properties": self.some_properties(),
+                    "properties": self.random_properties(),
                     "depends_on": [str(target) for target in targets - above],
                 }
             )
         self.ids = [one.id for one in self.ada.call("work.plan", project="atlas", nodes=nodes).created]
 
-    def _work(self) -> None:
-        """Things happen to the nodes, some at one moment and some later."""
+    def _change_nodes(self) -> None:
+        """Claim and update random nodes, at several times."""
         self.ben.call("work.claim", project="atlas", count=4, claim=True)
         self.clock.move(hours=2)
         for node_id in self.random.sample(self.ids, 30):
             self.clock.move(milliseconds=self.random.choice((0, 0, 1, 60_000)))
             evidence = [{"type": type_, "ref": "…"} for type_ in self.random.sample(EVIDENCE, self.random.randrange(3))]
             change: dict[str, Any] = {"node_id": node_id, "add_evidence": evidence, "state": {"at": node_id}}
-            with contextlib.suppress(RuleViolated):  # what has open children stays open
+            with contextlib.suppress(RuleViolated):  # a node with open children stays open
                 self.ada.call("work.update", updates=[change | {"resolved": self.random.random() < 0.6}])
         self.cleo.call("work.claim", project="atlas", count=2, claim=True)
         held = self.ada.call("work.claim", project="atlas", count=2, claim=True).nodes
         self.ada.call("work.update", updates=[{"node_id": one.node.id, "hold": True} for one in held])
         self.clock.move(minutes=59)
         self.ben.call("work.claim", project="atlas", count=2, claim=True)
-        self.clock.move(minutes=2)  # Cleo's are over
+        self.clock.move(minutes=2)  # Cleo's claims have expired
 
-    def some_properties(self) -> dict[str, Any]:
+    def random_properties(self) -> dict[str, Any]:
         return {key: self.random.choice(VALUES) for key in self.random.sample(KEYS, self.random.randrange(4))} | (
             {"priority": self.random.choice((1, 2, 2.0, -1, "high"))} if self.random.random() < 0.5 else {}
         )
 
-    def nodes(self) -> list[Seen]:
-        """Every node of the project, by the tables."""
+    def nodes(self) -> list[NodeRow]:
+        """Return every node of the project, read from the tables."""
         where = "project_id = (SELECT id FROM projects WHERE name = 'atlas')"
         now = format_timestamp(self.clock())
         evidence = self.engine.as_owner(f"SELECT node_n, type FROM work_evidence WHERE {where}")
@@ -144,7 +132,7 @@ class Entangled:
             f"FROM work_nodes WHERE {where}"
         )
         return [
-            Seen(
+            NodeRow(
                 n,
                 id_,
                 parent_n,
@@ -160,8 +148,8 @@ class Entangled:
             for n, id_, parent_n, summary, resolved, depth, properties, claimed_by, until, updated_at in rows
         ]
 
-    def conditions(self) -> dict[str, Any]:
-        """One of each, of which most have something to find."""
+    def random_conditions(self) -> dict[str, Any]:
+        """Return a random value for each filter; most find something."""
         return {
             "resolved": self.random.random() < 0.3,
             "is_leaf": self.random.random() < 0.5,
@@ -187,46 +175,46 @@ class Entangled:
         return found
 
 
-def entangled(engine: Engine, seed: int, *, nodes: int = 60) -> Entangled:
-    """The project of this seed, in a database that nobody has used yet."""
-    ids, now, randomness = filled_once(engine, _filling(seed, nodes))
+def make_random_project(engine: Engine, seed: int, *, nodes: int = 60) -> RandomProject:
+    """Return the project of this seed, in an unused database."""
+    ids, now, randomness = filled_once(engine, _filler(seed, nodes))
     random = Random(seed)  # noqa: S311 - the same project every time
     random.setstate(randomness)
-    return Entangled(engine, random, Hand(now), [*ids])
+    return RandomProject(engine, random, ManualClock(now), [*ids])
 
 
 @cache
-def _filling(seed: int, nodes: int) -> Callable[[Engine], tuple[list[str], datetime, Any]]:
-    """How to fill a database with the project of this seed, the same object each time."""
+def _filler(seed: int, nodes: int) -> Callable[[Engine], tuple[list[str], datetime, Any]]:
+    """Return the function that fills a database with the project of this seed; cached for `fill_once`."""
 
     def fill(engine: Engine) -> tuple[list[str], datetime, Any]:
-        made = Entangled(engine, Random(seed), Hand(), [])  # noqa: S311 - the same project every time
+        made = RandomProject(engine, Random(seed), ManualClock(), [])  # noqa: S311 - the same project every time
         made.fill(nodes)
         return made.ids, made.clock.now, made.random.getstate()
 
     return fill
 
 
-def expected(nodes: list[Seen], filter_: dict[str, Any], sort: str) -> list[Seen]:
-    """What a query should find, in its order."""
+def find_expected(nodes: list[NodeRow], filter_: dict[str, Any], sort: str) -> list[NodeRow]:
+    """Return the nodes that a query should find, in its order."""
     by_n = {node.n: node for node in nodes}
     number = {node.id: node.n for node in nodes}
 
-    def is_leaf(node: Seen) -> bool:
+    def is_leaf(node: NodeRow) -> bool:
         return not any(child.parent_n == node.n and not child.resolved for child in nodes)
 
-    def is_blocked(node: Seen) -> bool:
+    def is_blocked(node: NodeRow) -> bool:
         return not node.resolved and any(not by_n[n].resolved for n in node.waits_for)
 
-    def is_actionable(node: Seen) -> bool:
+    def is_actionable(node: NodeRow) -> bool:
         return not node.resolved and is_leaf(node) and not is_blocked(node) and node.parent_n is not None
 
-    def above(node: Seen) -> Iterator[int]:
+    def above(node: NodeRow) -> Iterator[int]:
         while node.parent_n is not None:
             yield node.parent_n
             node = by_n[node.parent_n]
 
-    def passes(node: Seen, name: str, wanted: Any) -> bool:
+    def passes(node: NodeRow, name: str, wanted: Any) -> bool:
         match name:
             case "resolved":
                 return node.resolved is wanted
@@ -264,7 +252,7 @@ def expected(nodes: list[Seen], filter_: dict[str, Any], sort: str) -> list[Seen
     return sorted(found, key=orders[sort], reverse=sort == "recent")
 
 
-def priority(node: Seen) -> float:
+def priority(node: NodeRow) -> float:
     given = node.properties.get("priority")
     return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else float("-inf")
 
@@ -280,7 +268,7 @@ def ascii_lower(text: str) -> str:
 
 
 def pages(session: Session, *, limits: Iterator[int], **query: Any) -> Iterator[Any]:
-    """Every page of a query."""
+    """Yield every page of a query."""
     page = session.call("work.query", **query, limit=next(limits))
     yield page
     while page.next_cursor:

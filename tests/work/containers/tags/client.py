@@ -1,19 +1,17 @@
-"""Tags on the desk: tests speak of tasks and sections by name.
+"""A client of tags for tests: tasks and sections have names instead of ids.
 
-desk.task("walk", "coast", "north")
-desk.section("walk", "Notes", "coast")
-desk.rename("coast", "shore")
+client.task("walk", "coast", "north")
+client.section("walk", "Notes", "coast")
+client.rename("coast", "shore")
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
@@ -28,8 +26,8 @@ from groundplan.work.events import WorkOp
 from tests.engines import Engine
 
 
-class Tags:
-    """Somebody at the tags of one project. What is no name of anything is sent as it is."""
+class TagsClient:
+    """An actor at the tags of one project. Arguments that are no name are sent unchanged."""
 
     def __init__(self, engine: Engine, session: Session, project: str = "atlas") -> None:
         self.engine = engine
@@ -37,25 +35,25 @@ class Tags:
         self.project = project
         self.ids: dict[str, str] = {}  # of tasks and sections, by name
 
-    def open(self) -> Tags:
-        """Make the project."""
+    def open(self) -> TagsClient:
+        """Create the project."""
         self.ids[self.project] = self.session.call("project.create", name=self.project).project.id
         root = f"SELECT id FROM work_nodes WHERE n = 1 AND project_id = '{self.ids[self.project]}'"
         self.ids["root"] = self.engine.as_owner(root)[0][0]
         return self
 
-    def by(self, actor: Actor) -> Tags:
-        """Somebody else at the same desk."""
+    def by(self, actor: Actor) -> TagsClient:
+        """Return a client of another actor with the same names."""
         return self._at(Session(self.session.store, actor))
 
-    def capped(self, tokens: int) -> Tags:
-        """The same person, to whom answers must be short."""
+    def with_cap(self, tokens: int) -> TagsClient:
+        """Return a client of the same actor with a limit on the size of answers."""
         return self._at(
             Session(self.session.store, self.session.actor, preferences=Preferences(answer_tokens_max=tokens))
         )
 
-    def _at(self, session: Session) -> Tags:
-        other = Tags(self.engine, session, self.project)
+    def _at(self, session: Session) -> TagsClient:
+        other = TagsClient(self.engine, session, self.project)
         other.ids = self.ids
         return other
 
@@ -64,17 +62,17 @@ class Tags:
         return self.session.run(operation, arguments)
 
     def write(self, act: Any) -> Any:
-        """Do something to the project that no operation of tags does."""
+        """Run a write that no operation of tags offers."""
         return self.session.store.write(self.session.actor, self.project, act)
 
     def name(self, id_: str) -> str:
-        """How the test calls what has this id."""
+        """Return the test's name of an id."""
         return next((name for name, one in self.ids.items() if one == id_), id_)
 
-    # --- What has tags ---
+    # --- Tagged things ---
 
     def task(self, name: str, *tags: str) -> None:
-        """A task, or one more if there is none of this name yet, with exactly these tags."""
+        """Set the tags of a task; create the task if the name is new."""
         if name not in self.ids:
             nodes = [{"ref": name, "summary": name}]
             self.ids[name] = self.session.call("work.plan", project=self.project, nodes=nodes).created[0].id
@@ -86,8 +84,8 @@ class Tags:
 
         self.write(tag)
 
-    def crowd(self, count: int, *tags: str) -> None:
-        """Many tasks with these tags, in a project that has no others."""
+    def plan_many(self, count: int, *tags: str) -> None:
+        """Plan many tasks with these tags in a project without other tasks."""
         nodes = [{"ref": f"n{n}", "summary": f"n{n}"} for n in range(count)]
         made = self.session.call("work.plan", project=self.project, nodes=nodes).created
 
@@ -99,12 +97,12 @@ class Tags:
         self.write(tag)
 
     def feature(self, name: str, *tags: str) -> None:
-        """A feature with these tags."""
+        """Create a feature with these tags."""
         self.task(name, *tags)
         self.engine.as_owner(f"UPDATE work_nodes SET kind = 'feature' WHERE id = '{self.ids[name]}'")
 
     def section(self, name: str, title: str, *tags: str) -> None:
-        """A section of a task with these tags."""
+        """Add a section with these tags to a task."""
 
         def add(tx: Transaction) -> None:
             node = fetch_node(tx, find_node(tx, self.ids[name]).n)
@@ -116,13 +114,13 @@ class Tags:
     # --- Questions and changes ---
 
     def counts(self, **given: Any) -> dict[str, int]:
-        """The tags and how often each is used, in the order in which they are told."""
+        """Return the tags with their counts, in the order of the answer."""
         answer = self.run(listing.OPERATION, **given)
         assert answer.count == len(answer.tags)
         return {one.tag: one.count for one in answer.tags}
 
     def usage(self, tag: str, **given: Any) -> list[tuple[str, str]]:
-        """What has a tag: type and name."""
+        """Return type and name of everything that has a tag."""
         answer = self.run(usage.OPERATION, tag=tag, **given)
         assert answer.count == len(answer.entities)
         return [(one.type.value, self.name(one.id)) for one in answer.entities]
@@ -131,7 +129,7 @@ class Tags:
         return self.run(rename.OPERATION, oldTag=old, newTag=new, **given)
 
     def tags_of(self, name: str) -> list[str]:
-        """The tags of a task or a section, as they are kept."""
+        """Return the stored tags of a task or a section."""
         found = self.engine.as_owner(
             "SELECT t.tag FROM work_node_tags AS t JOIN work_nodes AS c ON c.project_id = t.project_id "
             f"AND c.n = t.node_n WHERE c.id = '{self.ids[name]}' UNION ALL "
@@ -140,7 +138,7 @@ class Tags:
         return sorted(tag for (tag,) in found)
 
     def version(self, name: str) -> tuple[int, str]:
-        """The version of a task or a section, and who made it."""
+        """Return the version of a task or a section, and its author."""
         id_ = self.ids[name]
         (row,) = self.engine.as_owner(
             f"SELECT rev, updated_by FROM work_nodes WHERE id = '{id_}' UNION ALL "
@@ -149,12 +147,7 @@ class Tags:
         return row[0], row[1]
 
 
-def told(answer: Any) -> Any:
-    """An answer as it goes out."""
-    return json.loads(encode(answer))
-
-
-def everything(engine: Engine) -> list[Any]:
-    """All rows that renaming could change."""
+def all_rows(engine: Engine) -> list[Any]:
+    """Return all rows that a rename could change."""
     tables = ("work_node_tags", "work_section_tags", "work_sections", "work_nodes", "events", "projects")
     return [engine.as_owner(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4") for table in tables]

@@ -1,4 +1,4 @@
-"""Plans for the tests of reading: small ones as callers make them, and huge ones put into the tables directly."""
+"""Plans for the tests of reading: small ones by operations, large ones by SQL."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from tests.engines import Engine
 STAMP = "2026-01-01T00:00:00.000Z"
 
 
-def capped(engine: Engine, tokens_max: int, actor: Actor | None = None) -> Session:
-    """Ada, whose answers may not be longer than this."""
+def session_with_cap(engine: Engine, tokens_max: int, actor: Actor | None = None) -> Session:
+    """Return a session with a limit on the size of answers."""
     preferences = Preferences(answer_tokens_max=tokens_max)
     return Session(engine.store, actor or local_actor("ada"), preferences=preferences)
 
 
 def plan(session: Session, project: str, *nodes: dict[str, Any], **call: Any) -> dict[str, str]:
-    """Plan nodes and give their ids by ref."""
+    """Plan nodes and return their ids by ref."""
     given = [{"summary": node["ref"], **node} for node in nodes]
     made = session.call("work.plan", project=project, nodes=given, **call)
     return {one.ref: one.id for one in made.created}
 
 
 def root_of(session: Session, project: str) -> str:
-    """The id of a project's root."""
+    """Return the id of a project's root."""
     found: str = session.call("work.open", project=project).root.id
     return found
 
 
-def as_json(answer: Any) -> str:
-    """An answer as it goes out."""
+def encode_text(answer: Any) -> str:
+    """Return an answer as the text that is sent."""
     return encode(answer).decode()
 
 
 def add_children(engine: Engine, project: str, parent_n: int, count: int, *, summary: str = "child") -> None:
-    """Put so many children under a node at once."""
+    """Insert children below a node."""
     _add(engine, project, count, parent=str(parent_n), depth="above.depth + 1", above=str(parent_n), summary=summary)
     engine.as_owner(f"UPDATE work_nodes SET open_children = open_children + {count} WHERE n = {parent_n}")
 
 
 def add_chain(engine: Engine, project: str, parent_n: int, count: int) -> None:
-    """Put so many nodes under a node, each below the one before."""
+    """Insert a chain of nodes below a node."""
     _add(
         engine,
         project,
