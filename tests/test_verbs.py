@@ -1,6 +1,6 @@
-"""Every operation is a method of a session, by names that follow from its own, with types that mypy knows.
+"""Every operation is a typed method of a session, named after the operation.
 
-The ordinary run of mypy checks every `assert_type` here, and also that each `type: ignore` is needed.
+The ordinary mypy run checks each `assert_type` here, and that each `type: ignore` is needed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def empty_plan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """A plan in which nothing is ever made."""
+    """A plan that stays empty."""
     with groundplan.open(str(tmp_path_factory.mktemp("empty") / "plan.db"), actor="ada") as plan:
         yield plan
 

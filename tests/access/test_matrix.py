@@ -21,7 +21,7 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.contracts.placeholders import filled
-from tests.engines import Engine, PostgresEngine, SqliteEngine, filled_once, person
+from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, person
 
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
 PEOPLE: dict[str, Actor | None] = {
@@ -50,13 +50,13 @@ MISSING = {"project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, *
 
 @pytest.fixture
 def populated(engine: Engine) -> Engine:
-    filled_once(engine, populate)
+    fill_once(engine, populate)
     return engine
 
 
 @pytest.fixture
 def with_purpose(engine: Engine) -> Engine:
-    filled_once(engine, populate_with_purpose)
+    fill_once(engine, populate_with_purpose)
     return engine
 
 
@@ -87,7 +87,7 @@ def populate(engine: Engine) -> None:
     ada.call("context.edit", runId=draft, inputs=[weaker])
     finn.call("container.create", containerType="project", name="finn's own", tags="coast")
     finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     mallory = engine.session(PEOPLE["mallory"])
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
@@ -184,11 +184,11 @@ def fresh_worlds(engine: Engine, folder: Path, fill: Callable[[Engine], None]) -
     for number in count():
         if isinstance(engine, PostgresEngine):
             engine.reset()
-            filled_once(engine, fill)
+            fill_once(engine, fill)
             yield engine
         else:
             with closing(SqliteEngine(folder / f"{fill.__name__}-{number}.db")) as lite:
-                filled_once(lite, fill)
+                fill_once(lite, fill)
                 yield lite
 
 
@@ -236,7 +236,7 @@ _ASKED: dict[Dialect, list[Answered]] = {}
 def asked(engine: Engine) -> list[Answered]:
     """What everybody gets who changes nothing, and so leaves the world to the next one as it was."""
     if engine.dialect not in _ASKED:
-        filled_once(engine, populate_with_purpose)
+        fill_once(engine, populate_with_purpose)
         _ASKED[engine.dialect] = list(_ask(engine))
     return _ASKED[engine.dialect]
 

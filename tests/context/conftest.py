@@ -7,7 +7,7 @@ import pytest
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.context.desk import Facts
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
@@ -29,5 +29,5 @@ def begin_draft(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def desk(engine: Engine, clock: ManualClock) -> Facts:
     """Ada, a person, with an empty draft of her scope atlas; the clock stands until the test moves it."""
-    hand = filled_once(engine, begin_draft)
+    hand = fill_once(engine, begin_draft)
     return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})

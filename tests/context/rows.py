@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.context.tables import RUN_CHILD_TABLES
 from tests.engines import Engine
-from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
+from tests.kernel.store.attacks import Family, Row, TargetRow, Value, sql_insert, sql_set
 
 STAMP = "2026-03-01T09:00:00.000Z"
 LATER = "2026-03-02T09:00:00.000Z"
@@ -151,12 +151,12 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
     run = a_run(project, name, **final)
     rev = 3 if final else 2
     key = ("tenant_id", "id")
-    sources = [Prey("pciv_sources", key, a_source(run, f"{name}-s{n}")) for n in (1, 2)]
+    sources = [TargetRow("pciv_sources", key, a_source(run, f"{name}-s{n}")) for n in (1, 2)]
     backed = {"provenance": "source-backed", "updated_by": "model"}
-    inputs = [Prey("pciv_inputs", key, an_input(run, f"{name}-i1", **backed))]
-    inputs.append(Prey("pciv_inputs", key, an_input(run, f"{name}-i2")))
+    inputs = [TargetRow("pciv_inputs", key, an_input(run, f"{name}-i1", **backed))]
+    inputs.append(TargetRow("pciv_inputs", key, an_input(run, f"{name}-i2")))
     children = (
-        Prey(
+        TargetRow(
             "pciv_suggestions",
             key,
             a_suggestion(run, f"{name}-g", input_id=f"{name}-i1"),
@@ -164,7 +164,7 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
             fresh={"id": f"{name}-g-fresh", "input_id": f"{name}-i2"},
             anchors=("input_id",),
         ),
-        Prey(
+        TargetRow(
             "pciv_input_sources",
             ("tenant_id", "run_id", "input_id", "source_id"),
             a_link(run, f"{name}-i1", f"{name}-s1"),
@@ -172,7 +172,7 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
             fresh={"source_id": f"{name}-s2"},
             anchors=("input_id", "source_id"),
         ),
-        Prey(
+        TargetRow(
             "pciv_constraints",
             key,
             a_constraint(run, f"{name}-c", source_id=f"{name}-s1"),
@@ -180,21 +180,21 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
             fresh={"id": f"{name}-c-fresh"},
             anchors=("source_id",),
         ),
-        Prey(
+        TargetRow(
             "pciv_inputs",
             key,
             an_input(run, f"{name}-i3"),
             change={"value_string": "changed"},
             fresh={"id": f"{name}-i-fresh", "pointer": f"/{name}/fresh"},
         ),
-        Prey(
+        TargetRow(
             "pciv_sources",
             key,
             a_source(run, f"{name}-s3"),
             change={"title": "changed"},
             fresh={"id": f"{name}-s-fresh"},
         ),
-        Prey(
+        TargetRow(
             "pciv_artifacts",
             key,
             an_artifact(run, f"{name}-a"),
@@ -204,7 +204,9 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
     )
     assert tuple(child.table for child in children) == RUN_CHILD_TABLES
     return Family(
-        Prey("pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}),
+        TargetRow(
+            "pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}
+        ),
         children,
         reopened={"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
         beside=(*sources, *inputs),
@@ -218,8 +220,8 @@ def place(engine: Engine, *families: Family) -> None:
         run = family.parent.row
         draft = a_run(str(run["project_id"]), str(run["id"]))
         rows = (*family.beside, *family.children)
-        statements += [inserted("pciv_runs", draft), *(inserted(prey.table, prey.row) for prey in rows)]
+        statements += [sql_insert("pciv_runs", draft), *(sql_insert(prey.table, prey.row) for prey in rows)]
         if run["status"] != "draft":
             final = committed(str(run["status"]))
-            statements.append(f"UPDATE pciv_runs SET {assigned(final)} WHERE {family.parent.where}")
+            statements.append(f"UPDATE pciv_runs SET {sql_set(final)} WHERE {family.parent.where}")
     engine.as_owner(*statements)

@@ -1,6 +1,6 @@
-"""The rules of context that stand in the schema itself: nobody's SQL breaks them, and each is there for that.
+"""Constraints of context in the schema: no SQL breaks them, and each is needed.
 
-No rule of the migration is without an attempt to break it; how each is made is told in `tests.kernel.store.rules`.
+Every rule of the migration is tried; `tests.kernel.store.schema_rules` says how.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from tests.context.rows import (
     committed,
     place,
 )
-from tests.engines import Engine, filled_once
-from tests.kernel.store.attacks import Row, Value, inserted
-from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, written
+from tests.engines import Engine, fill_once
+from tests.kernel.store.attacks import Row, Value, sql_insert
+from tests.kernel.store.schema_rules import Attempt, SchemaRules, insert_project, update_row, write_rows
 
 TABLES = ("pciv_runs", "pciv_deleted_runs", *RUN_CHILD_TABLES)
 # Another rule says the same and more; these are there for references, or to have the rows of a run in one place.
@@ -53,36 +53,36 @@ UNBACKED = {"provenance": "source-backed"}
 
 
 def run(id_: str = "draft", /, **changes: Value) -> str:
-    return old("pciv_runs", id_, **{"rev": 2, **changes})
+    return update_row("pciv_runs", id_, **{"rev": 2, **changes})
 
 
 def source(**changes: Value) -> str:
-    return old("pciv_sources", "draft-s1", **changes)
+    return update_row("pciv_sources", "draft-s1", **changes)
 
 
 def an_old_input(id_: str = "draft-i3", /, **changes: Value) -> str:
-    return old("pciv_inputs", id_, **changes)
+    return update_row("pciv_inputs", id_, **changes)
 
 
 def constraint(**changes: Value) -> str:
-    return old("pciv_constraints", "draft-c", **changes)
+    return update_row("pciv_constraints", "draft-c", **changes)
 
 
 def artifact(**changes: Value) -> str:
-    return old("pciv_artifacts", "draft-a", **changes)
+    return update_row("pciv_artifacts", "draft-a", **changes)
 
 
 def suggestion(**changes: Value) -> str:
-    return old("pciv_suggestions", "draft-g", **changes)
+    return update_row("pciv_suggestions", "draft-g", **changes)
 
 
 def removed(run_id: str, project_id: str) -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": project_id, "deleted_at": STAMP, "deleted_by": "ada"}
-    return inserted("pciv_deleted_runs", row)
+    return sql_insert("pciv_deleted_runs", row)
 
 
 def link(input_id: str, source_id: str, **changes: Value) -> str:
-    return inserted("pciv_input_sources", {**a_link(DRAFT, input_id, source_id), **changes})
+    return sql_insert("pciv_input_sources", {**a_link(DRAFT, input_id, source_id), **changes})
 
 
 def value(kind: str, is_: Value) -> Row:
@@ -111,21 +111,23 @@ ATTEMPTS = {
     "a permission that is neither yes nor no": Attempt(
         run(allow_partial=2), "pciv_runs_are_partial_by_permission", only=Dialect.SQLITE
     ),
-    "a run at revision 0": Attempt(inserted("pciv_runs", a_run("atlas", "new", rev=0)), "pciv_runs_rev_starts_at_one"),
+    "a run at revision 0": Attempt(
+        sql_insert("pciv_runs", a_run("atlas", "new", rev=0)), "pciv_runs_rev_starts_at_one"
+    ),
     "a revision that stays": Attempt(run(rev=1, updated_at=LATER), "pciv_runs_rev_moves_by_one"),
     "a change that does not mention the revision": Attempt(
-        old("pciv_runs", "draft", updated_at=LATER), "pciv_runs_rev_moves_by_one"
+        update_row("pciv_runs", "draft", updated_at=LATER), "pciv_runs_rev_moves_by_one"
     ),
     "a revision that skips": Attempt(run(rev=3), "pciv_runs_rev_moves_by_one"),
-    "a run of no project": Attempt(inserted("pciv_runs", a_run("nowhere", "new")), "pciv_runs_are_of_a_project"),
+    "a run of no project": Attempt(sql_insert("pciv_runs", a_run("nowhere", "new")), "pciv_runs_are_of_a_project"),
     "a run with the id of another project's": Attempt(
-        inserted("pciv_runs", a_run("borealis", "draft")), "pciv_runs_pkey"
+        sql_insert("pciv_runs", a_run("borealis", "draft")), "pciv_runs_pkey"
     ),
     "a run that is born committed": Attempt(
-        inserted("pciv_runs", a_run("atlas", "new", **committed(rev=1))), "pciv_runs_begin_as_drafts"
+        sql_insert("pciv_runs", a_run("atlas", "new", **committed(rev=1))), "pciv_runs_begin_as_drafts"
     ),
     "a run that is born committed in part": Attempt(
-        inserted("pciv_runs", a_run("atlas", "new", **committed("partial_committed", rev=1))),
+        sql_insert("pciv_runs", a_run("atlas", "new", **committed("partial_committed", rev=1))),
         "pciv_runs_begin_as_drafts",
     ),
     "a whole commit while something required is unset": Attempt(
@@ -173,7 +175,7 @@ ATTEMPTS = {
     "evidence that is too long": Attempt(an_old_input(evidence_snippet="ü" * 16_385), "pciv_inputs_evidence_fits"),
     "two inputs at one pointer": Attempt(an_old_input(pointer="/draft-i1"), "pciv_inputs_pointer_is_unique"),
     "a choice that is no option": Attempt(
-        inserted(
+        sql_insert(
             "pciv_inputs",
             an_input(DRAFT, "new", **value("enum", "up"), options='["north"]'),
         ),
@@ -259,11 +261,11 @@ ATTEMPTS = {
     "a suggestion with too long a snippet": Attempt(suggestion(snippet="ü" * 16_385), "pciv_suggestions_words_fit"),
     "a suggestion with too many reasons": Attempt(suggestion(rationale="ü" * 2_049), "pciv_suggestions_words_fit"),
     "a second suggestion of one writer for an input": Attempt(
-        inserted("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1")),
+        sql_insert("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1")),
         "pciv_suggestions_of_input_are_one_a_writer",
     ),
     "a second suggestion of one writer for a constraint": Attempt(
-        inserted(
+        sql_insert(
             "pciv_suggestions",
             a_suggestion(DRAFT, "new", constraint_id="draft-c", created_by="ben"),
         ),
@@ -306,46 +308,46 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
     """What no table below a run takes."""
     theirs = {"pciv_suggestions": "g", "pciv_constraints": "c", "pciv_inputs": "i1", "pciv_sources": "s1"}
     for table, row in new_rows().items():
-        misplaced = inserted(table, {**row, "project_id": "borealis"})
+        misplaced = sql_insert(table, {**row, "project_id": "borealis"})
         yield f"{table}: of a project that is not the run's", Attempt(misplaced, f"{table}_are_of_a_run")
         if "id" in row:
-            taken = inserted(table, {**row, "id": f"other-{theirs.get(table, 'a')}"})
+            taken = sql_insert(table, {**row, "id": f"other-{theirs.get(table, 'a')}"})
             yield f"{table}: with the id of another run's", Attempt(taken, f"{table}_id_is_unique")
         if "value_kind" in row:
             for what, rule, values, only in VALUES:
-                statement = inserted(table, {**row, **values})
+                statement = sql_insert(table, {**row, **values})
                 yield f"{table}: {what}", Attempt(statement, f"{table}_{rule}", only)
 
 
-RULES = Rulebook(
+RULES = SchemaRules(
     migration="context",
     tables=TABLES,
     attempts=ATTEMPTS | dict(on_every_table()),
     words=WORDS,
-    excused=IMPLIED,
+    exempt=IMPLIED,
 )
 
 
 def fill(engine: Engine) -> None:
     """Make the projects that the attempts are made on."""
-    engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis")))
+    engine.as_owner(*(insert_project(name, STAMP) for name in ("atlas", "borealis")))
     place(engine, a_family("atlas", "draft"), a_family("atlas", "other"))
     lacking, unbacked, unfounded, free = (a_run("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free"))
     engine.as_owner(
-        *(inserted("pciv_runs", each) for each in (lacking, unbacked, unfounded, free)),
-        inserted("pciv_inputs", an_input(lacking, "lacking-i1", value_string=None)),
-        inserted("pciv_sources", a_source(lacking, "lacking-s1")),
-        inserted("pciv_input_sources", a_link(lacking, "lacking-i1", "lacking-s1")),
-        inserted("pciv_inputs", an_input(unbacked, "unbacked-i1", **UNBACKED)),
-        inserted("pciv_constraints", a_constraint(unfounded, "unfounded-c", **UNBACKED)),
+        *(sql_insert("pciv_runs", each) for each in (lacking, unbacked, unfounded, free)),
+        sql_insert("pciv_inputs", an_input(lacking, "lacking-i1", value_string=None)),
+        sql_insert("pciv_sources", a_source(lacking, "lacking-s1")),
+        sql_insert("pciv_input_sources", a_link(lacking, "lacking-i1", "lacking-s1")),
+        sql_insert("pciv_inputs", an_input(unbacked, "unbacked-i1", **UNBACKED)),
+        sql_insert("pciv_constraints", a_constraint(unfounded, "unfounded-c", **UNBACKED)),
         # What has no value needs no source, and what is not required needs no value.
-        inserted("pciv_inputs", an_input(free, "free-i1", required=False, value_string=None, **UNBACKED)),
-        inserted("pciv_constraints", a_constraint(free, "free-c", value_number=None, **UNBACKED)),
-        inserted(
+        sql_insert("pciv_inputs", an_input(free, "free-i1", required=False, value_string=None, **UNBACKED)),
+        sql_insert("pciv_constraints", a_constraint(free, "free-c", value_number=None, **UNBACKED)),
+        sql_insert(
             "pciv_inputs",
             an_input(DRAFT, "chosen", **value("enum", "north"), options='["north","south"]'),
         ),
-        inserted("pciv_suggestions", a_suggestion(DRAFT, "draft-h", constraint_id="draft-c", created_by="ben")),
+        sql_insert("pciv_suggestions", a_suggestion(DRAFT, "draft-h", constraint_id="draft-c", created_by="ben")),
         removed("gone", "atlas"),
     )
 
@@ -353,25 +355,25 @@ def fill(engine: Engine) -> None:
 @pytest.fixture
 def atlas(engine: Engine) -> Engine:
     """Two projects. In atlas: two filled drafts, and drafts each of which lacks something that a commit needs."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return engine
 
 
 def test_every_rule_of_the_migration_is_tried() -> None:
-    assert RULES.loose_ends() == []
+    assert RULES.find_uncovered() == []
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(atlas: Engine) -> None:
-    assert RULES.unrefused(atlas) == {}
+    assert RULES.find_accepted(atlas) == {}
 
 
 @pytest.mark.slow
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: Engine) -> None:
-    assert RULES.blocked(atlas) == {}
+    assert RULES.find_blocked_elsewhere(atlas) == {}
 
 
 def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
-    rows = [inserted(table, row) for table, row in new_rows().items()]
+    rows = [sql_insert(table, row) for table, row in new_rows().items()]
     whole, partial = committed(), committed("partial_committed")
     allowed = [
         *rows,
@@ -390,15 +392,15 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         an_old_input(pointer="/"),
         an_old_input(pointer="/" + "ü" * 1_023),
         suggestion(status="accepted", decided_at=LATER, decided_by="ada"),
-        inserted("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1", created_by="ben")),
-        inserted("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1", **decided("rejected"))),
+        sql_insert("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1", created_by="ben")),
+        sql_insert("pciv_suggestions", a_suggestion(DRAFT, "new", input_id="draft-i1", **decided("rejected"))),
         *(
-            inserted("pciv_inputs", an_input(DRAFT, "new", value_string=None, provenance=provenance))
+            sql_insert("pciv_inputs", an_input(DRAFT, "new", value_string=None, provenance=provenance))
             for provenance in ("unknown", "model-inferred", "source-backed", "user-entered")
         ),
     ]
 
-    assert RULES.refused(atlas, allowed) == {}
+    assert RULES.find_refused(atlas, allowed) == {}
 
 
 def decided(status: str) -> Row:
@@ -415,7 +417,7 @@ def test_what_is_no_json_is_refused(atlas: Engine) -> None:
         suggestion(source_ids="["),
     ]
 
-    assert RULES.done(atlas, torn) == []
+    assert RULES.find_done(atlas, torn) == []
 
 
 def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
@@ -429,8 +431,8 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
     }
     for what, error in wrong.items():
         with pytest.raises(error):
-            written(atlas, ATTEMPTS[what].statement)
+            write_rows(atlas, ATTEMPTS[what].statement)
 
     atlas.as_owner(run(**committed()))
     with pytest.raises(Frozen):
-        written(atlas, artifact(title="x"))
+        write_rows(atlas, artifact(title="x"))

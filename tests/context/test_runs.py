@@ -14,7 +14,7 @@ from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.context.conftest import ADA, begin_draft
 from tests.context.desk import NOWHERE, Facts
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 
@@ -36,7 +36,7 @@ def fill(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def filled(engine: Engine, clock: ManualClock) -> Facts:
     """A draft with one of everything: set, unset and required, empty, backed by a source, and waiting for a person."""
-    hand = filled_once(engine, fill)
+    hand = fill_once(engine, fill)
     return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})
 
 

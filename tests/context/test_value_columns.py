@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 from tests.context.rows import COLUMNS, UNSET, a_constraint, a_run, a_suggestion, an_input
-from tests.engines import Engine, Run, SqliteEngine, person, undone
-from tests.kernel.store.attacks import Row, Value, inserted
+from tests.engines import Engine, Run, SqliteEngine, person, run_and_undo
+from tests.kernel.store.attacks import Row, Value, sql_insert
 
 ADA = person("ada")
 Cell = tuple[str, frozenset[str]]
@@ -43,7 +43,7 @@ class Draft:
     def __init__(self, engine: Engine) -> None:
         project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
         run = a_run(project, "draft")
-        engine.as_owner(inserted("pciv_runs", run), inserted("pciv_inputs", an_input(run, "about")))
+        engine.as_owner(sql_insert("pciv_runs", run), sql_insert("pciv_inputs", an_input(run, "about")))
         self.engine = engine
         self.rows: dict[str, Row] = {
             "pciv_inputs": an_input(run, "x"),
@@ -59,7 +59,7 @@ class Draft:
             if self._takes(run, table, {"value_kind": kind, **{column: VALUES[column] for column in columns}})
         }
 
-    def refused(self, run: Run, table: str) -> Iterator[tuple[str, Value]]:
+    def find_refused(self, run: Run, table: str) -> Iterator[tuple[str, Value]]:
         """Those of the least values that a table does not take."""
         for kind, value in LEAST:
             if not self._takes(run, table, {"value_kind": kind, COLUMNS[kind]: value}):
@@ -67,7 +67,7 @@ class Draft:
 
     def _takes(self, run: Run, table: str, values: Row) -> bool:
         with suppress(*self.engine.refusals):
-            undone(run, inserted(table, {**self.rows[table], **UNSET, **values}))
+            run_and_undo(run, sql_insert(table, {**self.rows[table], **UNSET, **values}))
             return True
         return False
 
@@ -81,13 +81,13 @@ def test_of_all_combinations_only_no_value_and_one_in_the_column_of_its_kind_are
     engine: Engine, draft: Draft
 ) -> None:
     assert (len(CELLS), len(ALLOWED)) == (160, 10)
-    with engine.owned() as run:
+    with engine.owner_transaction() as run:
         assert {table for table in draft.rows if draft.taken(run, table) != ALLOWED} == set()
-        assert [(table, *one) for table in draft.rows for one in draft.refused(run, table)] == []
+        assert [(table, *one) for table in draft.rows for one in draft.find_refused(run, table)] == []
 
 
 def test_without_the_rule_every_combination_is_taken(engine: Engine, draft: Draft) -> None:
-    with engine.owned() as run:
+    with engine.owner_transaction() as run:
         if isinstance(engine, SqliteEngine):
             run("PRAGMA ignore_check_constraints = ON")
         for table in draft.rows:

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 
 PROJECT = "clean-water"
 OPEN_TOKENS_MAX = 2_500
@@ -34,7 +34,7 @@ def ada(engine: Engine) -> Session:
 @pytest.fixture
 def filled(engine: Engine) -> Session:
     """Ada at a project with the facts and the theory of the example."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return engine.session("ada")
 
 

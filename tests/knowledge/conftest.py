@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import compare_with_the_facts
 from tests.manual_clock import ManualClock
@@ -47,7 +47,7 @@ def crowd_atlas(engine: Engine) -> Knowledge:
 @contextmanager
 def atlas(engine: Engine, clock: ManualClock, fill: Callable[[Engine], Knowledge]) -> Iterator[Knowledge]:
     """Ada, a person, at her project atlas as it was filled; the clock stands until the test moves it."""
-    opened = filled_once(engine, fill)
+    opened = fill_once(engine, fill)
     desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
     desk.project_id = opened.project_id
     yield desk

@@ -15,7 +15,7 @@ import pytest
 from groundplan.kernel.store.guards import ParentMissing, RevisionSkipped, VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, Run, filled_once, person, undone
+from tests.engines import Engine, Rows, Run, fill_once, person, run_and_undo
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge
 
 ADA = person("ada")
@@ -206,7 +206,7 @@ def fill(engine: Engine) -> None:
 @pytest.fixture(autouse=True)
 def atlas(engine: Engine) -> None:
     """The project that the attempts are made on."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
 
 
 def rows(table: str) -> str:
@@ -216,7 +216,7 @@ def rows(table: str) -> str:
 def said(engine: Engine, run: Run, statement: str) -> str:
     """What the database says to it; nothing that it did is left."""
     try:
-        undone(run, statement)
+        run_and_undo(run, statement)
     except engine.refusals as refusal:
         return str(refusal)
     return "done"
@@ -232,7 +232,7 @@ def unguarded(engine: Engine, run: Run, attempt: Attempt) -> Rows:
         down = [f"DROP TRIGGER {attempt.rule} ON {attempt.rule_table}"]
     else:
         down = [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {attempt.rule}"]
-    return undone(run, *down, attempt.statement, rows(attempt.table))
+    return run_and_undo(run, *down, attempt.statement, rows(attempt.table))
 
 
 def expected(engine: Engine, rule: str) -> str:
@@ -255,7 +255,7 @@ def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: E
     before = {table: engine.as_owner(rows(table)) for table in TABLES}
 
     # A single constraint cannot be taken down on SQLite, only all of a kind.
-    with engine.owned(references=engine.dialect is not Dialect.SQLITE) as run:
+    with engine.owner_transaction(references=engine.dialect is not Dialect.SQLITE) as run:
         if engine.dialect is Dialect.SQLITE:
             run("PRAGMA ignore_check_constraints = ON")
         assert [what for what, one in ATTEMPTS.items() if unguarded(engine, run, one) == before[one.table]] == []

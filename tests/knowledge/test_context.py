@@ -209,7 +209,7 @@ def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Kno
 
 def test_the_files_of_one_project_say_nothing_about_another(engine: Engine, payments: Knowledge) -> None:
     other = payments.beside("borealis")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
     assert to_json(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
     other.atom("Theirs", "lib/**")

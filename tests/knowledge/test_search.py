@@ -193,7 +193,7 @@ def test_what_is_known_elsewhere_is_neither_found_nor_counted(engine: Engine, li
     other = library.beside("borealis")
     other.atom("Canary", "src/**", knowledge="webhook canary")
     other.molecule("Canaries", knowledge="canary")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
     mallory.atom("Their canary", "src/**", knowledge="webhook canary")
 

@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.purpose.desk import Purpose
 
@@ -36,12 +36,12 @@ def draw_well(engine: Engine) -> None:
 @pytest.fixture
 def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
-    filled_once(engine, begin_draft)
+    fill_once(engine, begin_draft)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 
 @pytest.fixture
 def drawn(engine: Engine, clock: ManualClock) -> Purpose:
     """The same with a chain in the draft: AC1, OP1, OC1 and G1."""
-    filled_once(engine, draw_well)
+    fill_once(engine, draw_well)
     return Purpose(Session(engine.store_with_clock(clock), ADA))

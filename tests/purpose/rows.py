@@ -7,7 +7,7 @@ import json
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.engines import Engine
-from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
+from tests.kernel.store.attacks import Family, Row, TargetRow, Value, sql_insert, sql_set
 
 STAMP = "2026-03-01T09:00:00.000Z"
 LATER = "2026-03-02T09:00:00.000Z"
@@ -199,12 +199,12 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
     rev = int(version["rev"] or 0) + 1
     first, second, third = (f"{name}-n{n}" for n in (1, 2, 3))
     nodes = [
-        Prey("toc_nodes", KEY, a_node(version, id_, f"OC{keys_from + n}"))
+        TargetRow("toc_nodes", KEY, a_node(version, id_, f"OC{keys_from + n}"))
         for n, id_ in enumerate((first, second, third))
     ]
-    edge = Prey("toc_edges", KEY, an_edge(version, f"{name}-e1", first, second))
+    edge = TargetRow("toc_edges", KEY, an_edge(version, f"{name}-e1", first, second))
     children = (
-        Prey(
+        TargetRow(
             "toc_indicators",
             KEY,
             an_indicator(version, f"{name}-i", f"IN{keys_from}", first),
@@ -212,7 +212,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
             fresh={"id": f"{name}-i-fresh", "key": f"IN{keys_from + 1}"},
             anchors=("project_id", "node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_edge_assumptions",
             KEY,
             an_edge_assumption(version, f"{name}-x", f"AS{keys_from}", f"{name}-e1"),
@@ -220,7 +220,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
             fresh={"id": f"{name}-x-fresh", "key": f"AS{keys_from + 1}"},
             anchors=("project_id", "edge_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_assumptions",
             KEY,
             an_assumption(version, f"{name}-a", f"AS{keys_from + 2}", first),
@@ -228,7 +228,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
             fresh={"id": f"{name}-a-fresh", "key": f"AS{keys_from + 3}"},
             anchors=("project_id", "node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_edges",
             KEY,
             an_edge(version, f"{name}-e2", second, third),
@@ -236,7 +236,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
             fresh={"id": f"{name}-e-fresh", "source_node_id": first},
             anchors=("project_id", "source_node_id", "target_node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_nodes",
             KEY,
             a_node(version, f"{name}-n4", f"OC{keys_from + 3}"),
@@ -247,7 +247,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
     )
     assert tuple(child.table for child in children) == VERSION_CHILD_TABLES
     return Family(
-        Prey("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
+        TargetRow("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
         children,
         reopened=reopened(rev),
         beside=(*nodes, edge),
@@ -260,11 +260,11 @@ def place(engine: Engine, *families: Family) -> None:
     for family in families:
         version = family.parent.row
         rows = (*family.beside, *family.children)
-        statements.append(inserted("toc_versions", {**version, **reopened(rev=1), "updated_at": STAMP}))
-        statements += [inserted(prey.table, prey.row) for prey in rows]
+        statements.append(sql_insert("toc_versions", {**version, **reopened(rev=1), "updated_at": STAMP}))
+        statements += [sql_insert(prey.table, prey.row) for prey in rows]
         if version["status"] == "PUBLISHED":
             final = {column: version[column] for column in published()}
-            statements.append(f"UPDATE toc_versions SET {assigned(final)} WHERE {family.parent.where}")
+            statements.append(f"UPDATE toc_versions SET {sql_set(final)} WHERE {family.parent.where}")
     engine.as_owner(*as_ada(engine), *statements)
 
 

@@ -11,7 +11,7 @@ from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, begin_draft
 from tests.purpose.desk import Purpose, add_edge, add_node, op
@@ -35,7 +35,7 @@ def draw_much(engine: Engine) -> None:
 @pytest.fixture
 def free(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at a theory with many outcomes."""
-    filled_once(engine, draw_much)
+    fill_once(engine, draw_much)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 

@@ -13,7 +13,7 @@ from groundplan.kernel.ports import Provider
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import Facts
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
@@ -38,7 +38,7 @@ def draw_passing(engine: Engine) -> None:
 @pytest.fixture
 def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at this theory; the clock stands until the test moves it."""
-    filled_once(engine, draw_passing)
+    fill_once(engine, draw_passing)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 

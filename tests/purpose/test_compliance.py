@@ -17,7 +17,7 @@ from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.editing import draft_state
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
-from tests.engines import Engine, PostgresEngine, filled_once, person
+from tests.engines import Engine, PostgresEngine, fill_once, person
 
 ADA, BEN, CLEO = person("ada"), person("ben"), person("cleo")
 TITLES = [
@@ -114,14 +114,14 @@ def draw_chain(engine: Engine) -> None:
 @pytest.fixture
 def bare(engine: Engine) -> Atlas:
     """A project without any version. Ada owns it, Ben edits, Cleo views."""
-    filled_once(engine, make_bare)
+    fill_once(engine, make_bare)
     return Atlas(engine.session("ada"))
 
 
 @pytest.fixture
 def atlas(engine: Engine) -> Atlas:
     """The same with the chain in a draft."""
-    filled_once(engine, draw_chain)
+    fill_once(engine, draw_chain)
     return Atlas(engine.session("ada"))
 
 

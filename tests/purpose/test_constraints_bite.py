@@ -1,6 +1,6 @@
-"""The rules of purpose that stand in the schema itself: nobody's SQL breaks them, and each is there for that.
+"""Constraints of purpose in the schema: no SQL breaks them, and each is needed.
 
-No rule of the migration is without an attempt to break it; how each is made is told in `tests.kernel.store.rules`.
+Every rule of the migration is tried; `tests.kernel.store.schema_rules` says how.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.context.rows import a_run, committed
-from tests.engines import Engine, filled_once
-from tests.kernel.store.attacks import Row, Value, assigned, inserted
-from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, said, written
+from tests.engines import Engine, fill_once
+from tests.kernel.store.attacks import Row, Value, sql_insert, sql_set
+from tests.kernel.store.schema_rules import Attempt, SchemaRules, error_text, insert_project, update_row, write_rows
 from tests.purpose.rows import (
     HASH,
     LATER,
@@ -73,11 +73,11 @@ NO_NODE_KEYS = ("", "G", "1", "G0", "G01", "g1", "X1", "OC", "OC1x", "AS1", "IN1
 
 
 def new_version(project: str, number: int = 1, /, **changes: Value) -> str:
-    return inserted("toc_versions", a_version(project, "new", number, **changes))
+    return sql_insert("toc_versions", a_version(project, "new", number, **changes))
 
 
 def version(id_: str = "draft", /, **changes: Value) -> str:
-    return old("toc_versions", id_, **{"rev": 2, **changes})
+    return update_row("toc_versions", id_, **{"rev": 2, **changes})
 
 
 def publish(**changes: Value) -> str:
@@ -86,29 +86,29 @@ def publish(**changes: Value) -> str:
 
 def count(prefix: str, last_number: int, *, project: str = "atlas") -> str:
     row: Row = {"tenant_id": "local", "project_id": project, "prefix": prefix, "last_number": last_number}
-    return inserted("toc_keys", row)
+    return sql_insert("toc_keys", row)
 
 
 def recount(**changes: Value) -> str:
-    return f"UPDATE toc_keys SET {assigned(changes)} WHERE prefix = 'AS'"
+    return f"UPDATE toc_keys SET {sql_set(changes)} WHERE prefix = 'AS'"
 
 
 def node(**changes: Value) -> str:
-    return old("toc_nodes", "draft-n4", **changes)
+    return update_row("toc_nodes", "draft-n4", **changes)
 
 
 def edge(**changes: Value) -> str:
-    return old("toc_edges", "draft-e2", **changes)
+    return update_row("toc_edges", "draft-e2", **changes)
 
 
 def indicator(**changes: Value) -> str:
-    return old("toc_indicators", "draft-i", **changes)
+    return update_row("toc_indicators", "draft-i", **changes)
 
 
 def observed(row: Row, **changes: Value) -> str:
     """An observation, in the table that has its columns."""
     column = {"value": 0, "assumption_key": 1, "code": 2, "text": 3}
-    return inserted(next(OBSERVATIONS[n] for name, n in column.items() if name in row), {**row, **changes})
+    return sql_insert(next(OBSERVATIONS[n] for name, n in column.items() if name in row), {**row, **changes})
 
 
 def measurement(**changes: Value) -> str:
@@ -129,13 +129,13 @@ def decision(**changes: Value) -> str:
 
 def removed(run_id: str) -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": "atlas", "deleted_at": STAMP, "deleted_by": "ada"}
-    return inserted("pciv_deleted_runs", row)
+    return sql_insert("pciv_deleted_runs", row)
 
 
 ATTEMPTS = {
     # versions
     "a version with the id of another project's": Attempt(
-        inserted("toc_versions", a_version("caspia", "draft")), "toc_versions_pkey"
+        sql_insert("toc_versions", a_version("caspia", "draft")), "toc_versions_pkey"
     ),
     "a version of no project": Attempt(new_version("nowhere"), "toc_versions_are_of_a_project"),
     "a version from none": Attempt(new_version("dorado", 2, source_number=0), "toc_versions_come_from_a_version"),
@@ -146,7 +146,7 @@ ATTEMPTS = {
     "a version at revision 0": Attempt(new_version("caspia", rev=0), "toc_versions_rev_starts_at_one"),
     "a revision that stays": Attempt(version(rev=1, updated_at=LATER), "toc_versions_rev_moves_by_one"),
     "a change that does not mention the revision": Attempt(
-        old("toc_versions", "draft", updated_at=LATER), "toc_versions_rev_moves_by_one"
+        update_row("toc_versions", "draft", updated_at=LATER), "toc_versions_rev_moves_by_one"
     ),
     "a revision that skips": Attempt(version(rev=3), "toc_versions_rev_moves_by_one"),
     "a version that is born published": Attempt(
@@ -244,7 +244,7 @@ ATTEMPTS = {
     ),
     "an edge to itself": Attempt(edge(target_node_id="draft-n2"), "toc_edges_not_to_self"),
     "the same edge twice": Attempt(
-        inserted("toc_edges", an_edge(DRAFT, "new", "draft-n1", "draft-n2")), "toc_edges_are_unique"
+        sql_insert("toc_edges", an_edge(DRAFT, "new", "draft-n1", "draft-n2")), "toc_edges_are_unique"
     ),
     "an edge that becomes another one": Attempt(
         edge(source_node_id="draft-n1", target_node_id="draft-n2"), "toc_edges_are_unique"
@@ -254,36 +254,38 @@ ATTEMPTS = {
     "a mechanism that is too long in bytes": Attempt(edge(mechanism="ü" * 2_049), "toc_edges_fit"),
     # assumptions: those that are of nodes alone, and of edges alone
     "an assumption on another version's node": Attempt(
-        old("toc_assumptions", "draft-a", node_id="first-n1"), "toc_assumptions_share_the_version_of_their_node"
+        update_row("toc_assumptions", "draft-a", node_id="first-n1"), "toc_assumptions_share_the_version_of_their_node"
     ),
     "an assumption on another version's edge": Attempt(
-        old("toc_edge_assumptions", "draft-x", edge_id="first-e1"),
+        update_row("toc_edge_assumptions", "draft-x", edge_id="first-e1"),
         "toc_edge_assumptions_share_the_version_of_their_edge",
     ),
     "an edge that goes while something is assumed of it": Attempt(
         "DELETE FROM toc_edges WHERE id = 'draft-e1'", "toc_edge_assumptions_share_the_version_of_their_edge"
     ),
     "an assumption with the key of an edge's": Attempt(
-        inserted("toc_assumptions", an_assumption(DRAFT, "new", "AS1", "draft-n1")),
+        sql_insert("toc_assumptions", an_assumption(DRAFT, "new", "AS1", "draft-n1")),
         "toc_assumptions_key_is_of_no_edge_assumption_at_insert",
     ),
     "an assumption that takes the key of an edge's": Attempt(
-        old("toc_assumptions", "draft-a", key="AS1"), "toc_assumptions_key_is_of_no_edge_assumption_at_update"
+        update_row("toc_assumptions", "draft-a", key="AS1"), "toc_assumptions_key_is_of_no_edge_assumption_at_update"
     ),
     "an assumption that comes to an edge's with its key": Attempt(
-        old("toc_assumptions", "draft-b", project_id="borealis", toc_version_id="other", node_id="other-n1"),
+        update_row("toc_assumptions", "draft-b", project_id="borealis", toc_version_id="other", node_id="other-n1"),
         "toc_assumptions_key_is_of_no_edge_assumption_at_update",
     ),
     "an edge's assumption with the key of a node's": Attempt(
-        inserted("toc_edge_assumptions", an_edge_assumption(DRAFT, "new", "AS3", "draft-e1")),
+        sql_insert("toc_edge_assumptions", an_edge_assumption(DRAFT, "new", "AS3", "draft-e1")),
         "toc_edge_assumptions_key_is_of_no_node_assumption_at_insert",
     ),
     "an edge's assumption that takes the key of a node's": Attempt(
-        old("toc_edge_assumptions", "draft-x", key="AS3"),
+        update_row("toc_edge_assumptions", "draft-x", key="AS3"),
         "toc_edge_assumptions_key_is_of_no_node_assumption_at_update",
     ),
     "an edge's assumption that comes to a node's with its key": Attempt(
-        old("toc_edge_assumptions", "draft-y", project_id="borealis", toc_version_id="other", edge_id="other-e1"),
+        update_row(
+            "toc_edge_assumptions", "draft-y", project_id="borealis", toc_version_id="other", edge_id="other-e1"
+        ),
         "toc_edge_assumptions_key_is_of_no_node_assumption_at_update",
     ),
     # indicators
@@ -362,14 +364,14 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
     }
     for table, row in new_rows().items():
         id_, key = taken[table]
-        misplaced = inserted(table, {**row, "project_id": "borealis"})
+        misplaced = sql_insert(table, {**row, "project_id": "borealis"})
         yield f"{table}: of a project that is not the version's", Attempt(misplaced, f"{table}_are_of_a_version")
-        yield f"{table}: a taken id", Attempt(inserted(table, {**row, "id": id_}), f"{table}_id_is_unique")
+        yield f"{table}: a taken id", Attempt(sql_insert(table, {**row, "id": id_}), f"{table}_id_is_unique")
         if key is not None:
-            yield f"{table}: a taken key", Attempt(inserted(table, {**row, "key": key}), f"{table}_key_is_unique")
+            yield f"{table}: a taken key", Attempt(sql_insert(table, {**row, "key": key}), f"{table}_key_is_unique")
     for table, id_ in {"toc_assumptions": "draft-a", "toc_edge_assumptions": "draft-x"}.items():
         for key in ("", "AS", "AS0", "AS01", "as1", "A1", "G1", "1", "AS1 "):
-            yield f"{table}: the key {key!r}", Attempt(old(table, id_, key=key), f"{table}_key_is_well_formed")
+            yield f"{table}: the key {key!r}", Attempt(update_row(table, id_, key=key), f"{table}_key_is_well_formed")
         for what, rule, changes in (
             ("a risk that is unknown", "risk_is_known", {"risk_level": "EXTREME"}),
             ("reviewed at some time", "review_is_a_date", {"review_by": "soon"}),
@@ -378,7 +380,7 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
             ("too much is assumed", "fit", {"assumption_text": "ü" * 2_049}),
             ("of too long an owner", "fit", {"owner": "x" * 256}),
         ):
-            yield f"{table}: {what}", Attempt(old(table, id_, **changes), f"{table}_{rule}")
+            yield f"{table}: {what}", Attempt(update_row(table, id_, **changes), f"{table}_{rule}")
     for table, a_row in zip(OBSERVATIONS, (a_measurement, a_review, a_waiver, a_decision), strict=True):
         row = a_row("atlas", 1)
         yield f"{table}: twice at one place", Attempt(observed(row), f"{table}_pkey")
@@ -387,24 +389,24 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
             yield f"{table}: of write {rev} and not of this one", past
 
 
-RULES = Rulebook(
+RULES = SchemaRules(
     migration="purpose",
     tables=TABLES,
     attempts=ATTEMPTS | dict(on_every_table()),
     words=WORDS,
-    excused=IMPLIED | {f"{table}_are_of_a_project" for table in OF_A_PROJECT},  # tried below, on projects
-    on_sqlite_alone=ON_SQLITE_ALONE,
+    exempt=IMPLIED | {f"{table}_are_of_a_project" for table in OF_A_PROJECT},  # tried below, on projects
+    sqlite_only=ON_SQLITE_ALONE,
     first=as_ada,
 )
 
 
 def fill(engine: Engine) -> None:
     """Make the projects that the attempts are made on."""
-    engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
+    engine.as_owner(*(insert_project(name, STAMP) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
     runs = {"stood": "atlas", "free": "atlas", "gone": "atlas", "open": "atlas", "theirs": "borealis"}
     engine.as_owner(
-        *(inserted("pciv_runs", a_run(project, id_)) for id_, project in runs.items()),
-        *(old("pciv_runs", id_, **committed()) for id_ in runs if id_ != "open"),
+        *(sql_insert("pciv_runs", a_run(project, id_)) for id_, project in runs.items()),
+        *(update_row("pciv_runs", id_, **committed()) for id_ in runs if id_ != "open"),
         removed("gone"),
     )
     place(
@@ -415,13 +417,13 @@ def fill(engine: Engine) -> None:
         a_family("dorado", "fourth", publishing=published()),
     )
     engine.as_owner(
-        inserted("toc_versions", a_version("elba", "elba-draft")),
+        sql_insert("toc_versions", a_version("elba", "elba-draft")),
         count("AS", 7),
-        inserted("toc_nodes", a_node(DRAFT, "draft-n5", "OC7")),
-        inserted("toc_edges", an_edge(DRAFT, "draft-e3", "draft-n5", "draft-n1")),
+        sql_insert("toc_nodes", a_node(DRAFT, "draft-n5", "OC7")),
+        sql_insert("toc_edges", an_edge(DRAFT, "draft-e3", "draft-n5", "draft-n1")),
         # The keys that borealis has on an edge and on a node.
-        inserted("toc_assumptions", an_assumption(DRAFT, "draft-b", "AS20", "draft-n1")),
-        inserted("toc_edge_assumptions", an_edge_assumption(DRAFT, "draft-y", "AS22", "draft-e1")),
+        sql_insert("toc_assumptions", an_assumption(DRAFT, "draft-b", "AS20", "draft-n1")),
+        sql_insert("toc_edge_assumptions", an_edge_assumption(DRAFT, "draft-y", "AS22", "draft-e1")),
         *(observed(row("atlas", 1)) for row in (a_measurement, a_review, a_waiver, a_decision)),
     )
 
@@ -429,26 +431,26 @@ def fill(engine: Engine) -> None:
 @pytest.fixture
 def atlas(engine: Engine) -> Engine:
     """Projects with a published version and a draft, a draft, nothing, a published version, and an empty draft."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return engine
 
 
 def test_every_rule_of_the_migration_is_tried() -> None:
-    assert RULES.loose_ends() == []
+    assert RULES.find_uncovered() == []
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(atlas: Engine) -> None:
-    assert RULES.unrefused(atlas) == {}
+    assert RULES.find_accepted(atlas) == {}
 
 
 @pytest.mark.slow
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: Engine) -> None:
-    assert RULES.blocked(atlas) == {}
+    assert RULES.find_blocked_elsewhere(atlas) == {}
 
 
 def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
     allowed = [
-        *(inserted(table, row) for table, row in new_rows().items()),
+        *(sql_insert(table, row) for table, row in new_rows().items()),
         new_version("caspia"),
         new_version("dorado", 2, source_number=1),
         new_version("dorado", 2, profile="strict"),
@@ -467,8 +469,8 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         node(node_type="GOAL", title="", description="ü" * 8_192, narrative="ü" * 8_192, owner="ü" * 255),
         edge(edge_type="FEEDBACK", source_node_id="draft-n1", target_node_id="draft-n2"),
         edge(confidence="low", mechanism="ü" * 2_048),
-        old("toc_assumptions", "draft-a", risk_level="LOW", owner="ben", review_by="2026-12-31"),
-        old("toc_edge_assumptions", "draft-x", risk_level="MEDIUM", owner="ben", review_by="2026-12-31"),
+        update_row("toc_assumptions", "draft-a", risk_level="LOW", owner="ben", review_by="2026-12-31"),
+        update_row("toc_edge_assumptions", "draft-x", risk_level="MEDIUM", owner="ben", review_by="2026-12-31"),
         indicator(direction="decrease", baseline=-1.5e308, baseline_verified=True, target=0.0, unit="boats"),
         measurement(as_of=STAMP, note="ü" * 2_048),
         review(status="refuted", evidence="A storm"),
@@ -476,7 +478,7 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         decision(about="[]", outcome="Done"),
     ]
 
-    assert RULES.refused(atlas, allowed) == {}
+    assert RULES.find_refused(atlas, allowed) == {}
 
 
 def test_a_status_that_is_changed_alone_publishes_nothing(atlas: Engine) -> None:
@@ -492,7 +494,7 @@ def test_a_status_that_is_changed_alone_publishes_nothing(atlas: Engine) -> None
         ),
     ]
 
-    assert RULES.done(atlas, [*plain, publish()]) == [publish()]
+    assert RULES.find_done(atlas, [*plain, publish()]) == [publish()]
 
 
 @pytest.mark.parametrize("table", OF_A_PROJECT)
@@ -505,21 +507,21 @@ def test_a_project_that_has_a_purpose_cannot_be_deleted(engine: Engine, table: s
         "toc_waivers": a_waiver("atlas", 1),
         "toc_decisions": a_decision("atlas", 1),
     }
-    engine.as_owner(a_project("atlas", STAMP), inserted(table, rows[table]))
+    engine.as_owner(insert_project("atlas", STAMP), sql_insert(table, rows[table]))
     if engine.dialect is Dialect.SQLITE:
         engine.as_owner("DROP TRIGGER projects_are_never_deleted")
     rule = Attempt("DELETE FROM projects", f"{table}_are_of_a_project")
 
-    with engine.owned() as run:
-        assert RULES.expected(engine, rule) in said(engine, run, rule)
-    with engine.owned(references=False) as run:
-        assert said(engine, run, rule) == "done"
+    with engine.owner_transaction() as run:
+        assert RULES.expected_text(engine, rule) in error_text(engine, run, rule)
+    with engine.owner_transaction(references=False) as run:
+        assert error_text(engine, run, rule) == "done"
 
 
 def test_what_is_no_json_is_refused(atlas: Engine) -> None:
     torn = [publish(gates="["), publish(gates=""), node(metadata="{"), waiver(refs="["), decision(about="")]
 
-    assert RULES.done(atlas, torn) == []
+    assert RULES.find_done(atlas, torn) == []
 
 
 def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
@@ -532,10 +534,10 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
     }
     for what, error in wrong.items():
         with pytest.raises(error):
-            written(atlas, ATTEMPTS[what].statement)
+            write_rows(atlas, ATTEMPTS[what].statement)
     with pytest.raises(NotADraft):
-        written(atlas, new_version("caspia", **published(rev=1)))
+        write_rows(atlas, new_version("caspia", **published(rev=1)))
     with pytest.raises(KeyReused):
-        written(atlas, recount(last_number=7))  # the number that was given last would be given again
+        write_rows(atlas, recount(last_number=7))  # the number that was given last would be given again
     with pytest.raises(Frozen):
-        written(atlas, old("toc_nodes", "first-n1", title="x"))
+        write_rows(atlas, update_row("toc_nodes", "first-n1", title="x"))

@@ -13,7 +13,7 @@ from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.editing.edges import DependencyCycle
 from tests.context.desk import Facts
 from tests.engines import Engine, SqliteEngine
-from tests.kernel.store.attacks import guards_dropped
+from tests.kernel.store.attacks import sql_drop_guards
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
 from tests.purpose.test_open import capped
 
@@ -123,8 +123,8 @@ def test_what_is_observed_may_be_meant_by_its_row(drawn: Purpose) -> None:
 
 def test_content_that_was_altered_is_refused_by_everything_that_reads_it(drawn: Purpose, engine: Engine) -> None:
     drawn.publish()
-    with engine.owned() as run:
-        for statement in guards_dropped(engine, ["toc_nodes"]):
+    with engine.owner_transaction() as run:
+        for statement in sql_drop_guards(engine, ["toc_nodes"]):
             run(statement)
         run("UPDATE toc_nodes SET title = 'wealth' WHERE key = 'G1'")
         run("COMMIT")

@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.errors import Forbidden
 from groundplan.session import Session
-from tests.engines import Engine, filled_once, person
+from tests.engines import Engine, fill_once, person
 
 NODES = [
     {"op": "add_node", "ref": ref, "node_type": ref.upper(), "title": f"The {ref}"}
@@ -32,7 +32,7 @@ def fill(engine: Engine) -> None:
 @pytest.fixture
 def people(engine: Engine) -> dict[str, Session]:
     """Those of the project."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return {name: engine.session(person(name)) for name in ("ada", "ben", "cleo")}
 
 

@@ -9,7 +9,7 @@ import pytest
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.purpose.observing.record import NotWaivable
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_node, failing, op
@@ -30,7 +30,7 @@ def draw_assumptions(engine: Engine) -> None:
 @pytest.fixture
 def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at this theory; the clock stands until the test moves it."""
-    filled_once(engine, draw_assumptions)
+    fill_once(engine, draw_assumptions)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 

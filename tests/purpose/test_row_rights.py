@@ -8,8 +8,8 @@ import pytest
 
 from groundplan.kernel.actors import Actor
 from groundplan.purpose.tables import TABLES
-from tests.engines import PostgresEngine, Run, person, undone
-from tests.kernel.store.attacks import Family, Value, assigned, drop_guards, inserted
+from tests.engines import PostgresEngine, Run, person, run_and_undo
+from tests.kernel.store.attacks import Family, Value, drop_guards, sql_insert, sql_set
 from tests.purpose.rows import (
     LATER,
     a_decision,
@@ -39,7 +39,7 @@ class Atlas:
             ada.call("member.add", scopeId=project, userId="ben", role="editor")
         ada.call("member.add", scopeId=self.project, userId="cleo", role="viewer")
         engine.session("dora").call("project.create", name="dora's own")
-        engine.found_organization("rival", "mallory")
+        engine.create_organization("rival", "mallory")
         # What another project allows is nothing to this one.
         self.allow("editor", project=beside)
         self.draft = a_family(self.project, "draft")
@@ -52,7 +52,7 @@ class Atlas:
             "toc_decisions": a_decision(self.project, self.rev),
         }
         engine.as_owner(
-            *(inserted(table, row) for table, row in self.observed.items()),
+            *(sql_insert(table, row) for table, row in self.observed.items()),
             f"INSERT INTO toc_keys VALUES ('local', '{self.project}', 'AS', 7)",
         )
 
@@ -64,7 +64,7 @@ class Atlas:
     def changes(self, family: Family) -> Iterator[tuple[str, str]]:
         """For every table and command, a statement that comes to something where it is allowed."""
         for prey in family.children:
-            yield f"insert {prey.table}", inserted(prey.table, {**prey.row, **prey.fresh})
+            yield f"insert {prey.table}", sql_insert(prey.table, {**prey.row, **prey.fresh})
             yield f"update {prey.table}", f"UPDATE {prey.table} SET {prey.assignment} WHERE {prey.where}"
             yield f"delete {prey.table}", f"DELETE FROM {prey.table} WHERE {prey.where}"
         version = family.parent
@@ -72,12 +72,12 @@ class Atlas:
         yield "publish toc_versions", publishing()
         below = [f"DELETE FROM {prey.table} WHERE {prey.where}" for prey in family.bottom_up[:-1]]
         yield "discard toc_versions", "; ".join((*below, f"DELETE FROM toc_versions WHERE {version.where}"))
-        again = inserted("toc_versions", a_version(self.project, "again"))
+        again = sql_insert("toc_versions", a_version(self.project, "again"))
         yield "insert toc_versions", "; ".join((*below, "DELETE FROM toc_versions", again))
         yield "update toc_keys", "UPDATE toc_keys SET last_number = last_number + 1"
         yield "insert toc_keys", f"INSERT INTO toc_keys VALUES ('local', '{self.project}', 'OP', 1)"
         for table, row in self.observed.items():
-            yield f"insert {table}", inserted(table, {**row, "n": 1})
+            yield f"insert {table}", sql_insert(table, {**row, "n": 1})
 
     def done_by(self, actor: Actor) -> set[str]:
         """What comes to something when the actor does it; nothing of it is kept."""
@@ -87,13 +87,13 @@ class Atlas:
     def _is_done(self, run: Run, statements: str) -> bool:
         *before, last = statements.split("; ")
         try:
-            return bool(undone(run, *before, f"{last} RETURNING 1"))
+            return bool(run_and_undo(run, *before, f"{last} RETURNING 1"))
         except self.engine.refusals:
             return False
 
 
 def publishing(**changes: Value) -> str:
-    return f"UPDATE toc_versions SET {assigned({**published(), **changes})} WHERE id = 'draft'"
+    return f"UPDATE toc_versions SET {sql_set({**published(), **changes})} WHERE id = 'draft'"
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_every_role_may_change_just_what_it_is_there_for(atlas: Atlas) -> None:
 def test_an_editor_begins_a_draft_where_there_is_none(atlas: Atlas) -> None:
     atlas.engine.as_app(ADA, publishing())
 
-    atlas.engine.as_app(BEN, inserted("toc_versions", a_version(atlas.project, "next", 2)))
+    atlas.engine.as_app(BEN, sql_insert("toc_versions", a_version(atlas.project, "next", 2)))
 
 
 def test_members_see_a_purpose_and_a_stranger_sees_nothing_of_it(atlas: Atlas) -> None:
@@ -147,10 +147,12 @@ def test_an_editor_publishes_only_where_the_project_says_so(atlas: Atlas) -> Non
 def test_no_part_of_publishing_is_for_an_editor_in_any_spelling(atlas: Atlas) -> None:
     (columns,) = RESERVED.values()
     row = {**a_version(atlas.project, "draft"), **published()}
-    upsert = inserted("toc_versions", a_version(atlas.project, "draft")) + " ON CONFLICT (tenant_id, id) DO UPDATE SET "
+    upsert = (
+        sql_insert("toc_versions", a_version(atlas.project, "draft")) + " ON CONFLICT (tenant_id, id) DO UPDATE SET "
+    )
     merge = "MERGE INTO toc_versions USING (SELECT 1) AS one ON id = 'draft' WHEN MATCHED THEN UPDATE SET "
     parts = [
-        f"{beginning}{assigned({column: row[column], 'rev': 2, 'updated_at': LATER})}"
+        f"{beginning}{sql_set({column: row[column], 'rev': 2, 'updated_at': LATER})}"
         for column in columns
         for beginning in ("UPDATE toc_versions SET ", upsert, merge)
     ]
@@ -159,7 +161,7 @@ def test_no_part_of_publishing_is_for_an_editor_in_any_spelling(atlas: Atlas) ->
     with atlas.engine.transaction(BEN, keep=False) as run:
         for part in parts:
             with pytest.raises(atlas.engine.refusals, match="only purpose:version:publish may change this"):
-                undone(run, part)
+                run_and_undo(run, part)
 
 
 def test_without_its_guard_the_right_to_edit_would_be_the_right_to_publish(atlas: Atlas) -> None:

@@ -23,7 +23,7 @@ from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.desk import Facts
 from tests.engines import Engine, person
-from tests.kernel.store.attacks import guards_dropped
+from tests.kernel.store.attacks import sql_drop_guards
 from tests.manual_clock import ManualClock
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
 
@@ -301,8 +301,8 @@ def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_pub
     drawn: Purpose, engine: Engine
 ) -> None:
     drawn.publish()
-    with engine.owned() as run:
-        for statement in guards_dropped(engine, ["toc_nodes"]):
+    with engine.owner_transaction() as run:
+        for statement in sql_drop_guards(engine, ["toc_nodes"]):
             run(statement)
         run("UPDATE toc_nodes SET title = 'wealth' WHERE key = 'G1'")
         run("COMMIT")

@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.repository.confirm import AmbiguousAtom, Confirmation, confirm
 from groundplan.repository.git import NoCommit
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanBeside, WorkingCopy
 
 pytestmark = pytest.mark.slow  # every test starts git
@@ -35,7 +35,7 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
 @pytest.fixture
 def plan(engine: Engine, tmp_path: Path, pattern: WorkingCopy) -> PlanBeside:
     """Ada's project beside a repository with two commits, and two atoms that nobody has confirmed."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return PlanBeside(ada_at(engine), pattern.copied_to(tmp_path / "copy"))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient
 from tests.work.derived_columns import read_derived, read_nodes, recompute_derived
@@ -32,7 +32,7 @@ def open_atlas(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def work(engine: Engine, clock: ManualClock) -> Iterator[WorkClient]:
     """Ada, a person, at her empty project atlas. The clock stands still until the test moves it."""
-    ids = filled_once(engine, open_atlas)
+    ids = fill_once(engine, open_atlas)
     yield WorkClient(Session(engine.store_with_clock(clock), ADA), ids={**ids})
     rows = read_nodes(engine)
     assert read_derived(engine, rows) == recompute_derived(engine, rows)

@@ -16,7 +16,7 @@ from groundplan.kernel.store.guards import RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
 from groundplan.work.tables import ClaimNumberReused
-from tests.engines import Engine, Rows, Run, SqliteEngine, filled_once, person, undone
+from tests.engines import Engine, Rows, Run, SqliteEngine, fill_once, person, run_and_undo
 from tests.work.client import WorkClient
 
 ADA = person("ada")
@@ -69,7 +69,7 @@ def plan_atlas(engine: Engine) -> None:
 @pytest.fixture(autouse=True)
 def atlas(engine: Engine) -> None:
     """Root 1, phase 2, a 3 (claimed, with evidence), b 4 (waits for a); and a larger project beside it."""
-    filled_once(engine, plan_atlas)
+    fill_once(engine, plan_atlas)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ REFERENCES = {
 def error_text(engine: Engine, run: Run, attempt: Attempt) -> str:
     """Return the message of the database's refusal, or "done"."""
     try:
-        undone(run, attempt.statement)
+        run_and_undo(run, attempt.statement)
     except engine.refusals as refusal:
         return str(refusal)
     return "done"
@@ -214,7 +214,7 @@ def rows_without_rule(engine: Engine, run: Run, attempt: Attempt) -> Rows:
         if attempt.rule in TRIGGERS
         else f"ALTER TABLE {attempt.table} DROP CONSTRAINT {attempt.rule}"
     ]
-    return undone(run, *down, attempt.statement, attempt.effect)
+    return run_and_undo(run, *down, attempt.statement, attempt.effect)
 
 
 def expected_text(engine: Engine, attempt: Attempt) -> str:
@@ -236,7 +236,7 @@ def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(en
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
     before = {effect: engine.as_owner(effect) for effect in TABLES}
 
-    with engine.owned() as run:
+    with engine.owner_transaction() as run:
         assert [
             what for what, one in ATTEMPTS.items() if rows_without_rule(engine, run, one) == before[one.effect]
         ] == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from tests.engines import Engine, filled_once, person
+from tests.engines import Engine, fill_once, person
 from tests.errors import error_of
 from tests.work.client import WorkClient
 
@@ -45,7 +45,7 @@ def plan_named(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def chosen_ids(engine: Engine) -> WorkClient:
     """Nodes with ids that the test chose."""
-    ids = filled_once(engine, plan_named)
+    ids = fill_once(engine, plan_named)
     return WorkClient(engine.session("ada"), ids={**ids})
 
 

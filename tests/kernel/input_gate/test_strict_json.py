@@ -1,4 +1,4 @@
-"""What counts as a JSON document here, and what is refused before anybody asks what it means."""
+"""Which JSON documents are accepted, before their meaning is looked at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, validate_value
 from groundplan.kernel.output_gate import encode
 
-# Half of the text is what is easy to get wrong: quotes, backslashes, brackets and the letters of escapes.
+# Half of the generated text is error-prone: quotes, backslashes, brackets and letters of escapes.
 ADMISSIBLE_TEXT = st.text(
     st.characters(exclude_categories=("Cs", "Cc"))
     | st.sampled_from('\t\n\r"\\/bfu0189dDcC[]{}:,\u2028\u2029\U0001f600')
@@ -41,14 +41,14 @@ def error_of(raw: bytes) -> Invalid:
     return caught.value
 
 
-def refused_value(value: Any) -> Invalid:
+def value_error(value: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
         validate_value(value)
     return caught.value
 
 
 def outcome(gate: Callable[[Any], Any], value: Any) -> str:
-    """The code with which a gate refuses a value."""
+    """Return the code with which a gate refuses a value."""
     try:
         gate(value)
     except Invalid as refusal:
@@ -137,7 +137,7 @@ def test_a_body_is_measured_in_bytes_and_may_have_exactly_one_mebibyte(character
 def test_a_value_that_was_never_bytes_has_the_same_size_limit() -> None:
     validate_value("ä" * (BODY_BYTES_MAX // 2 - 1))
 
-    assert refused_value("ä" * (BODY_BYTES_MAX // 2)).code == "too_large"
+    assert value_error("ä" * (BODY_BYTES_MAX // 2)).code == "too_large"
 
 
 def test_nesting_may_have_exactly_32_levels() -> None:
@@ -146,7 +146,7 @@ def test_nesting_may_have_exactly_32_levels() -> None:
         validate_value(nested_value(levels))
 
     assert error_of(nested(DEPTH_MAX + 1)).code == "too_deep"
-    assert refused_value(nested_value(DEPTH_MAX + 1)).code == "too_deep"
+    assert value_error(nested_value(DEPTH_MAX + 1)).code == "too_deep"
 
 
 def test_objects_and_arrays_count_alike_towards_the_depth() -> None:
@@ -186,7 +186,7 @@ def test_a_value_that_contains_itself_is_refused_as_too_deep() -> None:
     snake: list[Any] = []
     snake.append(snake)
 
-    assert refused_value(snake).code == "too_deep"
+    assert value_error(snake).code == "too_deep"
 
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "1.0e400", "9" * 400 + ".0"])
@@ -196,7 +196,7 @@ def test_a_number_that_is_not_finite_is_refused(literal: str) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_a_value_that_is_not_finite_is_refused_by_its_path(number: float) -> None:
-    refusal = refused_value({"a": [1.5, number]})
+    refusal = value_error({"a": [1.5, number]})
 
     assert (refusal.code, refusal.details["field"]) == ("invalid_number", "a[1]")
 
@@ -209,7 +209,7 @@ def test_integers_reach_exactly_to_two_to_the_53(sign: int) -> None:
 
     beyond = sign * (INTEGER_MAX + 1)
     assert error_of(str(beyond).encode()).code == "invalid_number"
-    assert refused_value([beyond]).code == "invalid_number"
+    assert value_error([beyond]).code == "invalid_number"
 
 
 def test_a_literal_of_five_thousand_digits_is_refused_not_computed() -> None:
@@ -217,7 +217,7 @@ def test_a_literal_of_five_thousand_digits_is_refused_not_computed() -> None:
 
     assert refusal.code == "invalid_number"
     assert len(refusal.message) < 250
-    assert refused_value(10**5000).code == "invalid_number"
+    assert value_error(10**5000).code == "invalid_number"
 
 
 def test_ordinary_numbers_keep_their_type() -> None:
@@ -247,8 +247,8 @@ def test_a_control_character_is_refused_raw_and_escaped_in_keys_and_in_values(co
     for spelled in (control, escaped, escaped.upper().replace("U", "u")):
         assert error_of(f'{{"a": "x{spelled}"}}'.encode()).code == "control_character"
         assert error_of(f'{{"x{spelled}": 1}}'.encode()).code == "control_character"
-    assert refused_value({"a": ["", control]}).details["field"] == "a[1]"
-    assert refused_value({control: 1}).code == "control_character"
+    assert value_error({"a": ["", control]}).details["field"] == "a[1]"
+    assert value_error({control: 1}).code == "control_character"
 
 
 @pytest.mark.parametrize("raw", [b'"\\b"', b'"\\f"', b'"\\\\\\b"'])
@@ -285,7 +285,7 @@ def test_an_escaped_backslash_before_a_letter_is_no_escape() -> None:
 )
 def test_half_of_a_surrogate_pair_is_refused(raw: bytes) -> None:
     assert error_of(raw).code == "invalid_text"
-    assert refused_value(json.loads(raw)).code == "invalid_text"
+    assert value_error(json.loads(raw)).code == "invalid_text"
 
 
 def test_a_whole_surrogate_pair_is_one_character() -> None:
@@ -294,10 +294,10 @@ def test_a_whole_surrogate_pair_is_one_character() -> None:
 
 @pytest.mark.parametrize("value", [{1: 2}, {"a": b"x"}, [dt.date(2030, 1, 1)], {1, 2}, object()])
 def test_a_value_that_json_cannot_say_is_refused(value: Any) -> None:
-    assert refused_value(value).code == "invalid_value"
+    assert value_error(value).code == "invalid_value"
 
 
 def test_a_refusal_can_always_be_sent_back() -> None:
     for value in ({"\ud800" * 100: "\x00"}, {"a\u2028\n": float("nan")}, ["\ud800"]):
-        body = json.dumps(refused_value(value).body(), ensure_ascii=False)
+        body = json.dumps(value_error(value).body(), ensure_ascii=False)
         assert len(body.encode("utf-8").splitlines()) == 1

@@ -1,4 +1,4 @@
-"""How long text may be, in bytes and in characters, and what a name is."""
+"""Limits of text in bytes and characters, and the rules for names."""
 
 from __future__ import annotations
 

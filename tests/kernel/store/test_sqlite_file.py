@@ -1,4 +1,4 @@
-"""The file itself: private from its first moment, never somebody else's, and a clear word when it cannot be had."""
+"""The SQLite file: private from its first moment, never another program's, and a clear error if it cannot be opened."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plan(tmp_path: Path) -> Path:
 
 
 def error_of(path: Path) -> str:
-    """The code with which a file is refused."""
+    """Return the code with which a file is refused."""
     with pytest.raises(Unavailable) as refused:
         SqliteStore(path, build_schema)
     return refused.value.code

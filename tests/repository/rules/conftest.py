@@ -8,14 +8,14 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.repository.rules.notebook import Notebook, begin_project
 
 
 @pytest.fixture
 def notebook(engine: Engine, tmp_path: Path) -> Notebook:
     """Ada at her project atlas, with one task and no knowledge yet."""
-    task = filled_once(engine, begin)
+    task = fill_once(engine, begin)
     return Notebook(ada_at(engine), "atlas", tmp_path / "copy", task=task)
 
 

@@ -190,7 +190,7 @@ def test_a_missing_driver_is_named_with_the_command_that_installs_it(run: Run, m
 
 
 def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Run, team: PostgresEngine) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     app = ("--db", team.app_url, "--json")
     assert failing(run("doctor", *app)) == {}
 
@@ -213,7 +213,7 @@ def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Ru
 
 
 def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, team: PostgresEngine) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     app = ("--db", team.app_url, "--json")
     with owned(team) as owner:
         owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
@@ -251,7 +251,7 @@ def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: Postg
     ],
 )
 def test_a_change_that_no_check_names_is_noticed_all_the_same(run: Run, team: PostgresEngine, change: str) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     with owned(team) as owner:
         owner.execute(change.format(app=team.app_role).encode())
 

@@ -77,7 +77,7 @@ def test_init_on_postgresql_prints_an_app_url_that_works(run: Run, owner_url: st
 def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(
     run: Run, team: PostgresEngine
 ) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     again = run("init", team.owner_url, "--json").answer
 
     assert (again["role_is_new"], again["steps_taken"]) == (False, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.work.containers.sections.client import SectionsClient
 
@@ -21,7 +21,7 @@ def open_atlas(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def client(engine: Engine, clock: ManualClock) -> SectionsClient:
     """Ada, a person, at her project atlas with the tasks walk and draw and the feature coast. The clock stands."""
-    ids = filled_once(engine, open_atlas)
+    ids = fill_once(engine, open_atlas)
     return SectionsClient(engine, Session(engine.store_with_clock(clock), ADA), ids={**ids})
 
 
@@ -36,5 +36,5 @@ def add_three(engine: Engine) -> dict[str, str]:
 @pytest.fixture
 def three_sections(engine: Engine, clock: ManualClock) -> SectionsClient:
     """The same client; the task walk has the sections One, Two and Three."""
-    ids = filled_once(engine, add_three)
+    ids = fill_once(engine, add_three)
     return SectionsClient(engine, Session(engine.store_with_clock(clock), ADA), ids={**ids})

@@ -14,7 +14,7 @@ import pytest
 from groundplan.kernel.store.guards import VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, Run, SqliteEngine, filled_once, person, undone
+from tests.engines import Engine, Rows, Run, SqliteEngine, fill_once, person, run_and_undo
 from tests.work.containers.sections.client import NOWHERE, SectionsClient
 
 ADA = person("ada")
@@ -82,13 +82,13 @@ def add_sections(engine: Engine) -> None:
 @pytest.fixture(autouse=True)
 def sections(engine: Engine) -> None:
     """The section One with a tag, and Two at version 2."""
-    filled_once(engine, add_sections)
+    fill_once(engine, add_sections)
 
 
 def error_text(engine: Engine, run: Run, statement: str) -> str:
     """Return the message of the database's refusal, or "done"."""
     try:
-        undone(run, statement)
+        run_and_undo(run, statement)
     except engine.refusals as refusal:
         return str(refusal)
     return "done"
@@ -127,7 +127,7 @@ def rows_without_rule(engine: Engine, run: Run, statement: str, rule: str) -> tu
         down = "ALTER TABLE work_sections DISABLE TRIGGER ALL"
     else:
         down = f"ALTER TABLE {'work_section_tags' if 'tags' in rule else 'work_sections'} DROP CONSTRAINT {rule}"
-    one, other = (undone(run, down, statement, select_all(table)) for table in tables)
+    one, other = (run_and_undo(run, down, statement, select_all(table)) for table in tables)
     return one, other
 
 
@@ -147,7 +147,7 @@ def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: E
         if rule != ORDER or engine.dialect is Dialect.POSTGRES
     ]
 
-    with engine.owned() as run:
+    with engine.owner_transaction() as run:
         assert [
             statement for statement, rule in tried if rows_without_rule(engine, run, statement, rule) == before
         ] == []

@@ -26,7 +26,7 @@ def project_with_members(engine: Engine, client: TagsClient, other_project: Tags
     client.task("walk", "canary", "shared")
     client.section("walk", "Notes", "canary")
     other_project.task("fly", "shared")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     return client
 
 
@@ -112,7 +112,7 @@ def test_the_database_itself_hides_tags_from_strangers(team: PostgresEngine) -> 
     desk = TagsClient(team, team.session("ada")).open()
     desk.task("walk", "canary")
     desk.section("walk", "Notes", "canary")
-    team.found_organization("rival", "mallory")
+    team.create_organization("rival", "mallory")
 
     for stranger in (person("mallory", organization="rival"), person("nobody of this name"), None):
         for table in ("work_node_tags", "work_section_tags"):

@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.session import Session
 from tests.answers import to_json
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.races.barrier import at_once
@@ -42,7 +42,7 @@ def client(engine: Engine, clock: ManualClock, request: pytest.FixtureRequest) -
     """Ada at atlas, with its tags if the test uses `tagged_project`."""
     if "tagged_project" not in request.fixturenames:
         return TagsClient(engine, Session(engine.store_with_clock(clock), ADA)).open()
-    ids = filled_once(engine, tag_atlas)
+    ids = fill_once(engine, tag_atlas)
     desk = TagsClient(engine, Session(engine.store_with_clock(clock), ADA))
     desk.ids |= ids
     return desk

@@ -37,7 +37,7 @@ def organization_with_members(engine: Engine, client: TemplatesClient) -> Templa
     client.session.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
     client.create("Canary")
     client.add("Canary", "Song")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     return client
 
 
@@ -88,7 +88,7 @@ def test_the_database_itself_hides_templates_from_strangers(team: PostgresEngine
     desk = TemplatesClient(team.session("ada"))
     desk.create("Canary")
     desk.add("Canary", "Song")
-    team.found_organization("rival", "mallory")
+    team.create_organization("rival", "mallory")
 
     for stranger in (person("mallory", organization="rival"), person("nobody of this name"), None):
         for table in ("work_templates", "work_template_sections"):

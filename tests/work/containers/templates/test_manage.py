@@ -114,7 +114,7 @@ def test_a_name_is_taken_once_in_the_organization(engine: Engine, client: Templa
 
 
 def test_two_organizations_may_use_the_same_name(engine: Engine, client: TemplatesClient) -> None:
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     client.create("Release")
     mallory = TemplatesClient(client.by(person("mallory", organization="rival")).session)
     mallory.create("Release")

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
-from tests.engines import Engine, filled_once, person
+from tests.engines import Engine, fill_once, person
 from tests.proof import scaled
 from tests.work.cases import try_each
 from tests.work.graph.reading.plans import add_chain, add_children, encode_text, plan, root_of, session_with_cap
@@ -24,7 +24,7 @@ def open_atlas(engine: Engine) -> None:
 
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    filled_once(engine, open_atlas)
+    fill_once(engine, open_atlas)
     return engine.session("ada")
 
 

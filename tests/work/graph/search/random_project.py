@@ -15,7 +15,7 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 
 KEYS = ("area", "size", 'we"ird.k%e_y', "$[0]", "ключ")
@@ -177,7 +177,7 @@ class RandomProject:
 
 def make_random_project(engine: Engine, seed: int, *, nodes: int = 60) -> RandomProject:
     """Return the project of this seed, in an unused database."""
-    ids, now, randomness = filled_once(engine, _filler(seed, nodes))
+    ids, now, randomness = fill_once(engine, _filler(seed, nodes))
     random = Random(seed)  # noqa: S311 - the same project every time
     random.setstate(randomness)
     return RandomProject(engine, random, ManualClock(now), [*ids])

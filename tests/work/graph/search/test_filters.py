@@ -13,7 +13,7 @@ from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from groundplan.work.graph.search.filters import Filter
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.proof import scaled
 from tests.work.graph.reading.plans import add_chain
 from tests.work.graph.search.random_project import find_expected, make_random_project, pages
@@ -28,7 +28,7 @@ def create_atlas(engine: Engine) -> None:
 
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    filled_once(engine, create_atlas)
+    fill_once(engine, create_atlas)
     return engine.session("ada")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.session import Session
 from groundplan.work.graph.search.text import TRIGRAMS_MAX, index_match
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.proof import scaled
 from tests.work.graph.search.random_project import ascii_lower
 
@@ -113,7 +113,7 @@ def plan_summaries(engine: Engine) -> None:
 
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    filled_once(engine, plan_summaries)
+    fill_once(engine, plan_summaries)
     return engine.session("ada")
 
 

@@ -1,4 +1,4 @@
-"""Each part of a policy and each constraint, tried alone and by raw SQL."""
+"""Each part of a row policy and each constraint, tried alone by raw SQL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOW = "2026-01-01T00:00:00.000Z"
 
 @pytest.fixture
 def atlas(team: PostgresEngine) -> str:
-    """A project of Ada's with an editor; Finn is in the organization, and not in the project."""
+    """Ada's project with an editor; Finn is in the organization but not in the project."""
     ada = team.session("ada")
     project_id: str = ada.call("project.create", name="atlas").project.id
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
@@ -33,7 +33,7 @@ def join_as_owner(user: str, project_id: str, *, created_by: str) -> str:
     )
 
 
-def event(project_id: str, *, actor: str, rev: str) -> str:
+def insert_event(project_id: str, *, actor: str, rev: str) -> str:
     return (
         "INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes) "
         f"SELECT 'local', '{project_id}', {rev}, 9, 1, '{NOW}', '{actor}', 'x', 'x', '[]' "
@@ -41,8 +41,8 @@ def event(project_id: str, *, actor: str, rev: str) -> str:
     )
 
 
-def weakened(engine: PostgresEngine, table: str, command: str, part: str) -> None:
-    """Take one part out of a policy."""
+def weaken_policy(engine: PostgresEngine, table: str, command: str, part: str) -> None:
+    """Remove one part of a policy."""
     name = f"{table}_{command.lower()}"
     ((check,),) = engine.as_owner(f"SELECT with_check FROM pg_policies WHERE policyname = '{name}'")
     assert part in check, check
@@ -54,7 +54,7 @@ def test_nobody_makes_themselves_owner_of_a_project_that_has_members(team: Postg
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         team.as_app(person("finn"), attack)
 
-    weakened(team, "project_members", "INSERT", "gp_has_no_members(project_id)")
+    weaken_policy(team, "project_members", "INSERT", "gp_has_no_members(project_id)")
     team.as_app(person("finn"), attack)
 
 
@@ -63,16 +63,16 @@ def test_nobody_invites_in_anothers_name(team: PostgresEngine, atlas: str) -> No
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         team.as_app(person("ada"), attack)
 
-    weakened(team, "project_members", "INSERT", "(created_by = ( SELECT gp_actor() AS gp_actor))")
+    weaken_policy(team, "project_members", "INSERT", "(created_by = ( SELECT gp_actor() AS gp_actor))")
     team.as_app(person("ada"), attack)
 
 
 def test_nobody_records_an_event_in_anothers_name(team: PostgresEngine, atlas: str) -> None:
-    attack = event(atlas, actor="ada", rev="rev")
+    attack = insert_event(atlas, actor="ada", rev="rev")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         team.as_app(person("ben"), attack)
 
-    weakened(team, "events", "INSERT", "(actor_id = ( SELECT gp_actor() AS gp_actor))")
+    weaken_policy(team, "events", "INSERT", "(actor_id = ( SELECT gp_actor() AS gp_actor))")
     team.as_app(person("ben"), attack)
 
 
@@ -84,7 +84,7 @@ def test_nobody_founds_a_project_in_anothers_name(team: PostgresEngine, atlas: s
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         team.as_app(person("finn"), attack)
 
-    weakened(team, "projects", "INSERT", "(created_by = ( SELECT gp_actor() AS gp_actor))")
+    weaken_policy(team, "projects", "INSERT", "(created_by = ( SELECT gp_actor() AS gp_actor))")
     team.as_app(person("finn"), attack)
 
 
@@ -124,7 +124,7 @@ def test_connections_that_died_in_the_pool_cost_no_caller_anything(team: Postgre
 @pytest.mark.parametrize("behind", ["rev - 1", "rev + 1"])
 def test_an_event_belongs_to_the_write_that_is_going_on(engine: Engine, behind: str) -> None:
     project_id = engine.session("ada").call("project.create", name="atlas").project.id
-    attack = event(project_id, actor="ada", rev=behind)
+    attack = insert_event(project_id, actor="ada", rev=behind)
     with pytest.raises(engine.refusals, match="rev_step"):
         engine.as_app(person("ada"), attack)
 

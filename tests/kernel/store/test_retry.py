@@ -1,4 +1,4 @@
-"""Trying again has an end."""
+"""Retries are limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that stand in the schema itself: the last owner stays, a revision moves by one, a fence only grows."""
+"""Guards in the schema: the last owner stays, a revision moves by one, a fence only grows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.kernel.store.guards import (
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.queries import Query
 from groundplan.work.tables import ClaimNumberReused
-from tests.engines import Engine, Rows, filled_once, person
+from tests.engines import Engine, Rows, fill_once, person
 from tests.kernel.store.attacks import drop_guards
 
 ADA, BEN = person("ada"), person("ben")
@@ -31,8 +31,8 @@ OWNERS_GONE = "DELETE FROM project_members WHERE role = 'owner'"
 
 @pytest.fixture(autouse=True)
 def atlas(engine: Engine) -> None:
-    """A project of which Ada is the only owner and Ben an editor, with a node that was claimed."""
-    filled_once(engine, fill)
+    """A project with Ada as the only owner and Ben as an editor, with a claimed node."""
+    fill_once(engine, fill)
 
 
 def fill(engine: Engine) -> None:
@@ -45,14 +45,14 @@ def fill(engine: Engine) -> None:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A statement that a rule forbids, and where to look for its effect."""
+    """A statement that a guard forbids, and the table that shows its effect."""
 
     statement: str
     effect: str
     only: Dialect | None = None
 
     def answer(self, engine: Engine) -> str:
-        """The first line of what the database says to it."""
+        """Return the first line of the database's answer."""
         try:
             self.changes(engine)
         except engine.refusals as refusal:
@@ -64,7 +64,7 @@ class Attempt:
         return engine.as_app(ADA, self.statement, self.effect, keep=False) != before
 
 
-def replaced(table: str, changes: dict[str, str], columns: str) -> str:
+def sql_replace(table: str, changes: dict[str, str], columns: str) -> str:
     values = ", ".join(changes.get(column, column) for column in columns.split())
     return f"INSERT OR REPLACE INTO {table} ({', '.join(columns.split())}) SELECT {values} FROM {table}"
 
@@ -77,7 +77,7 @@ WITHOUT_OWNER = {
     ),
     "giving everybody a smaller role at once": Attempt("UPDATE project_members SET role = 'editor'", MEMBERS),
     "replacing the last owner by a viewer": Attempt(
-        replaced("project_members", {"role": "'viewer'"}, "tenant_id project_id user_id role created_at created_by"),
+        sql_replace("project_members", {"role": "'viewer'"}, "tenant_id project_id user_id role created_at created_by"),
         MEMBERS,
         only=Dialect.SQLITE,
     ),
@@ -95,7 +95,7 @@ REVISION_STEPS = (
     | {
         "a node's rev - 1": Attempt("UPDATE work_nodes SET rev = rev - 1 WHERE rev > 1", REVISIONS),
         "beginning a project again": Attempt(
-            replaced(
+            sql_replace(
                 "projects",
                 {"rev": "1"},
                 "tenant_id id name goal rev created_at created_by updated_at archived_at",
@@ -104,18 +104,18 @@ REVISION_STEPS = (
             only=Dialect.SQLITE,
         ),
         "beginning the organization again": Attempt(
-            replaced("organizations", {"rev": "0"}, "id name rev created_at"), REVISIONS, only=Dialect.SQLITE
+            sql_replace("organizations", {"rev": "0"}, "id name rev created_at"), REVISIONS, only=Dialect.SQLITE
         ),
     }
 )
 
 
-def here(attempts: dict[str, Attempt], engine: Engine) -> Iterator[tuple[str, Attempt]]:
+def attempts_on(attempts: dict[str, Attempt], engine: Engine) -> Iterator[tuple[str, Attempt]]:
     return ((name, one) for name, one in attempts.items() if one.only in (None, engine.dialect))
 
 
 def test_no_statement_leaves_a_project_without_an_owner(engine: Engine) -> None:
-    said = {name: attempt.answer(engine) for name, attempt in here(WITHOUT_OWNER, engine)}
+    said = {name: attempt.answer(engine) for name, attempt in attempts_on(WITHOUT_OWNER, engine)}
 
     assert said == dict.fromkeys(said, "last_owner: project_members")
 
@@ -123,7 +123,7 @@ def test_no_statement_leaves_a_project_without_an_owner(engine: Engine) -> None:
 def test_without_its_triggers_a_project_loses_its_last_owner(engine: Engine) -> None:
     drop_guards(engine, ["project_members"])
 
-    assert [name for name, attempt in here(WITHOUT_OWNER, engine) if not attempt.changes(engine)] == []
+    assert [name for name, attempt in attempts_on(WITHOUT_OWNER, engine) if not attempt.changes(engine)] == []
 
 
 def test_of_two_owners_one_can_go_but_not_both(engine: Engine) -> None:
@@ -154,7 +154,7 @@ def test_a_caller_of_the_store_is_told_about_the_last_owner(engine: Engine, atte
 
 
 def test_no_statement_moves_a_revision_but_by_one(engine: Engine) -> None:
-    said = {name: attempt.answer(engine) for name, attempt in here(REVISION_STEPS, engine)}
+    said = {name: attempt.answer(engine) for name, attempt in attempts_on(REVISION_STEPS, engine)}
 
     assert {name: answer.partition(":")[0] for name, answer in said.items()} == dict.fromkeys(said, "rev_step")
 
@@ -162,7 +162,7 @@ def test_no_statement_moves_a_revision_but_by_one(engine: Engine) -> None:
 def test_without_its_triggers_a_revision_goes_anywhere(engine: Engine) -> None:
     drop_guards(engine, ["projects", "organizations", "work_nodes"])
 
-    assert [name for name, attempt in here(REVISION_STEPS, engine) if not attempt.changes(engine)] == []
+    assert [name for name, attempt in attempts_on(REVISION_STEPS, engine) if not attempt.changes(engine)] == []
 
 
 def test_a_revision_moves_by_one(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""How the arguments of a call become an operation's input, and what a caller learns who got them wrong."""
+"""parse_request: how arguments become an operation's input, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def error_of(**arguments: Any) -> Invalid:
     return caught.value
 
 
-def refusal_of(arguments: Any) -> Invalid:
+def parse_error(arguments: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
         parse_request(arguments, Request)
     return caught.value
@@ -161,18 +161,18 @@ def test_a_string_is_unwrapped_by_the_rules_for_documents(text: str, code: str) 
 
 
 def test_what_was_wrapped_counts_towards_the_depth_of_the_request() -> None:
-    def wrapped(levels: int) -> dict[str, Any]:
-        # The request is one level and its properties another, so two fewer are left for what is inside.
+    def wrap(levels: int) -> dict[str, Any]:
+        # The request and its properties take one level each, so two fewer are left inside.
         return {"properties": json.dumps({"deep": json.loads("[" * (levels - 2) + "]" * (levels - 2))})}
 
-    request(**wrapped(DEPTH_MAX - 1))
-    request(**wrapped(DEPTH_MAX))
+    request(**wrap(DEPTH_MAX - 1))
+    request(**wrap(DEPTH_MAX))
 
-    assert error_of(**wrapped(DEPTH_MAX + 1)).code == "too_deep"
+    assert error_of(**wrap(DEPTH_MAX + 1)).code == "too_deep"
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_known_name() -> None:
-    refusal = refusal_of({"projct": "Apollo"})
+    refusal = parse_error({"projct": "Apollo"})
 
     assert refusal.code == "unknown_argument"
     assert refusal.message == "unknown argument 'projct'; did you mean 'project'?"
@@ -204,7 +204,7 @@ def test_an_unknown_argument_that_resembles_nothing_is_answered_with_all_names()
 
 
 def test_a_missing_argument_is_named_with_its_place() -> None:
-    assert refusal_of({}).body() == {
+    assert parse_error({}).body() == {
         "code": "missing_argument",
         "message": "missing argument 'project'; it must be a string",
         "details": {"field": "project"},
@@ -275,7 +275,7 @@ def test_a_tagged_object_without_its_tag_is_told_the_tags() -> None:
 
 @pytest.mark.parametrize("arguments", [None, [], 3, "Apollo", "[]"])
 def test_arguments_that_are_no_object_are_refused(arguments: Any) -> None:
-    refusal = refusal_of(arguments)
+    refusal = parse_error(arguments)
 
     assert (refusal.code, refusal.details["field"]) == ("invalid_argument", "arguments")
 
@@ -307,7 +307,7 @@ def test_an_input_type_whose_markers_could_not_be_applied_is_a_defect() -> None:
 
 
 def test_text_that_was_never_inspected_is_still_refused_as_invalid() -> None:
-    assert refusal_of({"\ud800": 1}).code == "invalid_text"
+    assert parse_error({"\ud800": 1}).code == "invalid_text"
     assert error_of(limit="\ud800").code == "invalid_text"
 
 
@@ -343,7 +343,7 @@ JSON = st.recursive(
 
 
 def outcome(arguments: Any) -> Any:
-    """What became of the arguments: the input, or the code and the field of the refusal."""
+    """Return the parsed input, or the code and the field of the error."""
     try:
         return parse_request(arguments, Request)
     except Invalid as refusal:
@@ -388,23 +388,23 @@ WRAPPABLE = {"nodes", "limit", "ratio", "isReady", "version", "size", "propertie
 WRAPPABLE_INSIDE = {"priority", "tags", "children", "weight"}
 
 
-def wrapped(draw: st.DrawFn, value: Any, name: str = "") -> Any:
+def wrap(draw: st.DrawFn, value: Any, name: str = "") -> Any:
     if name not in ("properties", "counts"):
         if isinstance(value, dict):
-            value = {key: wrapped(draw, item, key) for key, item in value.items()}
+            value = {key: wrap(draw, item, key) for key, item in value.items()}
         elif isinstance(value, list):
-            value = [wrapped(draw, item) for item in value]
+            value = [wrap(draw, item) for item in value]
     wrappable = name in WRAPPABLE | WRAPPABLE_INSIDE and not isinstance(value, str)
     return json.dumps(value) if wrappable and draw(st.booleans()) else value
 
 
 @st.composite
-def requests_twice(draw: st.DrawFn) -> tuple[Any, Any]:
+def equivalent_requests(draw: st.DrawFn) -> tuple[Any, Any]:
     plain = draw(REQUESTS)
-    return plain, wrapped(draw, plain)
+    return plain, wrap(draw, plain)
 
 
-@given(requests_twice())
+@given(equivalent_requests())
 @example(({"project": "a", "limit": 1}, {"project": "a", "limit": "1"}))
 def test_a_wrapped_request_is_admitted_or_refused_exactly_like_the_plain_one(both: tuple[Any, Any]) -> None:
     plain, with_strings = both
