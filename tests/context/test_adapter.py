@@ -1,4 +1,4 @@
-"""The contract's adapter in Python: every name it has, and its own example from the first draft to a plan."""
+"""The Python adapter of the context contract: every name, and the contract's own example from draft to plan."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock
 
-# The names of the contract. One more, with which a stranger could make themselves owner, is left out on purpose, and
-# so is the one that describes tables.
+# The names of the contract. Two are left out on purpose: one with which a stranger could become an owner,
+# and the one that describes tables.
 NAMES = """
 createDraftRun updateDraftRun commitRun deleteRun fetchRunById listRunsForScope getLatestRunForScope
 getLatestCommittedRunForScope fetchLatestCommittedRun
@@ -61,7 +61,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def ada(engine: Engine, clock: ManualClock) -> Session:
-    """Ada, a person, at a store whose clock the test moves."""
+    """Ada, a person, at a store with a clock that the test moves."""
     return Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))
 
 
@@ -163,9 +163,7 @@ def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ad
     facts.upsert_sources(first.id, linked.sources_by_id.values())
     facts.upsert_inputs(first.id, linked.inputs_by_pointer.values())
     facts.upsert_constraints(first.id, linked.constraints)
-    facts.upsert_artifacts(
-        linked.artifacts_by_type["map"]
-    )  # the contract's spelling: the rows say of which run they are
+    facts.upsert_artifacts(linked.artifacts_by_type["map"])  # the contract's spelling: each row names its run
     again = facts.fetch_context_view_by_run_id(first.id)
     assert rows_of(again) == rows_of(linked)
 

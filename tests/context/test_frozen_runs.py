@@ -1,4 +1,4 @@
-"""A committed run stays as it is, with everything below it, whatever SQL is sent on the app's own connection."""
+"""A committed run and everything below it stay unchanged by any SQL on the app's own connection."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import pytest
 from groundplan.context.tables import FROZEN
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose import tables as purpose_tables
-from tests.context.rows import a_family, place
+from tests.context.rows import insert_families, make_family
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import FreezeAttack, Precondition, sql_drop_guards
 
 ADA = person("ada")
 (RUNS,) = FROZEN
-# Versions stand on runs: TRUNCATE ... CASCADE comes to them, and to their guards.
+# Versions refer to runs: TRUNCATE ... CASCADE reaches them and their guards.
 STANDING_ON_RUNS = [name for versions in purpose_tables.FROZEN for name in (versions.parent, *versions.children)]
 PAST_GRANTS = (Precondition.EDIT, Precondition.UNDO, Precondition.DETACH, Precondition.BULK)
 
 
 class Scene:
-    """A run that was committed, one that was committed in part, and two drafts."""
+    """A committed run, a partly committed one, and two drafts."""
 
     def __init__(self, engine: Engine) -> None:
         project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
-        self.final = [a_family(project, status, status) for status in RUNS.values]
-        self.draft = a_family(project, "draft")
-        other = a_family(project, "other")
-        place(engine, *self.final, self.draft, other)
+        self.final = [make_family(project, status, status) for status in RUNS.values]
+        self.draft = make_family(project, "draft")
+        other = make_family(project, "other")
+        insert_families(engine, *self.final, self.draft, other)
         self.siege = FreezeAttack(engine, RUNS, other)
 
 
@@ -41,7 +41,7 @@ def test_a_committed_run_and_all_below_it_withstand_every_attack(engine: Engine,
         with engine.transaction(ADA, keep=False) as run:
             assert siege.find_accepted(run, siege.attacks(target, *Precondition)) == []
         if engine.dialect is Dialect.POSTGRES:
-            # Where the app has not even the rights to most of it, the guards stop those who have.
+            # Where the app role lacks the rights, the guards stop those who have them.
             with engine.owner_transaction() as run:
                 assert siege.find_accepted(run, siege.attacks(target, *PAST_GRANTS)) == []
 

@@ -12,7 +12,7 @@ from groundplan.kernel.output_gate import encode
 from groundplan.kernel.ports import Provider
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from tests.context.desk import Facts
+from tests.context.client import ContextClient
 from tests.engines import Engine, fill_once
 from tests.manual_clock import ManualClock
 from tests.purpose.conftest import ADA, draw_well
@@ -65,7 +65,7 @@ def test_a_clone_has_the_hash_and_the_result_of_its_original(desk: Purpose) -> N
 
 def test_facts_count_once_they_are_committed(desk: Purpose, clock: ManualClock) -> None:
     assert failing(desk.check())["GA_CONTEXT"] == []
-    facts = Facts(desk.session, desk.project)
+    facts = ContextClient(desk.session, desk.project)
     facts.draft()
     facts.write("/size", required=True, valueKind="number")
     facts.commit(allowPartial=True)

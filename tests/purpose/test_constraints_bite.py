@@ -15,7 +15,7 @@ from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
-from tests.context.rows import a_run, committed
+from tests.context.rows import commit_columns, run_row
 from tests.engines import Engine, fill_once
 from tests.kernel.store.attacks import Row, Value, sql_insert, sql_set
 from tests.kernel.store.schema_rules import Attempt, SchemaRules, error_text, insert_project, update_row, write_rows
@@ -405,8 +405,8 @@ def fill(engine: Engine) -> None:
     engine.as_owner(*(insert_project(name, STAMP) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
     runs = {"stood": "atlas", "free": "atlas", "gone": "atlas", "open": "atlas", "theirs": "borealis"}
     engine.as_owner(
-        *(sql_insert("pciv_runs", a_run(project, id_)) for id_, project in runs.items()),
-        *(update_row("pciv_runs", id_, **committed()) for id_ in runs if id_ != "open"),
+        *(sql_insert("pciv_runs", run_row(project, id_)) for id_, project in runs.items()),
+        *(update_row("pciv_runs", id_, **commit_columns()) for id_ in runs if id_ != "open"),
         removed("gone"),
     )
     place(

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.editing.edges import DependencyCycle
-from tests.context.desk import Facts
+from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
 from tests.kernel.store.attacks import sql_drop_guards
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
@@ -235,7 +235,7 @@ def test_a_cause_that_points_down_already_can_become_another_sort_of_cause(desk:
 
 
 def test_as_of_another_day_nobody_can_tell_what_other_slices_said(drawn: Purpose) -> None:
-    facts = Facts(drawn.session, drawn.project)
+    facts = ContextClient(drawn.session, drawn.project)
     facts.draft()
     facts.write("/size", required=True, valueKind="number")
     facts.commit(allowPartial=True)

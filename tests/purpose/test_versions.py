@@ -21,7 +21,7 @@ from groundplan.purpose.versions.draft import DraftExists
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
-from tests.context.desk import Facts
+from tests.context.client import ContextClient
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import sql_drop_guards
 from tests.manual_clock import ManualClock
@@ -31,9 +31,9 @@ WELL = "dig -> well -> water -> health"
 
 
 @pytest.fixture
-def facts(desk: Purpose) -> Facts:
+def facts(desk: Purpose) -> ContextClient:
     """The facts of the same project."""
-    return Facts(desk.session, desk.project)
+    return ContextClient(desk.session, desk.project)
 
 
 def test_the_first_draft_is_empty_and_the_next_begins_as_the_version_published_last(desk: Purpose) -> None:
@@ -135,13 +135,13 @@ def test_gate_b_is_passed_too_where_the_project_wants_it(drawn: Purpose) -> None
     assert [gate["gate"] for gate in error.value.details["gates"]] == ["A", "B"]
 
     drawn.edit(op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o"))
-    facts = Facts(drawn.session, drawn.project)
+    facts = ContextClient(drawn.session, drawn.project)
     facts.draft()
     facts.commit()
     assert [gate.gate for gate in drawn.publish().gates] == ["A", "B"]
 
 
-def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, facts: Facts) -> None:
+def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, facts: ContextClient) -> None:
     desk.discard()
     desk.draft(profile="strict")
     desk.draw(WELL)
@@ -243,7 +243,7 @@ def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(drawn: P
     )
 
 
-def test_publishing_binds_the_facts_in_force_and_those_cannot_be_deleted(desk: Purpose, facts: Facts) -> None:
+def test_publishing_binds_the_facts_in_force_and_those_cannot_be_deleted(desk: Purpose, facts: ContextClient) -> None:
     facts.draft()
     facts.write("/site/size", 5000)
     run = facts.commit().run.id
@@ -267,7 +267,7 @@ def test_without_facts_none_are_bound(desk: Purpose) -> None:
 
 
 def test_gates_of_a_published_version_say_for_ever_what_they_said(
-    desk: Purpose, facts: Facts, engine: Engine, clock: ManualClock
+    desk: Purpose, facts: ContextClient, engine: Engine, clock: ManualClock
 ) -> None:
     desk.draw(WELL)
     desk.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))

@@ -1,9 +1,9 @@
-"""Facts on the desk: tests speak of sources by names of their own, and of inputs by their pointers.
+"""A client of one scope's facts for tests: sources have names instead of ids, and inputs are named by pointer.
 
-desk.draft()
-desk.source("survey")
-desk.write("/site/size", 5000)
-desk.agent.write("/site/size", 4800, rationale="measured on the map")
+client.draft()
+client.source("survey")
+client.write("/site/size", 5000)
+client.agent.write("/site/size", 4800, rationale="measured on the map")
 """
 
 from __future__ import annotations
@@ -15,24 +15,28 @@ from groundplan.context.schemas import ContextView, PcivInputV1, Suggestion
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.session import Session
 
-NOWHERE = "00000000-0000-4000-8000-000000000000"  # the id of nothing
+NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
 
 
-class Facts:
-    """Somebody at the facts of one scope, with one run in hand."""
+class ContextClient:
+    """An actor at the facts of one scope, with a current run."""
 
-    def __init__(self, session: Session, scope: str = "atlas", hand: dict[str, str] | None = None) -> None:
+    def __init__(self, session: Session, scope: str = "atlas", ids: dict[str, str] | None = None) -> None:
         self.session = session
         self.scope = scope
-        self.hand = {} if hand is None else hand  # the run, and the sources by name; shared by everybody at this desk
+        self.ids = (
+            {} if ids is None else ids
+        )  # the run, and the sources by name; shared with the clients that `by` returns
 
-    def by(self, who: str | Actor, kind: ActorKind = ActorKind.AGENT) -> Facts:
-        """Somebody else at the same desk; a bare name is an agent."""
+    def by(self, who: str | Actor, kind: ActorKind = ActorKind.AGENT) -> ContextClient:
+        """Return a client of another actor with the same run and names; a bare name is an agent."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
-        return Facts(Session(self.session.store, actor, preferences=self.session.preferences), self.scope, self.hand)
+        return ContextClient(
+            Session(self.session.store, actor, preferences=self.session.preferences), self.scope, self.ids
+        )
 
     @property
-    def agent(self) -> Facts:
+    def agent(self) -> ContextClient:
         return self.by("claude")
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
@@ -40,29 +44,29 @@ class Facts:
 
     @property
     def run(self) -> str:
-        """The run in hand."""
-        return self.hand["run"]
+        """The current run."""
+        return self.ids["run"]
 
     def __getitem__(self, name: str) -> str:
-        return self.hand.get(name, name)
+        return self.ids.get(name, name)
 
     def draft(self, **given: Any) -> str:
-        """Begin a draft and take it in hand."""
-        self.hand["run"] = self.call("context.create_draft", scopeId=self.scope, **given).run.id
+        """Create a draft and make it the current run."""
+        self.ids["run"] = self.call("context.create_draft", scopeId=self.scope, **given).run.id
         return self.run
 
     def edit(self, **given: Any) -> Any:
         return self.call("context.edit", **{"runId": self.run, **given})
 
     def source(self, name: str, **given: Any) -> str:
-        """A source that the test calls by a name."""
-        self.hand[name] = str(uuid.uuid4())
-        row = {"id": self.hand[name], "kind": "url", "title": name, "uri": f"https://example.org/{name}", **given}
+        """Add a source with this name."""
+        self.ids[name] = str(uuid.uuid4())
+        row = {"id": self.ids[name], "kind": "url", "title": name, "uri": f"https://example.org/{name}", **given}
         self.edit(sources=[row])
-        return self.hand[name]
+        return self.ids[name]
 
     def write(self, pointer: str, value: Any = ..., /, **given: Any) -> Any:
-        """Write one input; a new one is called as its pointer."""
+        """Write one input; a new one has its pointer as its label."""
         row = {"pointer": pointer, **({} if value is ... else {"value": value}), **given}
         if "sourceIds" in row:
             row["sourceIds"] = [self[name] for name in row["sourceIds"]]
@@ -71,7 +75,7 @@ class Facts:
         return self.edit(inputs=[row])
 
     def constrain(self, key: str, value: Any = ..., /, **given: Any) -> str:
-        """Write one constraint, and give its id."""
+        """Write one constraint and return its id."""
         row = {"key": key, "label": key, **({} if value is ... else {"value": value}), **given}
         return str(self.edit(constraints=[row]).constraints[0].id)
 
@@ -82,17 +86,17 @@ class Facts:
         found: ContextView = self.call("context.view", **{"scopeId": self.scope, "runId": self.run, **given})
         return found
 
-    def in_force(self, **given: Any) -> ContextView:
+    def view_in_force(self, **given: Any) -> ContextView:
         found: ContextView = self.call("context.view", scopeId=self.scope, **given)
         return found
 
     def input(self, pointer: str) -> PcivInputV1:
         return self.view().inputs_by_pointer[pointer]
 
-    def waiting(self) -> list[Suggestion]:
+    def suggestions(self) -> list[Suggestion]:
         return self.view().suggestions or []
 
 
 def value_of(one: Any) -> Any:
-    """The value that a row holds, by its kind."""
+    """Return the value of a row, by its kind."""
     return getattr(one, f"value_{one.value_kind.value}")
