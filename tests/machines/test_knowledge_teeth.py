@@ -15,8 +15,8 @@ from groundplan.kernel.store.queries import Queries, Query
 from groundplan.knowledge import patterns, refs, relations, revision
 from groundplan.knowledge.writing import delete, update
 from tests.engines import SqliteEngine
-from tests.knowledge.desk import Knowledge
-from tests.knowledge.rows import everything
+from tests.knowledge.client import KnowledgeClient
+from tests.knowledge.rows import all_rows
 from tests.machines.budget import NOTICED, always
 from tests.machines.knowledge_driver import run_machine
 from tests.machines.test_knowledge_machine import KnowledgeMachine
@@ -100,16 +100,16 @@ def test_without_the_check_of_the_version_the_statement_itself_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
-    desk = Knowledge(engine.session("ada")).open()
+    desk = KnowledgeClient(engine.session("ada")).open()
     desk.molecule("Shop")
     desk.atom("Cart")
     for name in ("Cart", "Shop"):
         desk.update(name, knowledge="newer")
-    before = everything(engine)
+    before = all_rows(engine)
     unchecked(monkeypatch, engine)
 
     for name in ("Cart", "Shop"):
         with pytest.raises(LookupError):
             desk.update(name, knowledge="mine", version=1)
-    assert everything(engine) == before
+    assert all_rows(engine) == before
     engine.close()

@@ -14,8 +14,8 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, Knowledge
-from tests.knowledge.rows import compare_with_the_facts
+from tests.knowledge.client import COMMIT, KnowledgeClient
+from tests.knowledge.rows import assert_index_matches_rows
 from tests.manual_clock import ManualClock
 from tests.proof import scaled
 from tests.races.barrier import at_once
@@ -27,16 +27,16 @@ ROUNDS = scaled(4, 50)
 
 
 @pytest.fixture
-def desks(engine: Engine) -> Iterator[list[Knowledge]]:
+def desks(engine: Engine) -> Iterator[list[KnowledgeClient]]:
     """Agents at one project, each with a store of their own."""
     clock = ManualClock()
-    first = Knowledge(Session(engine.another_store(clock=clock), local_actor("ada"))).open()
+    first = KnowledgeClient(Session(engine.another_store(clock=clock), local_actor("ada"))).open()
     others = [
-        first.at(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)))
+        first.in_session(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)))
         for n in range(1, THREADS)
     ]
     yield [first, *others]
-    compare_with_the_facts(engine)
+    assert_index_matches_rows(engine)
     assert dangling(engine) == []
 
 
@@ -70,7 +70,7 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["Cart", "Shop"])
 def test_one_version_is_won_by_one_writer_and_every_other_is_told_the_current_one(
-    engine: Engine, desks: list[Knowledge], name: str
+    engine: Engine, desks: list[KnowledgeClient], name: str
 ) -> None:
     desks[0].molecule("Shop")
     desks[0].atom("Cart")
@@ -95,7 +95,7 @@ def test_one_version_is_won_by_one_writer_and_every_other_is_told_the_current_on
 
 
 def test_of_two_appends_from_one_version_one_conflicts_and_after_its_retry_both_texts_are_there(
-    desks: list[Knowledge],
+    desks: list[KnowledgeClient],
 ) -> None:
     desks[0].atom("Cart")
     for number in range(ROUNDS):
@@ -118,10 +118,10 @@ def test_of_two_appends_from_one_version_one_conflicts_and_after_its_retry_both_
     assert desks[0].read("Cart").knowledge.count("]---\n") == 2 * ROUNDS
 
 
-def test_everybody_who_appends_until_it_works_is_heard_once(desks: list[Knowledge]) -> None:
+def test_everybody_who_appends_until_it_works_is_heard_once(desks: list[KnowledgeClient]) -> None:
     desks[0].atom("Cart")
 
-    def insist(desk: Knowledge, text: str) -> int:
+    def insist(desk: KnowledgeClient, text: str) -> int:
         version, tries = 1, 0
         while True:
             tries += 1
@@ -139,7 +139,7 @@ def test_everybody_who_appends_until_it_works_is_heard_once(desks: list[Knowledg
     assert sum(tries) >= THREADS
 
 
-def test_of_an_update_and_a_deletion_of_one_version_one_wins(desks: list[Knowledge]) -> None:
+def test_of_an_update_and_a_deletion_of_one_version_one_wins(desks: list[KnowledgeClient]) -> None:
     ended: Counter[tuple[str, ...]] = Counter()
     for number in range(ROUNDS):
         name = f"a{number}"
@@ -151,7 +151,7 @@ def test_of_an_update_and_a_deletion_of_one_version_one_wins(desks: list[Knowled
         how = tuple(codes(answers))
 
         ended[how] += 1
-        assert (how == ("ok", "stale_version")) == (name in desks[0].found(limit=100, includeChangelog=False))
+        assert (how == ("ok", "stale_version")) == (name in desks[0].find_names(limit=100, includeChangelog=False))
     assert ended.keys() <= {("ok", "stale_version"), ("not_found", "ok")}
 
 
@@ -160,7 +160,7 @@ def test_of_an_update_and_a_deletion_of_one_version_one_wins(desks: list[Knowled
 
 @pytest.mark.parametrize("cascade", [False, True])
 def test_an_atom_made_or_moved_while_its_molecule_is_deleted_is_never_left_in_it(
-    engine: Engine, desks: list[Knowledge], cascade: bool
+    engine: Engine, desks: list[KnowledgeClient], cascade: bool
 ) -> None:
     for number in range(ROUNDS):
         shop = f"Shop {number}"
@@ -179,7 +179,7 @@ def test_an_atom_made_or_moved_while_its_molecule_is_deleted_is_never_left_in_it
         assert codes([deleted]) == ["ok"]
         assert {*codes([made, moved])} <= {"ok", "not_found"}
         assert (deleted.deleted_atoms if cascade else deleted.orphaned_atoms) == len(came)
-        there = desks[0].found(str(number), includeChangelog=False)
+        there = desks[0].find_names(str(number), includeChangelog=False)
         left = [f"{name} {number}" for name in ("made", "moved") if name in came]
         expected = [f"moved {number}"] if "moved" not in came else []
         assert there == sorted([*expected, *([] if cascade else left)])
@@ -187,7 +187,7 @@ def test_an_atom_made_or_moved_while_its_molecule_is_deleted_is_never_left_in_it
 
 
 def test_a_relation_added_while_its_target_is_deleted_is_refused_or_says_that_it_is_missing(
-    desks: list[Knowledge],
+    desks: list[KnowledgeClient],
 ) -> None:
     desks[0].atom("Cart")
     for number in range(ROUNDS):
@@ -215,10 +215,10 @@ def test_a_relation_added_while_its_target_is_deleted_is_refused_or_says_that_it
 # --- Changelogs, checks, and once ---
 
 
-def test_entries_that_are_added_at_once_are_all_kept(engine: Engine, desks: list[Knowledge]) -> None:
+def test_entries_that_are_added_at_once_are_all_kept(engine: Engine, desks: list[KnowledgeClient]) -> None:
     desks[0].atom("Cart")
 
-    def write(desk: Knowledge, place: int) -> None:
+    def write(desk: KnowledgeClient, place: int) -> None:
         for number in range(8):
             desk.log("Cart", f"{place}.{number}")
 
@@ -232,7 +232,9 @@ def test_entries_that_are_added_at_once_are_all_kept(engine: Engine, desks: list
     assert engine.as_owner("SELECT count(DISTINCT rev) FROM graph_changelog") == [(8 * THREADS,)]
 
 
-def test_an_entry_added_while_its_parent_is_deleted_is_kept_or_refused(engine: Engine, desks: list[Knowledge]) -> None:
+def test_an_entry_added_while_its_parent_is_deleted_is_kept_or_refused(
+    engine: Engine, desks: list[KnowledgeClient]
+) -> None:
     for number in range(ROUNDS):
         name = f"a{number}"
         desks[0].atom(name)
@@ -245,7 +247,7 @@ def test_an_entry_added_while_its_parent_is_deleted_is_kept_or_refused(engine: E
 
 
 def test_what_was_seen_of_an_atom_that_changes_at_the_same_moment_is_never_of_other_files(
-    desks: list[Knowledge],
+    desks: list[KnowledgeClient],
 ) -> None:
     desks[0].atom("Cart", "src/0/**")
     for version in range(1, ROUNDS + 1):
@@ -262,17 +264,19 @@ def test_what_was_seen_of_an_atom_that_changes_at_the_same_moment_is_never_of_ot
         assert not desks[0].read("Cart").freshness  # the look came first and was forgotten, or late and was skipped
 
 
-def test_the_same_creation_sent_many_times_at_once_is_made_once(desks: list[Knowledge]) -> None:
-    senders = [desk.at(Session(desk.session.store, desks[0].session.actor)) for desk in desks]
+def test_the_same_creation_sent_many_times_at_once_is_made_once(desks: list[KnowledgeClient]) -> None:
+    senders = [desk.in_session(Session(desk.session.store, desks[0].session.actor)) for desk in desks]
     for number in range(5):
         answers = together([partial(one.atom, f"a{number}", op_id=f"make {number}") for one in senders])
 
         assert codes(answers) == ["ok"] * THREADS
         assert all(answer == answers[0] for answer in answers)
-    assert desks[0].found() == [f"a{number}" for number in range(5)]
+    assert desks[0].find_names() == [f"a{number}" for number in range(5)]
 
 
-def test_the_first_knowledge_of_a_project_may_come_from_many_at_once(engine: Engine, desks: list[Knowledge]) -> None:
+def test_the_first_knowledge_of_a_project_may_come_from_many_at_once(
+    engine: Engine, desks: list[KnowledgeClient]
+) -> None:
     answers = together([partial(desk.atom, f"a{place}") for place, desk in enumerate(desks)])
 
     assert codes(answers) == ["ok"] * THREADS
@@ -283,7 +287,7 @@ def test_the_first_knowledge_of_a_project_may_come_from_many_at_once(engine: Eng
 # --- Reading meanwhile ---
 
 
-def test_whoever_asks_while_patterns_change_is_told_of_a_moment_that_there_was(desks: list[Knowledge]) -> None:
+def test_whoever_asks_while_patterns_change_is_told_of_a_moment_that_there_was(desks: list[KnowledgeClient]) -> None:
     """An atom moves back and forth between two directories; another is deleted in one and made in the other."""
     desks[0].atom("Cart", "a/**")
     desks[0].atom("next", "a/**")
@@ -299,7 +303,7 @@ def test_whoever_asks_while_patterns_change_is_told_of_a_moment_that_there_was(d
         finally:
             done.set()
 
-    def read(desk: Knowledge) -> set[tuple[str, ...]]:
+    def read(desk: KnowledgeClient) -> set[tuple[str, ...]]:
         pictures = set()
         while not done.is_set():
             known = desk.context("a/x", "b/x", includeChangelog=False)
@@ -312,4 +316,4 @@ def test_whoever_asks_while_patterns_change_is_told_of_a_moment_that_there_was(d
     a, b = "['a/x']", "['b/x']"
     cart_and_next = {(f"Cart {one}", f"next {other}") for one in (a, b) for other in (a, b)}
     assert set().union(*answers[1:]) <= cart_and_next | {(f"Cart {a}",), (f"Cart {b}",)}
-    assert [desk.matching("a/x") for desk in readers] == [desks[0].matching("a/x")] * len(readers)
+    assert [desk.names_matching("a/x") for desk in readers] == [desks[0].names_matching("a/x")] * len(readers)

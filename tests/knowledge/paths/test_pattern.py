@@ -1,4 +1,4 @@
-"""What patterns mean, rule by rule, and what is refused with which hint."""
+"""The meaning of patterns, rule by rule, and the errors and hints for invalid ones."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_alternatives_that_are_long_together_are_refused() -> None:
 
 
 def test_a_text_that_would_explode_is_refused_before_it_does() -> None:
-    """Written out, the first would have 2 to the 1,000th alternatives."""
+    """Expanded, the first would have 2 to the 1,000th alternatives."""
     for text in ("{a,b}" * 1_000, "{{a,b}{a,b},c}" * 100, "{" * 400 + "a,b" + "}{a,b}" * 400):
         assert "more than 64" in error_of(text).problem
 

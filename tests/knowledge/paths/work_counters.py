@@ -1,4 +1,4 @@
-"""How much work something is, counted instead of timed: the same on every machine, and free where nobody counts."""
+"""Work counted instead of timed: the same number on every machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from types import FrameType
 from typing import Any
 
 
-def lines_run(act: Callable[[], Any]) -> int:
-    """How many lines of Python are run."""
+def count_lines(act: Callable[[], Any]) -> int:
+    """Return how many lines of Python a call runs."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
@@ -26,17 +26,17 @@ def lines_run(act: Callable[[], Any]) -> int:
     return count
 
 
-class Counted:
-    """The names of a path, which count how many of their characters are asked for."""
+class CountedPath:
+    """The names of a path, which count how many of their characters are read."""
 
     def __init__(self, path: str) -> None:
         self.characters = 0
         self._names = path.split("/")
 
     def __iter__(self) -> Iterator[Iterator[str]]:
-        return map(self._spelled, self._names)
+        return map(self._count_characters, self._names)
 
-    def _spelled(self, name: str) -> Iterator[str]:
+    def _count_characters(self, name: str) -> Iterator[str]:
         for character in name:
             self.characters += 1
             yield character

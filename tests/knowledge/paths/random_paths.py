@@ -1,4 +1,4 @@
-"""Texts that look like patterns, texts that are none, and paths, many of which lie where a pattern points."""
+"""Random texts that are patterns or almost patterns, and paths that they match or almost match."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from tests.knowledge.paths import reference
+from tests.knowledge.paths import reference_matcher
 from tests.machines.budget import STEPS_IN_A_RUN
 
-# Few characters, so that patterns and paths meet; every sign with a meaning, whole and broken.
+# Few characters, so that patterns and paths match; every special sign, whole and broken.
 PLAIN = ("a", "b", "ab", "a.b", ".a", "-", "é")
 WHOLE = ("*", "*", "?", "**", "[ab]", "[!a]", "[^b]", "[a-b]", "[]a]", "[a-]", "[-.]", r"[\]a]", r"[a\-b]", "[!]-a]")
 BRACES = ("{a,b}", "{,a}", "{a,b/a}", "{a}", "{a..b}", "{*,b}", "{a,{b,**}}", "{a/,}b", "{[,],b}", r"{\,,a}", "{b,}")
@@ -49,30 +49,30 @@ ODD_PATHS = ("", "/", "/a", "a/", "a//b", "../a", "a/../b", "./a", "a/.", "a:/b"
 SIGNS = "ab.-é[]*{,^"
 
 
-def paths_about(texts: Sequence[str], seed: int) -> list[str]:
-    """As many paths as a machine takes steps: anything, odd ones, and some that a pattern matches or almost matches."""
+def generate_paths(texts: Sequence[str], seed: int) -> list[str]:
+    """Return as many paths as a machine takes steps: any, odd ones, and ones that a pattern (almost) matches."""
     random = Random(seed)  # noqa: S311 - the same paths every time
-    sound = [text for text in texts if reference.is_pattern(text)]
-    ways = [_any, _odd, _near, _near] if sound else [_any, _odd]
+    sound = [text for text in texts if reference_matcher.is_pattern(text)]
+    ways = [_any_path, _odd_path, _near_path, _near_path] if sound else [_any_path, _odd_path]
     return [random.choice(ways)(random, sound) for _ in range(STEPS_IN_A_RUN)]
 
 
-def _any(random: Random, _: Sequence[str]) -> str:
+def _any_path(random: Random, _: Sequence[str]) -> str:
     return "/".join(_name(random) for _ in range(random.randint(1, 6)))
 
 
-def _odd(random: Random, _: Sequence[str]) -> str:
+def _odd_path(random: Random, _: Sequence[str]) -> str:
     return random.choice(ODD_PATHS)
 
 
-def _near(random: Random, sound: Sequence[str]) -> str:
-    """Put something in the place of each sign of a pattern; sometimes lose a name, or a character."""
+def _near_path(random: Random, sound: Sequence[str]) -> str:
+    """Replace each sign of a pattern by a match; sometimes drop a name or a character."""
     names: list[str] = []
-    for segment in random.choice(reference.rows(random.choice(sound))):
+    for segment in random.choice(reference_matcher.alternatives(random.choice(sound))):
         if segment == ("*", "*"):
             names += [_name(random) for _ in range(random.randint(0, 2))]
         else:
-            names.append("".join(_meant(random, unit) for unit in segment))
+            names.append("".join(_match_unit(random, unit) for unit in segment))
     if names and random.random() < 0.2:
         names.pop(random.randrange(len(names)))
     path = "/".join(names)
@@ -80,7 +80,7 @@ def _near(random: Random, sound: Sequence[str]) -> str:
     return path if random.random() < 0.8 else path[:at] + path[at + 1 :]
 
 
-def _meant(random: Random, unit: str) -> str:
+def _match_unit(random: Random, unit: str) -> str:
     if unit == "*":
         return "".join(random.choices("ab.", k=random.randint(0, 2)))
     return random.choice(SIGNS) if unit == "?" or (len(unit) > 1 and unit[0] == "[") else unit[-1]

@@ -1,10 +1,10 @@
-"""What is known of a project, on the desk: tests speak of atoms, molecules and tasks by names of their own.
+"""A client of one project's knowledge for tests: atoms, molecules and tasks have names instead of ids.
 
-    desk.molecule("Shop")
-    desk.atom("Cart", "src/cart/**", moleculeId="Shop", relatedAtoms={"Payments": "calls it"})
-    desk.update("Cart", knowledge="Prices come from the catalog.", lastTaskId="build")
+    client.molecule("Shop")
+    client.atom("Cart", "src/cart/**", moleculeId="Shop", relatedAtoms={"Payments": "calls it"})
+    client.update("Cart", knowledge="Prices come from the catalog.", lastTaskId="build")
 
-A change is made from the version that is there, unless the test says from which.
+A change is sent with the current version unless `version` is given.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from groundplan.session import Session
 
 TASKS = ("plan", "build", "review")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-NOWHERE = "00000000-0000-4000-8000-000000000000"  # the id of nothing
+NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
 
 
-class Knowledge:
-    """Somebody at the knowledge of one project. What is no name of anything is sent as it is."""
+class KnowledgeClient:
+    """An actor at the knowledge of one project. Arguments that are no name are sent unchanged."""
 
     def __init__(self, session: Session, project: str = "atlas", ids: dict[str, tuple[str, str]] | None = None) -> None:
         self.session = session
         self.project = project
-        self.ids = {} if ids is None else ids  # name → what it is and its id, shared by everybody at this desk
+        self.ids = {} if ids is None else ids  # name → its kind and id, shared with the clients that `by` returns
 
-    def open(self) -> Knowledge:
-        """Make the project, with some tasks."""
+    def open(self) -> KnowledgeClient:
+        """Create the project with some tasks."""
         self.project_id = self.call("project.create", name=self.project).project.id
         nodes = [{"ref": task, "summary": task} for task in TASKS]
         for made in self.call("work.plan", project=self.project, nodes=nodes).created:
             self.ids[made.ref] = ("task", made.id)
         return self
 
-    def beside(self, project: str) -> Knowledge:
-        """The same person at another project, which is made."""
-        return Knowledge(self.session, project).open()
+    def create_project(self, project: str) -> KnowledgeClient:
+        """Create another project and return a client of it."""
+        return KnowledgeClient(self.session, project).open()
 
-    def by(self, who: str | Actor) -> Knowledge:
-        """Somebody else at the same desk; a bare name is an agent."""
+    def by(self, who: str | Actor) -> KnowledgeClient:
+        """Return a client of another actor with the same names; a bare name is an agent."""
         actor = local_actor(who, kind=ActorKind.AGENT) if isinstance(who, str) else who
-        return self.at(Session(self.session.store, actor))
+        return self.in_session(Session(self.session.store, actor))
 
-    def at(self, session: Session) -> Knowledge:
-        """The same desk in another session."""
-        return Knowledge(session, self.project, self.ids)
+    def in_session(self, session: Session) -> KnowledgeClient:
+        """Return a client with the same names in another session."""
+        return KnowledgeClient(session, self.project, self.ids)
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         return self.session.call(operation, **arguments)
@@ -57,14 +57,14 @@ class Knowledge:
         return self.ids[name][1] if name in self.ids else name
 
     def name(self, id_: str) -> str:
-        """How the test calls what has this id."""
+        """Return the test's name of an id."""
         return next((name for name, (_, one) in self.ids.items() if one == id_), id_)
 
     # --- Changes ---
 
     def create(self, entity_type: str, name: str, /, **given: Any) -> Any:
         arguments = {"entityType": entity_type, "projectId": self.project, "name": name, "createdByTaskId": "plan"}
-        made = getattr(self.call("knowledge.create", **self._spelled(arguments | given)), entity_type)
+        made = getattr(self.call("knowledge.create", **self._insert_ids(arguments | given)), entity_type)
         self.ids[name] = (entity_type, made.id)
         return made
 
@@ -79,7 +79,7 @@ class Knowledge:
         arguments = {"entityType": entity_type, "id": id_, **changes}
         if "version" not in changes:
             arguments["version"] = self.read(name).version
-        return getattr(self.call("knowledge.update", **self._spelled(arguments)), entity_type)
+        return getattr(self.call("knowledge.update", **self._insert_ids(arguments)), entity_type)
 
     def append(self, name: str, text: str, /, **given: Any) -> Any:
         return self.update(name, **{"knowledge": text, "knowledgeMode": "append", "lastTaskId": "build"} | given)
@@ -89,15 +89,15 @@ class Knowledge:
         arguments = {"entityType": entity_type, "id": id_, **given}
         if "version" not in given:
             arguments["version"] = self.read(name).version
-        return self.call("knowledge.delete", **self._spelled(arguments))
+        return self.call("knowledge.delete", **self._insert_ids(arguments))
 
     def log(self, name: str, summary: str, /, **given: Any) -> Any:
         """Add an entry to a changelog."""
         arguments = {"parentType": self.ids[name][0], "parentId": name, "taskId": "build", "summary": summary}
-        return self.call("knowledge.append_changelog", **self._spelled(arguments | given)).entry
+        return self.call("knowledge.append_changelog", **self._insert_ids(arguments | given)).entry
 
     def check(self, *seen: Mapping[str, Any], commit: str = COMMIT, **given: Any) -> Any:
-        """Leave behind what was seen of some atoms, as they are now: `{"id": "Cart", "freshness": "changed"}`."""
+        """Record the freshness of atoms at their current versions: `{"id": "Cart", "freshness": "changed"}`."""
         atoms = [{"version": self.read(one["id"]).version, **one, "id": self[one["id"]]} for one in seen]
         return self.call("knowledge.record_check", projectId=self.project, commit=commit, atoms=atoms, **given)
 
@@ -108,16 +108,16 @@ class Knowledge:
         return self.call("knowledge.get", entityType=entity_type, id=id_, **given)
 
     def read(self, name: str) -> Any:
-        """An atom or a molecule by itself."""
+        """Return an atom or a molecule without its relations."""
         return getattr(self.get(name, includeChangelog=False), self.ids[name][0])
 
     def search(self, query: str | None = None, *, of: str = "atom", **given: Any) -> Any:
-        """A page of atoms, or of molecules."""
+        """Return a page of atoms or of molecules."""
         arguments = {"entityType": of, "projectId": self.project, "limit": 100, **given}
-        return self.call("knowledge.search", **self._spelled(arguments), **{} if query is None else {"query": query})
+        return self.call("knowledge.search", **self._insert_ids(arguments), **{} if query is None else {"query": query})
 
-    def found(self, query: str | None = None, **given: Any) -> list[str]:
-        """The names of what is found."""
+    def find_names(self, query: str | None = None, **given: Any) -> list[str]:
+        """Return the names of what a search finds."""
         page = self.search(query, **given)
         assert page.count == len(page.items)
         return [one.name for one in page.items]
@@ -125,25 +125,25 @@ class Knowledge:
     def context(self, *paths: str, **given: Any) -> Any:
         return self.call("knowledge.context", projectId=self.project, paths=list(paths), **given)
 
-    def matching(self, path: str) -> list[str]:
-        """The names of the atoms that a path is of."""
+    def names_matching(self, path: str) -> list[str]:
+        """Return the names of the atoms that match a path."""
         known = self.context(path, includeChangelog=False)
         return sorted(atom.name for some in (*known.molecules, known) for atom in atoms_of(some))
 
     def entries(self, name: str, **given: Any) -> list[str]:
-        """What the changelog says, newest first."""
+        """Return the summaries of a changelog, newest first."""
         page = self.call("knowledge.search_changelog", parentType=self.ids[name][0], parentId=self[name], **given)
         return [one.summary for one in page.entries]
 
-    def listed(self) -> dict[str, Any]:
-        """Every atom in short, by name."""
+    def list_atoms(self) -> dict[str, Any]:
+        """Return every atom of the list by name."""
         return {one.name: one for one in self.call("knowledge.list", projectId=self.project, limit=1000).atoms}
 
-    def _spelled(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments with ids in place of names."""
-        return {field: self._spelled_one(field, value) for field, value in arguments.items()}
+    def _insert_ids(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments with ids in place of names."""
+        return {field: self._insert_id(field, value) for field, value in arguments.items()}
 
-    def _spelled_one(self, field: str, value: Any) -> Any:
+    def _insert_id(self, field: str, value: Any) -> Any:
         if field in ("relatedAtoms", "relatedMolecules") and isinstance(value, dict):
             key = f"{field[7:-1].lower()}Id"
             return [{key: self[name], "reason": reason} for name, reason in value.items()]
@@ -152,18 +152,18 @@ class Knowledge:
 
 
 def atoms_of(some: Any) -> list[Any]:
-    """The atoms of a molecule in an answer, or those that are of none."""
+    """Return the atoms of a molecule in an answer, or those without a molecule."""
     atoms: list[Any] = some.orphan_atoms if hasattr(some, "orphan_atoms") else some.atoms
     return atoms
 
 
-def ended(call: Any) -> tuple[str, str, str | None]:
-    """How a call ended: the family of its refusal, the code and the field."""
+def outcome_of(call: Any) -> tuple[str, str, str | None]:
+    """Return how a call ended: the family of its error, the code and the field."""
     try:
         answer = call()
     except GroundplanError as error:
         family = next(one for one in type(error).__mro__ if GroundplanError in one.__bases__)
         return family.__name__, error.code, error.details.get("field")
-    except Exception as defect:  # told like the rest, so that one does not hide the others
+    except Exception as defect:  # reported like the rest, so that one does not hide the others
         return "crashed", repr(defect), None
     return "answered", repr(answer), None

@@ -1,17 +1,17 @@
-"""Patterns on which a matcher that goes back would take forever, each as long as a pattern may be, and their paths.
+"""Patterns of maximal length on which a backtracking matcher takes exponential time, and their paths.
 
-A path has every text that its pattern asks for, only not in the right place: so a glance does not tell them apart.
+A path contains every text of its pattern, but in the wrong place, so a quick check cannot tell them apart.
 """
 
 from __future__ import annotations
 
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
 
-# Sixty braces in one another, and thirty of which each has a branch of its own that is tried to the last.
+# Sixty nested braces, and thirty with a branch each that is tried last.
 NESTED = "{" * 60 + "a*,*b" + "}" * 60
 NESTED_BRANCHES = "".join(f"{{*[{n % 10}a]{'?' * (n // 10)}[b]," for n in range(30)) + "?" + "}" * 30
 
-# The pattern, and what its paths repeat.
+# The pattern, and the unit that its paths repeat.
 PATHOLOGICAL = {
     "**/a/**/a/…/b/*": ("**/a/" * 100 + "**/b/*", "a/"),
     "**/a/a/**/a/a/…/b": ("**/a/a/" * 72 + "b", "a/"),
@@ -30,6 +30,6 @@ PATHOLOGICAL = {
 
 
 def long_path(unit: str, chars: int = PATH_CHARS_MAX) -> str:
-    """A path that repeats something, after a `b` that is of no use there."""
+    """Return a path that repeats a unit, after a `b` that does not help."""
     begin = "b/" if unit.endswith("/") else "b"
     return (begin + unit * chars)[:chars].rstrip("/")

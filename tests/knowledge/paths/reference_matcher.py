@@ -1,7 +1,7 @@
-"""What patterns mean, worked out slowly: straight from the rules, with nothing in common with the code that is tested.
+"""A slow reference matcher, written from the rules alone and independent of the tested code.
 
-A text becomes units (an escape, a class, or a character), braces are written out by rewriting the first pair of them,
-and matching tries everything that a star could stand for.
+A text becomes units (an escape, a class, or a character), braces are expanded one pair at a time, and matching tries
+everything that a star can stand for.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ OUTSIDE = {"", ".", ".."}
 Units = tuple[str, ...]
 
 
-class Refused(Exception):
-    """The text is no pattern."""
+class NotAPattern(Exception):
+    """The text is not a pattern."""
 
 
 def is_pattern(text: str) -> bool:
     try:
-        rows(text)
-    except Refused:
+        alternatives(text)
+    except NotAPattern:
         return False
     return True
 
 
 def matches(text: str, path: str) -> bool:
-    """Whether a pattern matches a path."""
+    """Return whether a pattern matches a path."""
     names = tuple(path.split("/"))
     if OUTSIDE & set(names) or (len(names[0]) == 2 and names[0][0] in LETTERS and names[0][1] == ":"):
         return False
     while text.startswith("./"):
         text = text[2:]
-    return path == text or any(_leads(row, names) for row in rows(text))
+    return path == text or any(_segments_match(row, names) for row in alternatives(text))
 
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @cache
-def rows(text: str) -> tuple[tuple[Units, ...], ...]:
-    """The alternatives of a pattern, each as its segments."""
+def alternatives(text: str) -> tuple[tuple[Units, ...], ...]:
+    """Return the alternatives of a pattern, each as its segments."""
     while text.startswith("./"):
         text = text[2:]
     if not text or text[0] in "!/" or text[-1] == "/" or any(sign in text for sign in "\n\r\t"):
-        raise Refused
+        raise NotAPattern
     if text[0] in LETTERS and text[1:2] == ":" and text[2:3] in ("", "/"):
-        raise Refused
-    found = tuple(_segments(row) for row in _written_out(_units(text)))
+        raise NotAPattern
+    found = tuple(_segments(row) for row in _expand_braces(_units(text)))
     if len(found) > ALTERNATIVES_MAX:
-        raise Refused
+        raise NotAPattern
     return found
 
 
@@ -63,7 +63,7 @@ def _units(text: str) -> Units:
     if text[0] == "\\":
         length = 2
         if text[1:2] in ("", "/"):
-            raise Refused
+            raise NotAPattern
     if text[0] == "[":
         length = _length_of_class(text)
     return (text[:length], *_units(text[length:]))
@@ -74,10 +74,10 @@ def _length_of_class(text: str) -> int:
     at = first
     while at == first or text[at : at + 1] != "]":
         if text[at : at + 1] in ("", "/") or (text[at] == "\\" and text[at + 1 : at + 2] in ("", "/")):
-            raise Refused
+            raise NotAPattern
         name = text[at + 2 :].split(":]")[0]
         if text[at : at + 2] == "[:" and ":]" in text[at + 2 :] and name.isalpha():
-            raise Refused
+            raise NotAPattern
         at += 2 if text[at] == "\\" else 1
     _ranges(text[first:at])
     return at + 1
@@ -85,14 +85,14 @@ def _length_of_class(text: str) -> int:
 
 @cache
 def _ranges(inner: str) -> tuple[tuple[str, str], ...]:
-    """The ranges of what stands in a class, a single character being the range from itself to itself."""
+    """Return the ranges of a class; a single character is a range of one."""
     if not inner:
         return ()
     members = [part[-1] for part in _members(inner)]
     raw = list(_members(inner))
     if len(raw) >= 3 and raw[1] == "-":
         if members[0] > members[2]:
-            raise Refused
+            raise NotAPattern
         return ((members[0], members[2]), *_ranges("".join(raw[3:])))
     return ((members[0], members[0]), *_ranges("".join(raw[1:])))
 
@@ -104,8 +104,8 @@ def _members(inner: str) -> list[str]:
     return [inner[:length], *_members(inner[length:])]
 
 
-def _written_out(units: Units) -> list[Units]:
-    """Take the first brace, find its partner, and put each branch in the place of both."""
+def _expand_braces(units: Units) -> list[Units]:
+    """Expand the first pair of braces: each branch replaces it."""
     if "{" not in units:
         return [units]
     first = units.index("{")
@@ -117,15 +117,15 @@ def _written_out(units: Units) -> list[Units]:
         if depth == 0:
             break
     else:
-        raise Refused
+        raise NotAPattern
     before, after = units[:first], units[at + 1 :]
     if len(commas) == 1:
-        return _written_out((*before, r"\{", *units[first + 1 : at], r"\}", *after))
+        return _expand_braces((*before, r"\{", *units[first + 1 : at], r"\}", *after))
     found: list[Units] = []
     for begin, end in pairwise([*commas, at]):
-        found += _written_out((*before, *units[begin + 1 : end], *after))
+        found += _expand_braces((*before, *units[begin + 1 : end], *after))
         if len(found) > ALTERNATIVES_MAX:
-            raise Refused
+            raise NotAPattern
     return found
 
 
@@ -136,40 +136,40 @@ def _segments(units: Units) -> tuple[Units, ...]:
     for segment in segments:
         is_plain = not any(unit in "*?" or unit[0] == "[" for unit in segment)
         if is_plain and "".join(unit[-1] for unit in segment) in OUTSIDE:
-            raise Refused
+            raise NotAPattern
     return tuple(segments)
 
 
-def _leads(segments: Sequence[Units], names: tuple[str, ...]) -> bool:
+def _segments_match(segments: Sequence[Units], names: tuple[str, ...]) -> bool:
     @cache
-    def leads(segment: int, name: int) -> bool:
-        """Whether the segments from one on match all names from one on."""
+    def match_from(segment: int, name: int) -> bool:
+        """Return whether the segments from one index on match all names from another on."""
         if segment == len(segments):
             return name == len(names)
         if segments[segment] == ("*", "*"):
             if segment == len(segments) - 1:
                 return name < len(names)
-            return leads(segment + 1, name) or (name < len(names) and leads(segment, name + 1))
-        return name < len(names) and _is_called(segments[segment], names[name]) and leads(segment + 1, name + 1)
+            return match_from(segment + 1, name) or (name < len(names) and match_from(segment, name + 1))
+        return name < len(names) and _units_match(segments[segment], names[name]) and match_from(segment + 1, name + 1)
 
-    return leads(0, 0)
+    return match_from(0, 0)
 
 
 @cache
-def _is_called(units: Units, name: str) -> bool:
+def _units_match(units: Units, name: str) -> bool:
     @cache
-    def called(unit: int, at: int) -> bool:
-        """Whether the units from one on match all characters from one on."""
+    def match_from(unit: int, at: int) -> bool:
+        """Return whether the units from one index on match all characters from another on."""
         if unit == len(units):
             return at == len(name)
         if units[unit] == "*":
-            return called(unit + 1, at) or (at < len(name) and called(unit, at + 1))
-        return at < len(name) and _is(units[unit], name[at]) and called(unit + 1, at + 1)
+            return match_from(unit + 1, at) or (at < len(name) and match_from(unit, at + 1))
+        return at < len(name) and _unit_matches(units[unit], name[at]) and match_from(unit + 1, at + 1)
 
-    return called(0, 0)
+    return match_from(0, 0)
 
 
-def _is(unit: str, character: str) -> bool:
+def _unit_matches(unit: str, character: str) -> bool:
     if unit == "?":
         return True
     if len(unit) > 1 and unit[0] == "[":
