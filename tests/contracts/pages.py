@@ -24,7 +24,7 @@ from groundplan.surfaces.exception_log import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS
-from tests.purpose.exchange.written import waiver, written
+from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
 
 
@@ -290,7 +290,9 @@ def _formats() -> str:
         for one, about in FORMATS.items()
     ]
     example = native_json(
-        written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")])
+        make_published(
+            whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")]
+        )
     )
     return page(
         "Formats",

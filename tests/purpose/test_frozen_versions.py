@@ -1,4 +1,4 @@
-"""A published version stays as it is, with everything below it, whatever SQL is sent on the app's own connection."""
+"""A published version and everything below it stay unchanged by any SQL on the app's own connection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import FROZEN, VERSION_CHILD_TABLES
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import FreezeAttack, Precondition, sql_drop_guards
-from tests.purpose.rows import a_family, as_ada, place, published
+from tests.purpose.rows import insert_families, make_family, publish_columns, sql_act_as_ada
 
 ADA = person("ada")
 (VERSIONS,) = FROZEN
@@ -16,17 +16,17 @@ PAST_GRANTS = (Precondition.EDIT, Precondition.UNDO, Precondition.DETACH, Precon
 
 
 class Scene:
-    """A version that was published, and two drafts; each in a project of its own, of which one has no two drafts."""
+    """A published version and two drafts, each in its own project, because a project has one draft."""
 
     def __init__(self, engine: Engine) -> None:
         ada = engine.session(ADA.id)
         atlas, borealis, caspia = (
             str(ada.call("project.create", name=name).project.id) for name in ("atlas", "borealis", "caspia")
         )
-        self.final = a_family(atlas, "final", publishing=published())
-        self.draft = a_family(borealis, "draft", keys_from=20)
-        other = a_family(caspia, "other", keys_from=40)
-        place(engine, self.final, self.draft, other)
+        self.final = make_family(atlas, "final", publishing=publish_columns())
+        self.draft = make_family(borealis, "draft", keys_from=20)
+        other = make_family(caspia, "other", keys_from=40)
+        insert_families(engine, self.final, self.draft, other)
         self.siege = FreezeAttack(engine, VERSIONS, other)
 
 
@@ -44,9 +44,9 @@ def test_a_published_version_and_all_below_it_withstand_every_attack(engine: Eng
     with engine.transaction(ADA, keep=False) as run:
         assert siege.find_accepted(run, siege.attacks(scene.final, *Precondition)) == []
     if engine.dialect is Dialect.POSTGRES:
-        # Where the app has not even the rights to most of it, the guards stop those who have.
+        # Where the app role lacks the rights, the guards stop those who have them.
         with engine.owner_transaction() as run:
-            for statement in as_ada(engine):
+            for statement in sql_act_as_ada(engine):
                 run(statement)
             assert siege.find_accepted(run, siege.attacks(scene.final, *PAST_GRANTS)) == []
 
@@ -72,6 +72,6 @@ def test_only_the_owner_can_take_the_guards_down(engine: Engine, scene: Scene) -
     attacks = scene.siege.attacks(scene.final, Precondition.TAMPER)
 
     with engine.owner_transaction() as run:
-        for statement in as_ada(engine):
+        for statement in sql_act_as_ada(engine):
             run(statement)
         assert scene.siege.without_effect(run, attacks) == []

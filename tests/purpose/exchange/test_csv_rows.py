@@ -1,4 +1,4 @@
-"""CSV as others write it: separators, line ends, quotes and encodings, and how much there may be."""
+"""CSV of other programs: separators, line ends, quotes, encodings and limits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import io
 import pytest
 
 from groundplan.purpose.exchange.readers.read_csv import read_csv
+from tests.purpose.exchange.foreign_files import count_skipped, error_of, fields_of
 from tests.purpose.exchange.sheets import WHOLE, cells_of, read, titles
-from tests.purpose.exchange.taken_in import error_of, fields_of, skips
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -19,7 +19,7 @@ def test_separators_and_line_ends_are_told_from_the_file(separator: str, line_en
     reading = read(line_end.join(["", *rows]).replace("|", separator))
 
     assert titles(reading) == {"G1": "One, or; more"}
-    assert skips(reading) == {("column", "unknown in a sheet of factors"): 1}
+    assert count_skipped(reading) == {("column", "unknown in a sheet of factors"): 1}
 
 
 def test_each_sheet_may_have_a_separator_of_its_own() -> None:
@@ -39,7 +39,7 @@ def test_a_line_that_says_the_separator_is_understood(said: str) -> None:
     reading = read(f"{said}key;type;title, or, what, it, is, called\nG1;goal;One\n")
 
     assert [one.key for one in reading.document.nodes] == ["G1"]
-    assert skips(reading) == {("column", "unknown in a sheet of factors"): 1}
+    assert count_skipped(reading) == {("column", "unknown in a sheet of factors"): 1}
 
 
 def test_a_separator_that_is_said_may_be_any_and_holds_for_what_follows() -> None:
@@ -93,11 +93,11 @@ def test_a_cell_of_any_length_is_shortened_and_the_limit_of_the_csv_module_stays
     reading = read(f'key,type,title,description\nG1,goal,One,"{"ab," * 100_000}"')
 
     assert len((reading.document.nodes[0].description or "").encode()) <= 16_384
-    assert skips(reading) == {("description", "longer than 16384 bytes; shortened"): 1}
+    assert count_skipped(reading) == {("description", "longer than 16384 bytes; shortened"): 1}
     assert csv.field_size_limit() == before
 
 
-# What stands behind it would refuse the file as well, if anybody got there.
+# The rest would be refused as well, if it were read.
 LEFT_OPEN = '\n\n"left open'
 
 

@@ -1,4 +1,4 @@
-"""XML as a light tree, and everything about XML that is not wanted."""
+"""XML as a light tree, and the XML features that are refused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.readers import safe_xml
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
-from tests.purpose.exchange.written import tries
+from tests.purpose.exchange.theory_strategies import tries
 
-# (tag, attributes, pieces), which compares as one would like it to.
+# (tag, attributes, pieces), which can be compared.
 Plain = tuple[str, dict[str, str], list["str | Plain"]]
 
 
@@ -32,7 +32,7 @@ def error_of(raw: bytes | str) -> str:
     return caught.value.message
 
 
-# What comes out
+# Accepted
 
 
 def test_texts_and_elements_come_out_in_their_order() -> None:
@@ -101,31 +101,31 @@ trees: st.SearchStrategy[Plain] = st.recursive(
 )
 
 
-def written(tree: Plain) -> str:
+def write_xml(tree: Plain) -> str:
     tag, attributes, pieces = tree
     listed = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    inside = "".join(escape(piece) if isinstance(piece, str) else written(piece) for piece in pieces)
+    inside = "".join(escape(piece) if isinstance(piece, str) else write_xml(piece) for piece in pieces)
     return f"<{tag}{listed}>{inside}</{tag}>"
 
 
-def joined(tree: Plain) -> Plain:
-    """The same with texts that stand side by side as one."""
+def join_texts(tree: Plain) -> Plain:
+    """Return the tree with adjacent texts joined."""
     pieces: list[str | Plain] = []
     for piece in tree[2]:
         if isinstance(piece, str) and pieces and isinstance(pieces[-1], str):
             pieces[-1] += piece
         else:
-            pieces.append(piece if isinstance(piece, str) else joined(piece))
+            pieces.append(piece if isinstance(piece, str) else join_texts(piece))
     return tree[0], tree[1], pieces
 
 
 @tries(40)
 @given(tree=trees, encoding=st.sampled_from(["utf-8", "utf-16"]))
 def test_any_tree_comes_out_as_it_was_written(tree: Plain, encoding: str) -> None:
-    assert plain(read_xml(written(tree).encode(encoding))) == joined(tree)
+    assert plain(read_xml(write_xml(tree).encode(encoding))) == join_texts(tree)
 
 
-# What is refused
+# Refused
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 HOSTILE = {
@@ -213,7 +213,7 @@ def test_a_tag_without_end_is_refused_before_it_costs_much(start: bytes) -> None
     assert peak_bytes < 4 * TAG_BYTES_MAX
 
 
-# Whatever the bytes
+# Any bytes
 
 WHOLE = '<?xml version="1.0" encoding="{}"?>\n<m:a xmlns:m="u" Id="1"><!-- c --><b>é&lt;&#233;<![CDATA[x]]></b></m:a>'
 

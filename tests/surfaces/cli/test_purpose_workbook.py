@@ -26,7 +26,7 @@ from groundplan.purpose.exchange.readers.read_file import read_native
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.surfaces.cli.purpose.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, tries, written
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory, whole_theory
 from tests.surfaces.cli.conftest import Ended, Run
 
@@ -107,7 +107,7 @@ def kinds(book: Workbook) -> Iterator[tuple[Any, str]]:
 
 
 def titled(title: str) -> bytes:
-    return build_workbook(build_document(written(theory("G1", nodes={"G1": {"title": title}}))))
+    return build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"title": title}}))))
 
 
 # --- What is in it ----------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_a_text_that_looks_like_a_coded_letter_is_not_taken_for_one() -> None:
 
 def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
     def described(description: str | None) -> bytes:
-        return build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": description}}))))
+        return build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"description": description}}))))
 
     assert described("a\r\nb\rc") == described("a\nb\nc") != described("a b c")
     assert described("") == described(None)
@@ -190,13 +190,13 @@ def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
 
 def test_the_longest_text_is_whole() -> None:
     text = "ab" * (TEXT_BYTES_MAX // 2)
-    raw = build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": text}}))))
+    raw = build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"description": text}}))))
 
     assert cells(opened(raw))["Factors"][1][3] == text
 
 
 def test_the_same_theory_gives_the_same_bytes_because_none_of_them_tells_the_time() -> None:
-    document = build_document(written(whole_theory()))
+    document = build_document(make_published(whole_theory()))
     raw = build_workbook(document)
 
     assert build_workbook(document) == raw

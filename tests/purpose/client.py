@@ -1,8 +1,8 @@
-"""A theory on the desk: tests draw it as chains of keys of their own, and speak of it by the keys it got.
+"""A client of one project's purpose for tests: a theory is drawn as chains and named by its keys.
 
-desk.draw("dig -> well -> water -> health")      # an activity, an output, an outcome and a goal
-desk.edit(add_edge("AC1", "OP1"))
-desk.publish()
+client.draw("dig -> well -> water -> health")    # an activity, an output, an outcome and a goal
+client.edit(add_edge("AC1", "OP1"))
+client.publish()
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Op = dict[str, Any]
 
 
 def op(name: str, /, **given: Any) -> Op:
-    """One operation of a batch."""
+    """Return one operation of a batch."""
     return {"op": name, **given}
 
 
@@ -32,17 +32,17 @@ def add_edge(source: str, target: str, **given: Any) -> Op:
     return op("add_edge", source=source, target=target, **given)
 
 
-class Purpose:
-    """Somebody at the purpose of one project."""
+class PurposeClient:
+    """An actor at the purpose of one project."""
 
     def __init__(self, session: Session, project: str = "atlas") -> None:
         self.session = session
         self.project = project
 
-    def by(self, who: str | Actor, kind: ActorKind = ActorKind.PERSON) -> Purpose:
-        """Somebody else at the same desk."""
+    def by(self, who: str | Actor, kind: ActorKind = ActorKind.PERSON) -> PurposeClient:
+        """Return a client of another actor."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
-        return Purpose(Session(self.session.store, actor, preferences=self.session.preferences), self.project)
+        return PurposeClient(Session(self.session.store, actor, preferences=self.session.preferences), self.project)
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         return self.session.call(operation, **{"project": self.project, **arguments})
@@ -54,7 +54,7 @@ class Purpose:
         return self.call("purpose.edit", operations=list(operations), **given)
 
     def draw(self, chain: str) -> list[str]:
-        """A chain that ends in a goal, from the activity at its beginning; the keys come back in its order."""
+        """Add a chain from an activity to a goal and return the keys in its order."""
         titles = [title.strip() for title in chain.split("->")]
         levels = LEVELS[len(LEVELS) - len(titles) :]
         nodes = [add_node(level, title, ref=title) for level, title in zip(levels, titles, strict=True)]
@@ -101,5 +101,5 @@ class Purpose:
 
 
 def failing(result: Any) -> dict[str, list[str]]:
-    """The checks of a gate that failed, with what they are about."""
+    """Return the failed checks of a gate with their refs."""
     return {check.code: check.refs for check in result.checks if check.result == "failed"}

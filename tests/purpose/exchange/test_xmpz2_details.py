@@ -1,14 +1,14 @@
-"""What a Miradi project has beside factors and links: texts, indicators, assumptions, and what nobody reads."""
+"""Miradi projects: texts, indicators, assumptions, and what is skipped."""
 
 from __future__ import annotations
 
 import pytest
 
 from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
-from tests.purpose.exchange.miradi import MiradiProject
+from tests.purpose.exchange.miradi_project import MiradiProject
 from tests.purpose.exchange.test_xmpz2 import chain, node, skipped
 
-# What is assumed
+# Assumptions
 
 
 @pytest.mark.parametrize("kind", ["Assumption", "SubAssumption", "AnalyticalQuestion"])

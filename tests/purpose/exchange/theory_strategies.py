@@ -1,9 +1,9 @@
-"""Theories to be written out: plain ones for examples, and hostile ones that nobody would write but anybody may.
+"""Theories for export: plain ones for examples, and hostile ones as Hypothesis strategies.
 
-    written(theory("AC1 -> OP1"), waivers=[waiver("goal_lonely", ["G1"])])
+    make_published(theory("AC1 -> OP1"), waivers=[make_waiver("goal_lonely", ["G1"])])
     @given(any_theory())
 
-Every text is one that the gate lets in: no control characters but tab and line ends, no halves of surrogate pairs.
+Every text passes the input gate: no control characters but tab and line ends, no lone surrogates.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from groundplan.purpose.model import (
 from groundplan.purpose.observing.observation_rows import Measurement, Waiver
 from tests.machines.budget import budget
 
-# What ends a label, a quote, a comment, a row or an element in some format, and what only looks like nothing.
+# Text that ends a label, a quote, a comment, a row or an element in some format, and invisible text.
 TROUBLE = (
     '"', "'", "`", "```", "\\", "\\\\", '\\"', "\n", "\r\n", "\r", "\t", "\u2028", "\u00a0", "  ", "|", "\\|",
     "<", ">", "&", "&amp;", "&#10;", "#quot;", "#35;", "#", "%", "%%", "%%{init: {}}%%", "<b>", "<!--", "-->", "--",
@@ -49,7 +49,7 @@ TROUBLE = (
     "Wells", " ",
 )  # fmt: skip
 
-# What no gate lets in, and what a file from elsewhere could still hold in memory: nothing may break on it.
+# Text that no gate accepts but that a foreign file could contain: nothing may break on it.
 NEVER_STORED = "\x00\x01\x08\x0b\x0c\x1b\x1f\x7f\x80\x85\x9f\ufffe\uffff"
 
 DAYS = ("2026-01-31", "2026-11-15", "2027-02-28")
@@ -57,7 +57,7 @@ MOMENTS = (*DAYS, "2026-11-15T09:30:00.000Z", "2024-02-29T23:59:59.999Z")
 KEYS = ("G1", "G2", "OC1", "OC10", "OP1", "OP2", "AC1", "AC2")
 NUMBERS = (0, 1, -1, 12.5, 1e-9, 1e300, 5000.0, 2**60, -0.0, 0.1 + 0.2)
 
-STEPS_OF_AN_EXAMPLE = 100  # a theory takes as long as so many steps of a machine, in a proof
+STEPS_OF_AN_EXAMPLE = 100  # a theory takes as long as so many steps of a machine
 
 T = TypeVar("T")
 
@@ -65,12 +65,12 @@ _TYPES = {prefix: node_type for node_type, prefix in PREFIXES.items()}
 
 
 def tries(examples: int) -> settings:
-    """So many examples, the same ones each time; in a proof as many as it asks for."""
+    """Return settings for so many examples, the same each time; in a proof for as many as it asks for."""
     return budget(examples * STEPS_OF_AN_EXAMPLE, in_a_run=STEPS_OF_AN_EXAMPLE)
 
 
-def written(content: Content, **given: Any) -> Theory:
-    """A published version of the wells project with this content and, if not given, nothing observed."""
+def make_published(content: Content, **given: Any) -> Theory:
+    """Return a published version of the project wells with this content; without observations unless given."""
     plain: dict[str, Any] = {
         "project": "wells",
         "number": 2,
@@ -85,7 +85,7 @@ def written(content: Content, **given: Any) -> Theory:
     return Theory(content=content, **{**plain, **given})
 
 
-def waiver(
+def make_waiver(
     code: str,
     refs: list[str] | None = None,
     *,
@@ -96,24 +96,24 @@ def waiver(
     return Waiver(1, 0, code, refs or [], reason, owner, due, "2026-11-15T12:00:00.000Z", "ada")
 
 
-def measured(
+def make_measurement(
     indicator: str, value: float, as_of: str = "2026-11-15", *, source: str | None = None, note: str | None = None
 ) -> Measurement:
     return Measurement(1, 0, indicator, value, as_of, source, note, "2026-11-15T12:00:00.000Z", "ada")
 
 
 def hostile_text() -> st.SearchStrategy[str]:
-    """Text of any number of lines that the gate lets in; it may be empty or long."""
+    """Text of any number of lines that the input gate accepts; it may be empty or long."""
     return _pieces().map("".join) | st.sampled_from(TROUBLE).map(lambda one: one * 200)
 
 
 def hostile_sentence() -> st.SearchStrategy[str]:
-    """The same, in which something is said."""
+    """The same, not blank."""
     return hostile_text().map(lambda one: one if one.strip() else f"a{one}")
 
 
 def hostile_line(chars_max: int = 500) -> st.SearchStrategy[str]:
-    """The same on one line, as titles and words are once they are admitted: trimmed, composed, not empty."""
+    """The same on one line, as titles are after parsing: trimmed, composed, not empty."""
     return hostile_text().map(lambda one: _on_a_line(one, chars_max))
 
 
@@ -125,18 +125,18 @@ def any_theory(
     sentences: st.SearchStrategy[str] | None = None,
     texts: st.SearchStrategy[str] | None = None,
 ) -> Theory:
-    """A theory that the store could hold: cycles, several causes, arrows within a level and down, odd types for keys.
+    """Draw a theory that the store could hold: cycles, several causes, edges within a level and down, odd key types.
 
-    `lines` are titles, names and labels, `sentences` what must say something, `texts` what may be empty.
+    `lines` are titles, names and labels, `sentences` must not be blank, `texts` may be empty.
     """
-    one = _Chance(
+    one = _RandomChoices(
         draw,
         draw(_few(hostile_line() if lines is None else lines)),
         draw(_few(hostile_sentence() if sentences is None else sentences)),
         draw(_few(hostile_text() if texts is None else texts)),
     )
     content = _content(one)
-    return written(
+    return make_published(
         content,
         project=one.word(),
         number=one.of(range(1, 999)),
@@ -146,11 +146,11 @@ def any_theory(
         published_at=one.maybe(lambda: "2026-11-15T12:00:00.000Z"),
         statuses={key: one.of(AssumptionStatus) for key in one.some(content.assumptions)},
         latest={
-            key: measured(key, one.of(NUMBERS), one.of(MOMENTS), source=one.maybe(one.sentence))
+            key: make_measurement(key, one.of(NUMBERS), one.of(MOMENTS), source=one.maybe(one.sentence))
             for key in one.some(content.indicators)
         },
         waivers=[
-            waiver(
+            make_waiver(
                 one.of(["goal_without_indicator", "cycle", one.line()[:128]]),
                 [*one.some(KEYS[:2]), *one.some([one.line()])],
                 reason=one.sentence(),
@@ -162,8 +162,8 @@ def any_theory(
     )
 
 
-class _Chance:
-    """What is drawn for one theory. Its texts are a few, used again and again: to draw each anew takes too long."""
+class _RandomChoices:
+    """The random choices of one theory. It reuses a few texts, because drawing each anew takes too long."""
 
     def __init__(self, draw: st.DrawFn, lines: list[str], sentences: list[str], texts: list[str]) -> None:
         self._draw = draw
@@ -177,7 +177,7 @@ class _Chance:
         return given() if self.of((False, True)) else None
 
     def some(self, options: Iterable[T], most: int = 3) -> list[T]:
-        """Some of them, in their order."""
+        """Return some of the options, in their order."""
         listed = [*options]
         return [*dict.fromkeys(self.of(listed) for _ in range(self.of(range(most + 1))))] if listed else []
 
@@ -202,7 +202,7 @@ def _places(count: int) -> st.SearchStrategy[int]:
     return st.integers(0, count - 1)
 
 
-def _content(one: _Chance) -> Content:
+def _content(one: _RandomChoices) -> Content:
     keys = one.some(KEYS, 6)
     ends = [(source, target) for source in keys for target in keys if source != target]
     drawn = range(one.of(range(8))) if ends else []

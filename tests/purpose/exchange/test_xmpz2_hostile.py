@@ -1,4 +1,4 @@
-"""Miradi projects that are doubtful, hostile or odd: they are refused, or what is read of them holds together."""
+"""Odd or hostile Miradi projects are refused, or read as a consistent document."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_NAMED_MAX, read_xmpz2
 from groundplan.purpose.model import EdgeType
-from tests.purpose.exchange.miradi import MiradiProject, whole_project, xmpz2
+from tests.purpose.exchange.miradi_project import MiradiProject, whole_project, xmpz2
 from tests.purpose.exchange.test_xmpz2 import chain, edges, node
-from tests.purpose.exchange.written import tries
+from tests.purpose.exchange.theory_strategies import tries
 
 
 @pytest.mark.parametrize("kind", ["Strategy", "DiagramFactor", "DiagramLink", "Indicator"])
@@ -100,7 +100,7 @@ def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.Monk
         read_xmpz2(project.file())
 
 
-# Whatever the file
+# Any file
 
 FACTORS = ["Strategy", "IntermediateResult", "Cause", "BiodiversityTarget", "HumanWelfareTarget"]
 kinds = st.sampled_from(
@@ -118,15 +118,15 @@ things = st.dictionaries(
     max_size=12,
 )
 placed = st.dictionaries(ids | st.integers(10, 20).map(str), st.tuples(kinds, ids), max_size=8)
-drawn = st.lists(st.tuples(ids | st.integers(10, 20).map(str), ids | st.integers(10, 20).map(str), st.booleans()))
+links = st.lists(st.tuples(ids | st.integers(10, 20).map(str), ids | st.integers(10, 20).map(str), st.booleans()))
 
 
 @tries(40)
-@given(things=things, placed=placed, drawn=drawn)
+@given(things=things, placed=placed, links=links)
 def test_whatever_refers_to_whatever_the_theory_holds_together(
     things: dict[tuple[str, str], dict[str, list[str]]],
     placed: dict[str, tuple[str, str]],
-    drawn: list[tuple[str, str, bool]],
+    links: list[tuple[str, str, bool]],
 ) -> None:
     project = MiradiProject()
     project.factor("Strategy", "there is one", called="0")
@@ -135,7 +135,7 @@ def test_whatever_refers_to_whatever_the_theory_holds_together(
         project.factor(kind, f"{kind} {identifier}", called=identifier, **fields)
     for identifier, (kind, wrapped) in placed.items():
         project.factor("DiagramFactor", called=identifier, WrappedFactorId=project.ids(kind, wrapped))
-    for source, target, is_both_ways in drawn:
+    for source, target, is_both_ways in links:
         project.factor(
             "DiagramLink",
             FromDiagramFactorId=project.ids("Strategy", source),
@@ -156,7 +156,7 @@ def test_whatever_refers_to_whatever_the_theory_holds_together(
         (source, target)
         for source, target in (
             tuple("-".join(placed.get(end, ("", ""))) for end in link[:2])
-            for link in drawn  # as refs
+            for link in links  # as refs
         )
         if source != target and {source, target} <= refs
     }

@@ -1,4 +1,4 @@
-"""Files that somebody else wrote, or damaged: how they are made, and what may come of reading them."""
+"""Foreign and damaged files: how they are made, and what readers may return for them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _WORDS = ("title", "name", "owner", "unit", "frequency")
 _SORTS = ("nodes", "edges", "assumptions", "indicators")
 
 
-def taken(read: Reader, raw: bytes) -> ReadDocument | None:
-    """What a reader makes of a file; None if it refuses it. Nothing else may come of it, and nothing beyond limits."""
+def read_or_none(read: Reader, raw: bytes) -> ReadDocument | None:
+    """Return what a reader reads, or None if it refuses the file; fail on any other outcome."""
     try:
         reading = read(raw)
     except UnreadableFile:
         return None
-    within_limits(reading)
+    assert_within_limits(reading)
     return reading
 
 
-def within_limits(reading: ReadDocument) -> None:
-    """The document is one that could have been sent, and it names only what is in it."""
+def assert_within_limits(reading: ReadDocument) -> None:
+    """Assert that the document is a valid request and refers only to its own parts."""
     plain = msgspec.to_builtins(reading.document)
     if len(msgspec.json.encode(plain)) <= BODY_BYTES_MAX:
         validate_value(plain)
@@ -48,19 +48,19 @@ def within_limits(reading: ReadDocument) -> None:
 
 
 def error_of(read: Reader, raw: bytes) -> str:
-    """Why a file is refused."""
+    """Return why a file is refused."""
     with pytest.raises(UnreadableFile) as refused:
         read(raw)
     return refused.value.message
 
 
-def skips(reading: ReadDocument) -> dict[tuple[str, str], int]:
-    """How often what did not come in, and why."""
+def count_skipped(reading: ReadDocument) -> dict[tuple[str, str], int]:
+    """Return how many things were skipped, by kind and reason."""
     return {(one.what, one.why): one.count for one in reading.skipped}
 
 
-def as_it_comes_back(theory: Theory) -> dict[str, Any]:
-    """Every field of the nodes, edges, assumptions and indicators of a theory; blank texts are none."""
+def expected_fields(theory: Theory) -> dict[str, Any]:
+    """Return every field of a theory's nodes, edges, assumptions and indicators, without blank texts."""
     plain: dict[str, Any] = msgspec.to_builtins(build_document(theory))
     for one in (one for sort in _SORTS for one in plain[sort]):
         for field, value in [*one.items()]:
@@ -72,14 +72,14 @@ def as_it_comes_back(theory: Theory) -> dict[str, Any]:
 
 
 def fields_of(reading: ReadDocument) -> dict[str, Any]:
-    """The same of what was read."""
+    """Return the same fields of a document that was read."""
     plain: dict[str, Any] = msgspec.to_builtins(reading.document)
     return {sort: plain[sort] for sort in _SORTS}
 
 
 @st.composite
-def damaged(draw: st.DrawFn, whole: bytes, pieces: tuple[bytes, ...]) -> bytes:
-    """A file of which parts were lost, doubled, overwritten, or which somebody opened in the wrong editor."""
+def damaged_files(draw: st.DrawFn, whole: bytes, pieces: tuple[bytes, ...]) -> bytes:
+    """Draw a file with lost, doubled or overwritten parts, or with a wrong encoding."""
     raw = whole
     for _ in range(draw(st.integers(1, 4))):
         at, until = sorted(draw(st.tuples(st.integers(0, len(raw)), st.integers(0, len(raw)))))

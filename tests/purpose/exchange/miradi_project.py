@@ -1,4 +1,4 @@
-"""Small Miradi projects for tests, written the way Miradi writes them.
+"""Small Miradi projects for tests, written as Miradi writes them.
 
     project = MiradiProject()
     patrols = project.factor("Strategy", "Patrols")
@@ -6,8 +6,8 @@
     project.link(patrols, reefs)
     project.file()
 
-Names and texts are XML, so that they can be formatted. A factor is put on a diagram by its first link, and on a further
-one by `again=True`.
+Names and texts are XML, so that they can be formatted. The first link of a factor puts it on a diagram; `again=True`
+puts it on another one.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class MiradiProject:
         self._last_id = 0
 
     def factor(self, kind: str, name: str | None = None, *, called: str | None = None, **fields: str) -> Factor:
-        """An object in its pool, by an Id of its own or one that is given. Fields are XML."""
+        """Add an object to its pool, with a new or a given Id. Fields are XML."""
         factor = Factor(kind, self._new_id() if called is None else called)
         self._put(kind, factor.id, ({} if name is None else {"Name": name}) | fields)
         return factor
 
     def place(self, factor: Factor, *, again: bool = False) -> str:
-        """The diagram factor of a factor."""
+        """Return the diagram factor of a factor."""
         if again or factor not in self._placed:
             self._placed[factor] = self._new_id()
             wrapped = self.tag("WrappedByDiagramFactorId", self.tag(f"{factor.kind}Id", factor.id))
@@ -62,7 +62,7 @@ class MiradiProject:
         grouped: tuple[str, ...] = (),
         **fields: str,
     ) -> str:
-        """The Id of a link between two factors on a diagram; `again` means another diagram."""
+        """Link two factors on a diagram and return the Id of the link; `again` means another diagram."""
         ends = {
             f"{field}DiagramFactorId": self.tag(
                 "LinkableFactorId", self.tag(f"{factor.kind}Id", self.place(factor, again=again))
@@ -76,7 +76,7 @@ class MiradiProject:
         return link
 
     def ids(self, kind: str, *ids: str) -> str:
-        """A list of references."""
+        """Return a list of references."""
         return "".join(self.tag(f"{kind}Id", one) for one in ids)
 
     def tag(self, name: str, content: str, attributes: str = "") -> str:
@@ -100,12 +100,14 @@ class MiradiProject:
 
 
 def xmpz2(xml: bytes) -> bytes:
-    """XML in a file of Miradi's, beside the things that such a file has besides."""
-    return zipped({"project.xml": xml, "schema.rnc": b"start = ConservationProject.element", "images/CM1.png": b"PNG"})
+    """Return a Miradi file with this XML and the other usual members."""
+    return make_zip(
+        {"project.xml": xml, "schema.rnc": b"start = ConservationProject.element", "images/CM1.png": b"PNG"}
+    )
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip archive, which is the same every time."""
+def make_zip(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a zip archive with the same bytes every time."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, content in members.items():
@@ -114,7 +116,7 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 
 def whole_project() -> MiradiProject:
-    """A results chain and a situation model, with a bit of everything."""
+    """Return a results chain and a situation model with one of everything."""
     project = MiradiProject()
     goal = project.factor("Goal", "More reef", Details="By 2030 it is <b>twice</b> as much.")
     healthy = project.factor("Indicator", "Cover of coral", Unit="%")
