@@ -37,7 +37,7 @@ from groundplan.work.containers.container import Task
 from groundplan.work.graph.next import Offers
 from groundplan.work.graph.plan import Planned
 from tests.contracts.write import VERBS
-from tests.surfaces.migrated import migrate_once
+from tests.surfaces.copied_schema import migrate_once
 
 if TYPE_CHECKING:
     from groundplan.verbs import AddNode, PlanNode

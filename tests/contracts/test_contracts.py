@@ -25,7 +25,7 @@ from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
 from tests.contracts.words import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
-from tests.surfaces.migrated import migrate_once
+from tests.surfaces.copied_schema import migrate_once
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")

@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.standby import Standby
-from tests.surfaces.mcp.peer import Wire, call
+from tests.surfaces.mcp.connection import Connection, call
 
 STDERR = 2
 
 
-class Agent(Wire):
+class Agent(Connection):
     """An agent with a server process of its own."""
 
     def __init__(self, program: Standby, db: str, *flags: str) -> None:

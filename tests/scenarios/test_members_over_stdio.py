@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.engines import Engine
 from tests.scenarios.agents import Serve
 from tests.standby import Standby
-from tests.surfaces.mcp.peer import PATIENCE_S
+from tests.surfaces.mcp.connection import PATIENCE_S
 
 pytestmark = pytest.mark.slow  # every test starts servers
 

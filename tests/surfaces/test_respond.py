@@ -1,4 +1,4 @@
-"""The one way out: an answer is encoded once, and an error reads as its group and its surface have it."""
+"""The way out of every surface: an answer is encoded once, and errors follow their group and surface."""
 
 from __future__ import annotations
 

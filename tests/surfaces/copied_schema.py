@@ -1,6 +1,6 @@
-"""New SQLite files that get their schema from the first one: to take every step takes ten times as long as to copy it.
+"""New SQLite files that copy the schema of the first one, because migrating takes ten times as long.
 
-That the steps are taken, and what they lead to, the tests of the store and of `init` try.
+The tests of the store and of `init` run the migrations themselves.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _take_every_step = file.migrate
 
 
 def migrate_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each new file get what the steps made of the first one."""
+    """Make each new file a copy of the first migrated one."""
     monkeypatch.setattr(file, "migrate", _migrate)
 
 
 def _migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
     (version,) = connection.execute("PRAGMA schema_version").fetchone()
-    if version or steps is not None or schema != ours():  # somebody has used it already, or wants something else
+    if version or steps is not None or schema != ours():  # the file is in use already, or other migrations are wanted
         _take_every_step(connection, schema, steps)
         return
     connection.execute("PRAGMA journal_mode = WAL")

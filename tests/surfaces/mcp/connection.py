@@ -1,4 +1,4 @@
-"""A client's end of a connection, in bytes, to a server in this process or in one of its own."""
+"""A client's end of an MCP connection, in bytes, to a server in this process or in a child process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.mcp.stdio import serve
 
 PROGRAM = Path(__file__).with_name("program.py")
-PATIENCE_S = 20.0  # how long a test waits for what must come; only a failing test ever waits this long
+PATIENCE_S = 20.0  # how long a test waits for an expected event; only a failing test waits this long
 
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -28,17 +28,17 @@ SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 def envelope(version: Any = "2026-07-28", **others: Any) -> dict[str, Any]:
-    """Parameters with the envelope of a stateless request."""
+    """Return parameters with the envelope of a stateless request."""
     return {"_meta": {VERSION_KEY: version, CAPABILITIES_KEY: {}}, **others}
 
 
 def call(name: str, /, **arguments: Any) -> dict[str, Any]:
-    """The parameters of a tools/call."""
+    """Return the parameters of a tools/call."""
     return {"name": name, "arguments": arguments}
 
 
 class GateTools:
-    """`echo` answers with its arguments; `wait` says that it began, then holds the worker until released."""
+    """`echo` answers with its arguments; `wait` signals its start and blocks the worker until released."""
 
     def __init__(self) -> None:
         self.began = threading.Event()
@@ -67,8 +67,8 @@ class GateTools:
         return ToolAnswer(json.dumps({"refused by": name, "code": error.code}), True)
 
 
-class Wire:
-    """Lines to a server and from it."""
+class Connection:
+    """A connection that sends and receives lines."""
 
     def __init__(self, to_fd: int, from_fd: int) -> None:
         self._to_fd = to_fd
@@ -87,7 +87,7 @@ class Wire:
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def request(self, method: str, params: Any = None, *, id: Any = None) -> Any:  # noqa: A002 - the wire's word
-        """Send a request and return its id, which is the next number unless given."""
+        """Send a request and return its id, the next number unless given."""
         self._last_id += 1
         request_id = self._last_id if id is None else id
         message = {"jsonrpc": "2.0", "id": request_id, "method": method}
@@ -95,24 +95,24 @@ class Wire:
         return request_id
 
     def receive(self) -> Any:
-        """The next message from the server."""
+        """Return the next message of the server."""
         line = self._line()
         assert line is not None, "the server closed the connection"
         return json.loads(line)
 
     def ask(self, method: str, params: Any = None) -> Any:
-        """The answer to a request, which must be the next message."""
+        """Return the answer to a request, which must be the next message."""
         request_id = self.request(method, params)
         answer = self.receive()
         assert answer["id"] == request_id
         return answer
 
     def error(self, method: str, params: Any = None) -> Any:
-        """The error a request is refused with."""
+        """Return the error of a refused request."""
         return self.ask(method, params)["error"]
 
     def result(self, method: str, params: Any = None) -> Any:
-        """The result of a request."""
+        """Return the result of a request."""
         return self.ask(method, params)["result"]
 
     def initialize(self, revision: str = "2025-11-25") -> Any:
@@ -125,21 +125,21 @@ class Wire:
         self.notify("notifications/initialized")
         return answer
 
-    def rest(self) -> list[Any]:
-        """End the input and return everything that is still sent."""
+    def read_rest(self) -> list[Any]:
+        """End the input and return all remaining messages."""
         os.close(self._to_fd)
         self._to_fd = -1
-        return self.remaining()
+        return self.read_remaining()
 
-    def remaining(self) -> list[Any]:
-        """Everything that is sent until the server closes its output."""
+    def read_remaining(self) -> list[Any]:
+        """Return all messages until the server closes its output."""
         messages = []
         while (line := self._line()) is not None:
             messages.append(json.loads(line))
         return messages
 
-    def rest_raw(self) -> bytes:
-        """End the input and return the bytes of everything that is still sent."""
+    def read_rest_bytes(self) -> bytes:
+        """End the input and return all remaining bytes."""
         os.close(self._to_fd)
         self._to_fd = -1
         said = self._held
@@ -148,14 +148,14 @@ class Wire:
         return said
 
     def stall(self) -> None:
-        """Send pings and read no answer, until neither end has moved for a while."""
+        """Send pings without reading answers until neither end moves."""
         os.set_blocking(self._to_fd, False)
         pings = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 1000
         while select.select([], [self._to_fd], [], 0.2)[1]:
             pings = pings[os.write(self._to_fd, pings) :] or pings
 
     def flood(self, raw: bytes) -> bytes:
-        """Send these bytes and return those that went out before the server had read nothing for a while."""
+        """Send these bytes and return those that were sent before the server stopped reading."""
         os.set_blocking(self._to_fd, False)
         sent = 0
         while sent < len(raw) and select.select([], [self._to_fd], [], 0.2)[1]:
@@ -188,7 +188,7 @@ class Wire:
         self._to_fd = self._from_fd = -1
 
 
-class Peer(Wire):
+class ThreadConnection(Connection):
     """A connection to `serve` on a thread of this process."""
 
     def __init__(self, tools: Tools, *, blocking: bool = True, **options: Any) -> None:
@@ -206,8 +206,8 @@ class Peer(Wire):
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
 
-    def ended(self) -> int | None:
-        """The exit status, once the server has ended."""
+    def wait_for_end(self) -> int | None:
+        """Return the exit status after the server has ended."""
         self._thread.join(PATIENCE_S)
         return self.status
 
@@ -221,8 +221,8 @@ class Peer(Wire):
         self._thread.join(PATIENCE_S)
 
 
-class Child(Wire):
-    """A connection to the test program, a server in a process of its own."""
+class ProcessConnection(Connection):
+    """A connection to the test program in a child process."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -237,8 +237,8 @@ class Child(Wire):
         self.process.stdin.close()
         self.process.stdout.close()
 
-    def ended(self) -> tuple[int, str]:
-        """The exit status and all of stderr, once the process has ended."""
+    def wait_for_end(self) -> tuple[int, str]:
+        """Return the exit status and stderr after the process has ended."""
         assert self.process.stderr is not None
         said = self.process.stderr.read().decode()
         return self.process.wait(PATIENCE_S), said
