@@ -17,7 +17,7 @@ from tests.answers import to_json
 from tests.engines import Engine, fill_once
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
-from tests.races.barrier import at_once
+from tests.races.concurrent_calls import run_at_once
 from tests.work.containers.tags.client import TagsClient, all_rows
 
 CAP = 1_000
@@ -256,7 +256,7 @@ def test_an_answer_names_a_hundred_and_fits_while_all_are_renamed(client: TagsCl
 def test_two_who_rename_the_same_tag_at_once_rename_it_once(engine: Engine, tagged_project: TagsClient) -> None:
     agents = [TagsClient(engine, Session(engine.another_store(), local_actor(f"agent {n}"))) for n in range(4)]
 
-    answers = at_once([partial(one.rename, "coast", f"new {n}") for n, one in enumerate(agents)])
+    answers = run_at_once([partial(one.rename, "coast", f"new {n}") for n, one in enumerate(agents)])
 
     assert sorted(getattr(one, "code", "renamed") for one in answers) == [*["not_found"] * 3, "renamed"]
     (renamed,) = (one for one in answers if not isinstance(one, Exception))

@@ -14,7 +14,7 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
-from tests.races.barrier import at_once
+from tests.races.concurrent_calls import run_at_once
 from tests.work.containers.templates.client import TemplatesClient
 from tests.work.containers.templates.rows import all_rows
 
@@ -65,7 +65,7 @@ def agents(engine: Engine, client: TemplatesClient) -> list[TemplatesClient]:
 
 
 def test_of_many_who_make_a_template_of_one_name_at_once_one_does(engine: Engine, client: TemplatesClient) -> None:
-    answers = at_once([partial(one.create, "Release") for one in agents(engine, client)])
+    answers = run_at_once([partial(one.create, "Release") for one in agents(engine, client)])
 
     assert sorted(getattr(one, "code", "made") for one in answers) == ["made", *["template_exists"] * 3]
     assert client.own_names() == ["Release"]
@@ -74,6 +74,6 @@ def test_of_many_who_make_a_template_of_one_name_at_once_one_does(engine: Engine
 def test_sections_that_are_added_at_once_each_get_a_place_of_their_own(engine: Engine, client: TemplatesClient) -> None:
     client.create("Release")
 
-    at_once([partial(one.add, "Release", f"of {n}") for n, one in enumerate(agents(engine, client))])
+    run_at_once([partial(one.add, "Release", f"of {n}") for n, one in enumerate(agents(engine, client))])
 
     assert [one.ordinal for one in client.sections("Release")] == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""A project's knowledge and a working copy: tests write atoms on one side and files on the other."""
+"""A project's knowledge and its rule files: tests change atoms in the plan and files in a folder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from groundplan.session import Session
 
 
 def begin_project(session: Session, project: str) -> str:
-    """Make a project with one task, whose id is returned."""
+    """Create a project with one task and return the id of the task."""
     session.call("project.create", name=project)
     task: str = session.call("work.plan", project=project, nodes=[{"ref": "a", "summary": "a"}]).created[0].id
     return task
 
 
-class Notebook:
-    """One project, and the folder that its rule files are written to."""
+class RulesProject:
+    """A project and the folder of its rule files."""
 
     def __init__(self, session: Session, project: str, folder: Path, *, task: str | None = None) -> None:
         self.session = session
@@ -28,12 +28,12 @@ class Notebook:
         self.task = task or begin_project(session, project)
 
     def atom(self, name: str = "Cart", *paths: str, **more: Any) -> Any:
-        """Write an atom down."""
+        """Create an atom."""
         given = {"paths": list(paths) or ["src/cart/**"], "knowledge": "Never round twice.", **more}
         return self._write("atom", name, **given)
 
     def molecule(self, name: str) -> Any:
-        """Write a molecule down."""
+        """Create a molecule."""
         return self._write("molecule", name, knowledge="Holds for all of them.")
 
     def _write(self, entity: str, name: str, **given: Any) -> Any:
@@ -48,21 +48,21 @@ class Notebook:
         return getattr(made, entity)
 
     def change(self, atom: Any, **changes: Any) -> Any:
-        """Change an atom, whatever its version is by now."""
+        """Update an atom at its current version."""
         version = self.read(atom.id).version
         return self.session.call("knowledge.update", entityType="atom", id=atom.id, version=version, **changes).atom
 
-    def forget(self, atom: Any) -> None:
+    def delete(self, atom: Any) -> None:
         """Delete an atom."""
         version = self.read(atom.id).version
         self.session.call("knowledge.delete", entityType="atom", id=atom.id, version=version)
 
     def read(self, atom_id: str) -> Any:
-        """An atom as it is now."""
+        """Return an atom as it is now."""
         return self.session.call("knowledge.get", entityType="atom", id=atom_id).atom
 
-    def kept(self) -> list[tuple[str, tuple[str, ...], str]]:
-        """What the plan knows: names, patterns and knowledge."""
+    def read_atoms(self) -> list[tuple[str, tuple[str, ...], str]]:
+        """Return names, patterns and knowledge of all atoms."""
         found = self.session.call("knowledge.search", entityType="atom", projectId=self.project, limit=100).items
         return [(atom.name, tuple(atom.paths), atom.knowledge) for atom in found]
 
@@ -70,13 +70,13 @@ class Notebook:
         """Write the rule files."""
         return export(self.session, self.project, form, self.folder, **options)
 
-    def take(self, form: RuleFormat, *paths: str | Path) -> ImportedRules:
-        """Read rule files: those named, or all there are."""
+    def import_rules(self, form: RuleFormat, *paths: str | Path) -> ImportedRules:
+        """Import rule files: the named ones, or all."""
         named = [str(self.folder / path) for path in paths] or [str(self.folder)]
         return import_rules(self.session, self.project, self.task, form, named)
 
     def files(self) -> dict[str, str]:
-        """Every file of the working copy."""
+        """Return every file of the working copy."""
         return {
             path.relative_to(self.folder).as_posix(): path.read_bytes().decode()
             for path in sorted(self.folder.rglob("*"))
@@ -84,13 +84,13 @@ class Notebook:
         }
 
     def write(self, path: str, text: str | bytes) -> None:
-        """Put a file into the working copy."""
+        """Write a file into the working copy."""
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def edit(self, path: str, old: str, new: str) -> None:
-        """Change a file by hand."""
+        """Replace text in a file."""
         text = self.files()[path]
         assert old in text
         self.write(path, text.replace(old, new))

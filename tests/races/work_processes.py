@@ -1,4 +1,4 @@
-"""What processes of their own do in the races of the work graph: take nodes and finish them, or plan until killed."""
+"""Worker processes for the races of the work graph: they claim and resolve nodes, or plan until killed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ EDGES_OF_A_BATCH = 60
 
 
 class Shift(NamedTuple):
-    """What one agent did."""
+    """The result of one agent."""
 
     name: str
-    taken: list[str]  # ids, as often as they were claimed
+    taken: list[str]  # one id for each claim
     errors: list[str]
 
 
 def work_in_a_process(db: str, name: str, barrier: Barrier, shifts: Queue[Shift]) -> None:
-    """Open the database, wait for the others, and work; what was done goes to the queue."""
+    """Open the database, wait for the others, work, and put the result into the queue."""
     with groundplan.open(db, actor=name, kind="agent") as plan:
         plan.call("work.next", project=PROJECT)  # open the file and load the code before the race
         barrier.wait(START_S_MAX)
@@ -35,7 +35,7 @@ def work_in_a_process(db: str, name: str, barrier: Barrier, shifts: Queue[Shift]
 
 
 def work_until_done(plan: groundplan.Session, name: str) -> Shift:
-    """Take the next node and finish it, until everything is."""
+    """Claim and resolve nodes until all are resolved."""
     taken: list[str] = []
     errors: list[str] = []
     until = time.monotonic() + WORK_S_MAX
@@ -55,18 +55,18 @@ def work_until_done(plan: groundplan.Session, name: str) -> Shift:
     return Shift(name, taken, errors)
 
 
-def plan_in_a_process(db: str, told: Connection) -> None:
-    """Plan one batch after the other until killed, saying when each begins and when it is done."""
+def plan_in_a_process(db: str, reports: Connection) -> None:
+    """Plan batches until killed, reporting the start and the end of each."""
     with groundplan.open(db, actor="ada") as plan:
         for number in count():
             nodes = batch(number)
-            told.send(("begun", number, time.monotonic()))
+            reports.send(("begun", number, time.monotonic()))
             plan.call("work.plan", project=PROJECT, nodes=nodes)
-            told.send(("done", number, time.monotonic()))
+            reports.send(("done", number, time.monotonic()))
 
 
 def batch(number: int) -> list[dict[str, Any]]:
-    """Ten trees of ten nodes, of which some wait for others."""
+    """Return ten trees of ten nodes with some dependencies."""
     nodes = []
     for place in range(BATCH):
         node: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The pictures of the documentation: the example's theory, drawn on a day that never changes."""
+"""The pictures of the documentation: the example's theory, drawn on a fixed day."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 DAY = datetime(2026, 11, 15, 12, tzinfo=UTC)
 PROJECT = PROJECTS[0].name
 
-# What each picture is of. Those of the page follow the reader's own setting; the dark one shows what that looks like.
+# The options of each picture. Those of the page follow the reader's theme; the dark one is fixed.
 PICTURES: dict[str, dict[str, Any]] = {
     "plan": {"theme": "auto"},
     "pathway": {"theme": "auto", "pathway": "OC3"},
@@ -27,8 +27,8 @@ PICTURES: dict[str, dict[str, Any]] = {
 }
 
 
-def pictures() -> dict[Path, str]:
-    """Every picture as it should be, by its file."""
+def draw_pictures() -> dict[Path, str]:
+    """Return every picture by its file."""
     with (
         tempfile.TemporaryDirectory(prefix="groundplan-pictures-") as folder,
         Session(

@@ -1,4 +1,4 @@
-"""Several callers at the same moment, and how it ended for each."""
+"""Running calls at the same moment, and their results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from groundplan.kernel.errors import GroundplanError
 T = TypeVar("T")
 
 
-def at_once(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
-    """What each call gave or raised, when all of them start together."""
+def run_at_once(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
+    """Return what each call returned or raised when all start together."""
     barrier = threading.Barrier(len(calls))
     answers: dict[int, T | Exception] = {}
 
@@ -31,13 +31,13 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
     return [answers[place] for place in range(len(calls))]
 
 
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    """The same, for calls of several sorts."""
-    return at_once(calls)
+def run_together(*calls: Callable[[], Any]) -> list[Any]:
+    """Return the same for calls of different types."""
+    return run_at_once(calls)
 
 
-def codes(answers: Sequence[Any]) -> list[str]:
-    """How calls ended: the code of each refusal, `ok` for an answer; anything else is raised."""
+def outcome_codes(answers: Sequence[Any]) -> list[str]:
+    """Return the code of each error, or `ok`; other exceptions are raised."""
     for one in answers:
         if isinstance(one, Exception) and not isinstance(one, GroundplanError):
             raise one

@@ -1,4 +1,4 @@
-"""Names, patterns and knowledge of any kind that the plan can keep."""
+"""Hypothesis strategies for names, patterns and knowledge that the plan can store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.repository.rules.rule import ExportedAtom
 ATOM = "0f8fad5b-d9cb-469f-a165-70867728950e"
 PROJECT = "4g6j42"
 
-# What the input gate lets through: no control characters but these, no halves of pairs.
+# What the input gate accepts: no other control characters, no lone surrogates.
 _kept = st.characters(exclude_categories=("Cc", "Cs"))
 _telling = st.sampled_from(
     (
@@ -96,7 +96,7 @@ subjects = st.builds(
 
 
 def subject(**changes: object) -> ExportedAtom:
-    """An atom about the checkout page."""
+    """Return an atom about the checkout page."""
     known: dict[str, object] = {
         "atom_id": ATOM,
         "project_id": PROJECT,

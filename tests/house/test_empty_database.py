@@ -1,4 +1,4 @@
-"""What a test leaves behind on PostgreSQL, the next one does not find, and neither does the planner."""
+"""A PostgreSQL database is empty for the next test and for the planner."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MANY = (
 )
 
 
-def left(engine: PostgresEngine) -> dict[str, int]:
-    """How many rows each table has that has any."""
+def count_rows(engine: PostgresEngine) -> dict[str, int]:
+    """Return the number of rows of each table that has any."""
     tables = [name for (name,) in engine.as_owner("SELECT tablename FROM pg_tables WHERE schemaname = 'groundplan'")]
     counts = {name: int(engine.as_owner(f"SELECT count(*) FROM {name}")[0][0]) for name in tables}
     return {name: count for name, count in counts.items() if count and name != "schema_migrations"}
@@ -22,18 +22,18 @@ def test_few_rows_and_many_are_gone_and_a_schema_is_as_it_was(team: PostgresEngi
     untouched = team.as_owner(SIZES)[0][0]
 
     team.session("ada").call("project.create", name="atlas")
-    assert left(team).keys() >= {"projects", "events", "work_nodes"}
+    assert count_rows(team).keys() >= {"projects", "events", "work_nodes"}
     team.reset()
-    assert left(team) == {"organizations": 1}
+    assert count_rows(team) == {"organizations": 1}
 
     team.as_owner(MANY)
     assert team.as_owner(SIZES)[0][0] > untouched + DELETED_BYTES_MAX
     team.reset()
-    assert left(team) == {"organizations": 1}
+    assert count_rows(team) == {"organizations": 1}
     assert team.as_owner(SIZES)[0][0] <= untouched + DELETED_BYTES_MAX
 
     team.session("ada").call("project.create", name="atlas")
     team.as_owner("DROP TABLE answers CASCADE")
     team.reset()
-    assert left(team) == {"organizations": 1}
+    assert count_rows(team) == {"organizations": 1}
     assert team.session("ada").call("project.create", name="atlas", op_id="once").project.name == "atlas"
