@@ -24,12 +24,12 @@ from groundplan.context.schemas import (
 )
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
 VERSION = "2026-03-01T12:00:00.000Z"
 UPDATED = "2026-02-01T12:00:00.000Z"
-TRIES = settings(always(0), max_examples=scaled(30, 100))
+TRIES = settings(fixed_settings(0), max_examples=scaled(30, 100))
 
 
 def field(pointer: str, value: Any, *, kind: ValueKind | None = None, required: bool = False) -> PcivInputV1:

@@ -16,12 +16,12 @@ from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.knowledge.client import COMMIT, KnowledgeClient, outcome_of
 from tests.knowledge.conftest import open_atlas, open_client
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.manual_clock import ManualClock
 from tests.proof import scaled
 
 NOW = "2026-03-01T09:00:00.000Z"
-TRIES = settings(always(0), max_examples=scaled(10, 60))
+TRIES = settings(fixed_settings(0), max_examples=scaled(10, 60))
 FILES = [
     "src/payments/webhook-handler.ts",
     "src/payments/stripe-gateway.ts",

@@ -17,7 +17,7 @@ from tests.errors import error_of
 from tests.knowledge.client import NOWHERE, KnowledgeClient, outcome_of
 from tests.knowledge.conftest import open_atlas, open_client
 from tests.knowledge.rows import copy_atom
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.manual_clock import ManualClock
 from tests.proof import scaled
 
@@ -47,7 +47,7 @@ QUERIES = st.one_of(
     st.lists(st.one_of(st.sampled_from(OPERATORS), st.sampled_from(WORDS), BEGINNINGS), max_size=6).map(" ".join),
     st.lists(st.one_of(st.sampled_from(OPERATORS), BEGINNINGS), max_size=6).map("".join),
 )
-TRIES = settings(always(0), max_examples=scaled(40, 150))
+TRIES = settings(fixed_settings(0), max_examples=scaled(40, 150))
 
 
 def add_library(engine: Engine) -> KnowledgeClient:

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundplan.knowledge.words import WORD_CHARS_MAX, build_word_index, parse_query_words
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
 # Names with humps, digits, underscores and several scripts.
@@ -36,7 +36,7 @@ PIECES = st.sampled_from(
         "½",
     ]
 )
-TRIES = settings(always(0), max_examples=scaled(60, 300))
+TRIES = settings(fixed_settings(0), max_examples=scaled(60, 300))
 IDENTIFIERS = st.lists(PIECES, max_size=40).map("".join)
 
 

@@ -13,10 +13,10 @@ from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.context_files import PATHS_MAX, extract_context_files
 from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, ContentFormat
 from groundplan.work.containers.sections.section import Section
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
-TRIES = settings(always(0), max_examples=scaled(40, 200))
+TRIES = settings(fixed_settings(0), max_examples=scaled(40, 200))
 
 
 def section(content: str, title: str = "Context Files", content_format: str = "MARKDOWN") -> Section:

@@ -1,4 +1,4 @@
-"""A reader of rows as they are stored, past the product and on a connection that is kept open."""
+"""A reader of stored rows, past the product, on a connection that stays open."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.machines.work_rows import EventRow
 
 
-class Reader:
-    """Somebody who may read all of one database, whoever it belongs to."""
+class RowReader:
+    """A reader of one whole database."""
 
     def __init__(self, engine: Engine) -> None:
         self._connection: sqlite3.Connection | psycopg.Connection
@@ -36,20 +36,20 @@ class Reader:
         return self._connection.execute(statement).fetchall()
 
     def revs(self, project_ids: Sequence[str]) -> dict[str, int]:
-        """The revisions of some projects."""
-        return dict(self.all(f"SELECT id, rev FROM projects WHERE id IN ({quoted(project_ids)})"))
+        """Return the revisions of some projects."""
+        return dict(self.all(f"SELECT id, rev FROM projects WHERE id IN ({quote_ids(project_ids)})"))
 
     def events(self, project_ids: Sequence[str]) -> dict[str, list[EventRow]]:
-        """What happened in some projects, in its order."""
+        """Return the events of some projects in order."""
         found: dict[str, list[EventRow]] = {one: [] for one in project_ids}
         for project_id, *row in self.all(
             "SELECT project_id, rev, n, at, actor_id, op, subject, changes, decision "
-            f"FROM events WHERE project_id IN ({quoted(project_ids)}) ORDER BY project_id, rev, n"
+            f"FROM events WHERE project_id IN ({quote_ids(project_ids)}) ORDER BY project_id, rev, n"
         ):
             found[project_id].append(EventRow(*row)._replace(changes=json.loads(row[6])))
         return found
 
 
-def quoted(ids: Sequence[str]) -> str:
-    """Ids as a list for a statement."""
+def quote_ids(ids: Sequence[str]) -> str:
+    """Return ids as a list for a statement."""
     return ", ".join(f"'{one}'" for one in ids)
