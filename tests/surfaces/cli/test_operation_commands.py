@@ -16,7 +16,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.surfaces.cli.option_help import GROUP_HELP, OPTION_HELP
 from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.terminal import format_usage
+from groundplan.surfaces.cli.renderers import format_usage
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]

@@ -21,13 +21,14 @@ def doctor(invocation: Invocation) -> CommandResult:
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.terminal import draw_table, echo
+        from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 
-        draw_table(("status", "check", "finding"), [(found.status, found.name, found.message) for found in findings])
-        fixes = [found for found in findings if found.fix]
-        if fixes:
-            echo("", "Next steps:", *(f"  {found.name}: {found.fix}" for found in fixes))
-        echo("", "No checks failed." if is_well else "Some checks failed.")
+        View(
+            Rows("findings", "status, check: name, finding: message"),
+            Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
+            GAP,
+            "No checks failed." if is_well else "Some checks failed.",
+        )({"findings": findings})
 
     data = {"checks": [finding.body() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
