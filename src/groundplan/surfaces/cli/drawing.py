@@ -1,6 +1,6 @@
 """Views: the terminal output of an answer, declared as blocks.
 
-    View      prints its blocks, from top to bottom
+    View      prints its blocks from top to bottom, then what the answer leaves out and its next page
     "text"    one line; fields of the answer stand in braces, as in "Deleted {deleted}."
     GAP       a blank line, unless nothing comes before or after it
     Lines     the lines of a text or the items of a list, below a title
@@ -43,13 +43,12 @@ Columns = str | tuple[str, Source]
 
 
 class View:
-    """Blocks that print an answer."""
+    """Blocks that print an answer, and below them what it leaves out and its next page."""
 
-    def __init__(self, *blocks: Block) -> None:
-        self.blocks = blocks
+    def __init__(self, *blocks: Block, footer: Iterable[Block] | None = None) -> None:
+        self.blocks = (*blocks, *(FOOTER if footer is None else footer))
 
     def __call__(self, answer: Any) -> None:
-        """Print an answer."""
         print_parts(expand(self.blocks, answer))
 
 
@@ -61,7 +60,6 @@ class Lines:
         self.indent = INDENT if title else indent
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield the title and the lines, or nothing if there are none."""
         lines = [line for item in list_items(read(answer, self.source)) for line in self._format(item)]
         if lines and self.title:
             yield from (GAP, fill(self.title, answer))
@@ -81,7 +79,6 @@ class Fields:
         self.fields, self.indent = fields, indent
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield a table of the pairs that have a value, or nothing if there are none."""
         table = RichTable(box=None, show_header=False, pad_edge=False)
         table.add_column(style="bold")
         table.add_column(overflow="fold")
@@ -109,7 +106,6 @@ class Rows:
         self.title, self.empty, self.whole = title, empty, whole
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield the title and the table, or the text for an empty one."""
         items = list_items(read(answer, self.source))
         rows = [[to_text(read_cell(item, source)) for _, source in self.columns] for item in items]
         if rows:
@@ -136,7 +132,6 @@ class Each:
         self.source, self.blocks = source, blocks
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield the parts of all items."""
         for item in list_items(read(answer, self.source)):
             yield GAP
             yield from expand(self.blocks, item)
@@ -149,7 +144,6 @@ class When:
         self.source, self.blocks, self.otherwise = source, blocks, otherwise
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield the parts of the blocks that apply."""
         return expand(self.blocks if read(answer, self.source) else self.otherwise, answer)
 
 
@@ -160,31 +154,28 @@ class ByClass:
         self.by_class = by_class
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        """Yield the parts of the first class that the answer is of."""
         blocks = next(blocks for class_, blocks in self.by_class.items() if isinstance(answer, class_))
         return expand(blocks, answer)
 
 
 def format_left_out(left_out: Mapping[str, int]) -> str:
     """Return the number of missing entries of each part."""
-    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in left_out.items())
+    return ", ".join(f"{count} {re.sub('[._]', ' ', name)}" for name, count in left_out.items())
 
 
-def draw_left_out(answer: Any) -> Iterator[Part]:
+def note_left_out(answer: Any) -> Iterator[Part]:
     """Yield what the answer leaves out, if anything."""
     if left_out := read(answer, "left_out"):
         yield from (GAP, f"Not shown: {format_left_out(left_out)}")
 
 
-def draw_no_results(answer: Any) -> Iterator[Part]:
+def note_no_results(answer: Any) -> Iterator[Part]:
     """Yield that a page has no items, and whether there are some before it."""
     if not answer.items:
-        yield (
-            "Nothing found." if not answer.count else fill("No more results after {offset}; {count} in total.", answer)
-        )
+        yield f"No more results after {answer.offset}; {answer.count} in total." if answer.count else "Nothing found."
 
 
-def draw_next_page(answer: Any) -> Iterator[Part]:
+def note_next_page(answer: Any) -> Iterator[Part]:
     """Yield the option for the next page, and the size of this one where the answer has a total."""
     for name in ("offset", "cursor"):
         if not is_empty(value := read(answer, f"next_{name}")):
@@ -193,6 +184,7 @@ def draw_next_page(answer: Any) -> Iterator[Part]:
 
 
 WARNINGS = Lines("warnings", title="Warnings:")
+FOOTER = (note_left_out, note_next_page)
 
 
 def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
@@ -235,8 +227,7 @@ def read_cell(item: Any, source: Source) -> Any:
     value = read(item, source)
     if callable(source) or not isinstance(value, str):
         return value
-    is_time = source.endswith("_at") or source.rpartition(".")[2] in TIME_FIELDS
-    if is_time:
+    if source.endswith("_at") or source.rpartition(".")[2] in TIME_FIELDS:
         return format_time(value)
     return to_one_line(value) if len(value.splitlines()) > 1 else value
 

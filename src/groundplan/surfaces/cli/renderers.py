@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
 from groundplan.surfaces.cli.purpose import answers as purpose_answers
 from groundplan.surfaces.cli.work import containers, graph, sections, workflow
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     **graph.RENDERERS,
     **context_answers.RENDERERS,
     **knowledge_answers.RENDERERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, Literal
 
@@ -55,6 +55,12 @@ def format_title(name: str, summary: str | msgspec.UnsetType) -> str:
 def to_one_line(text: str) -> str:
     """Return a text with all whitespace collapsed, on one line."""
     return " ".join(text.split())
+
+
+def join_first(names: Sequence[str], count: int) -> str:
+    """Return the first `count` names on one line, and the number of the rest."""
+    more = f" and {len(names) - count:,} more" if len(names) > count else ""
+    return f"{', '.join(names[:count])}{more}"
 
 
 def format_time(stamp: str) -> str:

@@ -7,7 +7,7 @@ of answers, so a view is always complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -37,12 +37,11 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_next_page,
     read,
     to_text,
 )
 from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, to_one_line
+from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, join_first, to_one_line
 
 NO_VALUE, MISSING = "unset", "missing"
 QUIET, WARNING = "dim", "yellow"
@@ -91,9 +90,8 @@ def _cite(source_ids: list[str], numbers: Mapping[str, str]) -> str:
 
 
 def _format_options(options: list[str]) -> str:
-    more = len(options) - OPTIONS_SHOWN_MAX
-    listed = ", ".join(escape_control_chars(_quote_if_ambiguous(option)) for option in options[:OPTIONS_SHOWN_MAX])
-    return f"{listed or 'no options'} and {more} more" if more > 0 else listed or "no options"
+    quoted = [escape_control_chars(_quote_if_ambiguous(option)) for option in options]
+    return join_first(quoted, OPTIONS_SHOWN_MAX) or "no options"
 
 
 def _format_sources(answer: ContextView) -> Iterator[str]:
@@ -256,7 +254,7 @@ CHANGE = (
 HEADER = Fields(*RUN, _list_last_change, "rev")
 NEXT_SET = "Next: groundplan context set {run.id} /POINTER VALUE"
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "context.view": View(
         Fields(*RUN, "version: context_version_id, rev"),
         Rows(_list_inputs, "pointer: name", FACT, title="Inputs:", whole=("provenance",)),
@@ -291,7 +289,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             empty="No runs here. Next: groundplan context draft --project PROJECT",
             whole=("run", "status"),
         ),
-        draw_next_page,
     ),
     "context.diff": View(
         When(lambda answer: answer.inputs or answer.constraints or answer.sources, otherwise=("No differences.",)),

@@ -5,8 +5,7 @@ The command line has no limit on the size of answers, so they are always complet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from msgspec import UnsetType
 
@@ -24,11 +23,10 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_next_page,
-    draw_no_results,
     indent,
+    note_no_results,
 )
-from groundplan.surfaces.cli.terminal import format_time
+from groundplan.surfaces.cli.terminal import format_time, join_first
 
 PATHS_SHOWN_MAX = 3
 CREATE = "groundplan knowledge create NAME --type atom --path PATTERN"
@@ -83,16 +81,11 @@ def _format_entry(one: ChangelogLine) -> str:
 
 def _format_freshness(atom: Atom | ListedAtom) -> str:
     freshness = atom.freshness
-    return f"{freshness.state} {_join_paths(freshness.files or ())}".rstrip() if freshness else ""
+    return f"{freshness.state} {join_first(freshness.files or (), PATHS_SHOWN_MAX)}".rstrip() if freshness else ""
 
 
 def _format_paths(atom: Atom | ListedAtom) -> str:
-    return _join_paths(atom.paths or ())
-
-
-def _join_paths(paths: Sequence[str]) -> str:
-    more = len(paths) - PATHS_SHOWN_MAX
-    return ", ".join(paths[:PATHS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+    return join_first(atom.paths or (), PATHS_SHOWN_MAX)
 
 
 def _shorten_knowledge(entity: Atom | Molecule) -> str:
@@ -124,7 +117,7 @@ CONTEXT = (
     When("unmatched_paths", f"Next: {CREATE} --project PROJECT --task TASK"),
 )
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "knowledge.get": View(
         *ENTITY,
         Rows("atoms", "id, name", ("paths", _format_paths), title="Atoms:"),
@@ -139,8 +132,7 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             ("updated", "updated_at"),
             ("knowledge", lambda one: _shorten(one.knowledge)),
         ),
-        draw_no_results,
-        draw_next_page,
+        note_no_results,
     ),
     "knowledge.context": View(*CONTEXT),
     "knowledge.create": View(*ENTITY),
@@ -160,6 +152,5 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             ("freshness", _format_freshness),
             empty=f"No atoms here. Next: {CREATE} --project P --task TASK",
         ),
-        draw_next_page,
     ),
 }

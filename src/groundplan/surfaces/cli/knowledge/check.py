@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -137,10 +137,9 @@ class _Progress:
 
 
 def _draw_report(report: Report, project: str) -> None:
-    from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View, When
+    from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 
     doubtful = [atom for state in _DOUBTFUL for atom in report.atoms if atom.freshness == state]
-    names = {atom.id: atom.name for atom in report.atoms}
     View(
         Rows(
             lambda _: doubtful,
@@ -149,23 +148,25 @@ def _draw_report(report: Report, project: str) -> None:
             ("files", lambda atom: _format_names(atom.files or [], FILES_SHOWN_MAX)),
         ),
         GAP,
-        _summary,
-        Lines(
-            "hints",
-            lambda hint: f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}.",
-        ),
-        When(
-            "uncovered",
-            lambda _: f"Changed but not covered by any atom: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}",
-        ),
-        When(
-            "unknown_commits",
-            f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed not found;"
-            " if this is a shallow clone, run git fetch --unshallow.",
-        ),
-        Lines("note", lambda note: f"{note[:1].upper()}{note[1:]}."),
+        _format_findings,
         Lines(lambda _: _next_steps(doubtful, project), title="Next steps:"),
     )(report)
+
+
+def _format_findings(report: Report) -> Iterator[str]:
+    yield _summary(report)
+    names = {atom.id: atom.name for atom in report.atoms}
+    for hint in report.hints or ():
+        yield f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}."
+    if report.uncovered:
+        yield f"Changed but not covered by any atom: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}"
+    if report.unknown_commits:
+        yield (
+            f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed not found;"
+            " if this is a shallow clone, run git fetch --unshallow."
+        )
+    if report.note:
+        yield f"{report.note[:1].upper()}{report.note[1:]}."
 
 
 def _summary(report: Report) -> str:
@@ -216,11 +217,10 @@ def _commit(atom: CheckedAtom) -> str | None:
 
 
 def _format_names(names: Sequence[str], count: int) -> str | None:
-    """Return the first `count` names on one line, and the number of the rest."""
-    if not names:
-        return None
-    more = f" and {len(names) - count:,} more" if len(names) > count else ""
-    return ", ".join(name.replace("\n", "\\n").replace("\t", "\\t") for name in names[:count]) + more
+    """Return the first `count` names, each on one line, or None if there are none."""
+    from groundplan.surfaces.cli.terminal import join_first
+
+    return join_first([name.replace("\n", "\\n").replace("\t", "\\t") for name in names], count) or None
 
 
 def _pluralize(number: int, thing: str) -> str:

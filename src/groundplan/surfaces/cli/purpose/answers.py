@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from groundplan.purpose.open import IndicatorView, OpenedPurpose
 from groundplan.purpose.version import Version
 from groundplan.purpose.versions.publish import Published
 from groundplan.surfaces.cli.drawing import (
+    FOOTER,
     GAP,
     ByClass,
     Each,
@@ -22,7 +23,6 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_next_page,
 )
 from groundplan.surfaces.cli.purpose.checks import CHECK, REFUTED_TITLE, finding, verdict
 from groundplan.surfaces.cli.purpose.formatting import (
@@ -183,22 +183,25 @@ OBSERVATIONS = (
         lambda answer: answer.measurements or answer.reviews or answer.waivers or answer.decisions,
         otherwise=("No observations here. Next: groundplan purpose measure INDICATOR VALUE --project {project}",),
     ),
-    draw_next_page,
 )
 NO_THEORY = "No theory of change here. Next: groundplan purpose draft --project {project}"
 OPENED = View(
-    # A request with the detail `observations` gets the answer of another operation.
-    ByClass({ObservationsPage: OBSERVATIONS, OpenedPurpose: (When("version", *THEORY, otherwise=(NO_THEORY,)),)})
+    ByClass(
+        {
+            OpenedPurpose: (When("version", *THEORY, otherwise=(NO_THEORY,)),),
+            ObservationsPage: (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
+        }
+    ),
+    footer=(),
 )
 VERSION = ("version", lambda answer: _format_version(answer.version))
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "purpose.open": OPENED,
     "purpose.observations": View(*OBSERVATIONS),
     "purpose.edit": View(
         Rows("created", "created: kind, ref, key"),
         GAP,
-        When("left_out", "{left_out.created} more created. To see them: groundplan purpose open"),
         lambda answer: (
             f"{pluralize(answer.applied, 'operation')} applied. The draft of v{answer.version} is at rev {answer.rev}."
         ),

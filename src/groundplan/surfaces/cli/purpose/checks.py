@@ -128,4 +128,6 @@ ANALYSIS = (
     Each("touched", Lines(_format_touched, title="Affected if {assumption} does not hold:")),
 )
 # Some requests get the answer of another of these operations.
-CHECK = View(ByClass({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (Lines("markdown"),)}))
+CHECK = View(
+    ByClass({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (Lines("markdown"),)}), footer=()
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from groundplan.surfaces.cli.drawing import list_columns, read
+from groundplan.surfaces.cli.terminal import join_first
 
 ARROW = " -> "
 REFS_SHOWN_MAX = 12
@@ -45,9 +46,7 @@ def format_refs(refs: Sequence[str]) -> str:
 
 def join_names(names: Sequence[str]) -> str:
     """Return the first names, and the number of the rest."""
-    more = len(names) - REFS_SHOWN_MAX
-    listed = ", ".join(names[:REFS_SHOWN_MAX])
-    return f"{listed} and {more} more" if more > 0 else listed
+    return join_first(names, REFS_SHOWN_MAX)
 
 
 def list_named_keys(item: Any, lists: str) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from msgspec import UnsetType
 
@@ -16,9 +15,7 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_left_out,
-    draw_next_page,
-    draw_no_results,
+    note_no_results,
 )
 from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
@@ -109,8 +106,7 @@ PAGE = (
         ("blocked", lambda one: bool(format_blockers(one))),
         "tags, version",
     ),
-    draw_no_results,
-    draw_next_page,
+    note_no_results,
 )
 OVERVIEW = (
     Each(get_container, *CONTAINER),
@@ -123,7 +119,6 @@ OVERVIEW = (
     ),
     GAP,
     Rows("tasks", "id, title, status, priority, complexity, blocked: is_blocked, version"),
-    draw_next_page,
 )
 PAGE_OR_OVERVIEW = View(ByClass({ContainerOverview: OVERVIEW, ContainerPage: PAGE}))
 BLOCKED = View(
@@ -135,7 +130,6 @@ BLOCKED = View(
         ("blocked by", format_blockers),
         empty="Nothing is blocked.",
     ),
-    draw_next_page,
 )
 
 
@@ -144,12 +138,11 @@ def _view_next(kind: str, command: str) -> View:
     return View(When(lambda answer: answer, *CONTAINER, GAP, f"Next: groundplan {command}", otherwise=(nothing,)))
 
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "container.get": View(
         Each(get_container, *CONTAINER),
         TASK_COUNTS,
         Each("sections", *SECTION),
-        draw_left_out,
         Each("graph_context", KNOWLEDGE),
     ),
     "container.search": PAGE_OR_OVERVIEW,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -19,8 +19,6 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_left_out,
-    draw_next_page,
     format_left_out,
     read,
 )
@@ -168,7 +166,6 @@ PROJECTS = (
         "name, id, open: unresolved, resolved, changed: updated_at, summary",
         empty="No projects here. Next: groundplan work open NAME --goal 'what it is for'",
     ),
-    draw_left_out,
 )
 OFFERS = View(
     When("nodes", otherwise=("No node is available: {reason}.",)),
@@ -193,7 +190,7 @@ SIDE_EFFECTS = (
     WARNINGS,
 )
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "work.open": View(ByClass({OpenedProject: OPENED, ProjectLines: PROJECTS})),
     "work.plan": View(Rows("created", "ref, id"), *SIDE_EFFECTS),
     "work.next": OFFERS,
@@ -205,7 +202,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
         Lines("depended_by", lambda one: _mention_with_mark(one.node), title="Required by:"),
         Lines("related", _format_related, title="Related:"),
         Lines("children", _format_tree, title="Children:"),
-        draw_left_out,
     ),
     "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS),
     "work.connect": View(
@@ -222,6 +218,7 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             empty="No nodes found.",
         ),
         _format_count,
+        footer=(),
     ),
     "work.restructure": View(Rows("details", "done: op, id: node_id, result"), *SIDE_EFFECTS),
     "work.history": View(
@@ -232,7 +229,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             "why: decision",
             empty="No events recorded.",
         ),
-        draw_next_page,
     ),
     "work.onboard": View(
         Each("project", _format_goal, When("archived_at", "Status: archived")),
@@ -243,7 +239,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
         Lines("tree", _format_branch, title="Plan:"),
         Lines("recent", _format_event, title="Recent changes:"),
         Rows("projects", "name, id, open: unresolved, actionable", ("summary", _get_summary)),
-        draw_left_out,
         GAP,
         Lines("hint"),
     ),

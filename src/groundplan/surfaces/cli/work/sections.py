@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from groundplan.surfaces.cli.drawing import (
     GAP,
@@ -13,7 +12,6 @@ from groundplan.surfaces.cli.drawing import (
     Rows,
     View,
     When,
-    draw_left_out,
     expand,
 )
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
@@ -63,7 +61,6 @@ SAMPLE = (_format_sample, Lines("content_sample", indent=INDENT))
 SECTIONS = View(
     When(lambda answer: answer.sections or answer.left_out, otherwise=("No sections here.",)),
     Each("sections", *SECTION),
-    draw_left_out,
 )
 TEMPLATE = View(
     Each(
@@ -87,7 +84,7 @@ TEMPLATE = View(
 RENAMED = "the tag {old_tag} to {new_tag}. Items: {affected}"
 ENTITIES = Rows("entities", ("type", lambda one: one.type.value.lower()), "id, title")
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "section.list": SECTIONS,
     "section.add": View(*SECTION),
     "section.update": View(*SECTION),
@@ -106,7 +103,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             "tags",
             empty="No templates found.",
         ),
-        draw_left_out,
     ),
     "template.create": TEMPLATE,
     "template.update": TEMPLATE,
@@ -117,7 +113,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
     "template.apply": View(
         lambda answer: f"Added to {_format_owner(answer)}:",
         Rows("sections", "position: ordinal, id, title"),
-        draw_left_out,
     ),
     "tag.list": View(
         Rows(
@@ -125,10 +120,7 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
             "tag, used: count",
             empty="No tags here. To add one, use --tag with groundplan task create, feature create or section add.",
         ),
-        draw_left_out,
     ),
-    "tag.usage": View("Items with the tag {tag}: {count}", ENTITIES, draw_left_out),
-    "tag.rename": View(
-        When("dry_run", f"Would rename {RENAMED}", otherwise=(f"Renamed {RENAMED}",)), ENTITIES, draw_left_out
-    ),
+    "tag.usage": View("Items with the tag {tag}: {count}", ENTITIES),
+    "tag.rename": View(When("dry_run", f"Would rename {RENAMED}", otherwise=(f"Renamed {RENAMED}",)), ENTITIES),
 }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import Each, Fields, Lines, View, When, draw_left_out
+from groundplan.surfaces.cli.drawing import Each, Fields, Lines, View, When
 from groundplan.surfaces.cli.terminal import INDENT, format_title
 from groundplan.surfaces.cli.work.containers import (
     FEATURE_TRANSITION,
@@ -96,7 +95,7 @@ TRANSITION = View(
     Each("graph_hints", Lines("suggested_actions", title="{message}")),
 )
 
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS = {
     "container.delete": View(_format_delete, UNBLOCKED),
     "container.workflow_state": View(
         "{container_type} {id}",
@@ -119,7 +118,6 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
         Lines(lambda answer: _list_blocking(answer.dependencies), DEPENDENCY, title="Depends on:"),
         Lines(lambda answer: _list_blocking(answer.dependents), DEPENDENCY, title="Required by:"),
         Lines(_list_related, DEPENDENCY, title="Related:"),
-        draw_left_out,
     ),
     "dependency.create": View(_format_dependency),
     "dependency.delete": View(_format_dependency),
