@@ -16,8 +16,8 @@ from groundplan.surfaces.cli.work.containers import (
     join_blockers,
 )
 from groundplan.work.containers.delete import DeletedContainer
-from groundplan.work.containers.dependencies import ContainerDependency, Dependencies
-from groundplan.work.containers.dependency import DependencyAnswer, DependencyType
+from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
+from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
 from groundplan.work.containers.workflow.block import BlockAnswer
 from groundplan.work.containers.workflow.transitions import TransitionAnswer
 from groundplan.work.containers.workflow.unblock import UnblockAnswer
