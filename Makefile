@@ -64,7 +64,7 @@ check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	@$(MAKE) --no-print-directory test
 
 contracts: $(READY) ## Write the contract snapshots, the types of the verbs and the reference pages anew
-	@$(BIN)/python tests/contracts/write.py $(ARGS)
+	@$(BIN)/python -m reference $(ARGS)
 
 pictures: $(READY) ## Draw the pictures of the documentation anew
 	@$(BIN)/python tests/pictures/write.py
@@ -82,7 +82,7 @@ lock: | python $(UV) ## Bring the lock files up to date (ARGS=--upgrade takes ne
 
 clean: ## Remove everything that the other targets made
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests bench reference -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build backend comes from the lock as well, so the package is built in the environment itself. Should uv
 # not get at the packages, pip may: it reads settings that uv does not know, and checks the same hashes.

@@ -134,11 +134,11 @@ def store(engine: Engine) -> Store:
 @pytest.fixture(scope="session", autouse=True)
 def _cached_application() -> Iterator[None]:
     """Build the command-line application once for all tests, because building it takes longer than a command."""
-    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
+    decisive = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
     make = cache(command_line.build_app)
 
     def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
+        return make(operations, None if said is None else tuple(sorted(decisive.intersection(said))))
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(command_line, "build_app", application)

@@ -12,6 +12,7 @@ from typing import NoReturn
 import pytest
 
 import groundplan
+from groundplan import policies
 from groundplan.catalog import build_schema
 from groundplan.configuration import (
     ACCESS,
@@ -25,7 +26,6 @@ from groundplan.configuration import (
     get_user_name,
     load_settings,
 )
-from groundplan.kernel import policies
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.next_steps import OPERATION_NAMES
@@ -33,6 +33,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
+from groundplan.work.preferences import WorkPreferences
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
 
@@ -63,7 +64,7 @@ def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
     assert tuple(access.value for access in Access) == ACCESS
 
 
-def test_the_bounds_of_a_claim_are_those_of_the_kernel() -> None:
+def test_the_bounds_of_a_claim_are_those_of_the_policies() -> None:
     assert (CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX) == (policies.CLAIM_TTL_MINUTES, policies.CLAIM_TTL_MINUTES_MAX)
 
 
@@ -304,10 +305,11 @@ def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
 
 
 def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
-    assert Settings(claim_ttl_minutes=5, lean=True).preferences(OPERATION_NAMES, answer_tokens_max=9) == Preferences(
-        True, 5, 9
-    )
-    assert Settings().preferences(OPERATION_NAMES) == Preferences()
+    found = Settings(claim_ttl_minutes=5, lean=True).preferences(OPERATION_NAMES, answer_tokens_max=9)
+
+    assert found == Preferences(True, 9, of_slices=(WorkPreferences(5),))
+    assert Settings().preferences(OPERATION_NAMES) == Preferences(of_slices=(WorkPreferences(),))
+    assert Preferences().of(WorkPreferences) == WorkPreferences()
 
 
 def test_pipelines_of_the_file_are_kept_with_the_projects_that_are_made(tmp_path: Path) -> None:

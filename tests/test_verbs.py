@@ -36,7 +36,7 @@ from groundplan.verbs import python_name
 from groundplan.work.containers.container import Task
 from groundplan.work.graph.next import Offers
 from groundplan.work.graph.plan import Planned
-from tests.contracts.write import VERBS
+from reference.files import VERBS
 from tests.surfaces.copied_schema import migrate_once
 
 if TYPE_CHECKING:

@@ -92,8 +92,10 @@ class Settings(NamedTuple):
     def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
+        from groundplan.work.preferences import WorkPreferences
 
-        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines, vocabulary)
+        of_work = WorkPreferences(self.claim_ttl_minutes, self.pipelines)
+        return Preferences(self.lean, answer_tokens_max, vocabulary, (of_work,))
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value

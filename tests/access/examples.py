@@ -13,7 +13,7 @@ from typing import Any
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Operation
-from tests.contracts.placeholders import filled
+from reference.placeholders import fill_placeholders
 
 AnyOperation = Operation[Any, Any]
 
@@ -251,5 +251,5 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 def example(row: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the request with these names in place of the placeholders."""
-    request: dict[str, Any] = filled(EXAMPLES[row], names)
+    request: dict[str, Any] = fill_placeholders(EXAMPLES[row], names)
     return request

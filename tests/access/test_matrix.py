@@ -19,8 +19,8 @@ from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
+from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
-from tests.contracts.placeholders import filled
 from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, person
 
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
@@ -384,7 +384,7 @@ def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(eng
     def answer(operation: str, arguments: dict[str, Any], named: dict[str, str]) -> bytes:
         named = {**named, **mine, "beginning": named["node"][:4]}
         try:
-            answered = finn.call(operation, **filled(arguments, named))
+            answered = finn.call(operation, **fill_placeholders(arguments, named))
         except GroundplanError as refusal:
             answered = refusal.body()
         return without_names(encode(answered), named)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from hashlib import sha256
-from typing import Annotated, Any, get_args, get_origin
-
-import msgspec
-from msgspec import Meta, Struct, defstruct
+from typing import Any
 
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.operations.registry import Command, Group, Operation
@@ -18,6 +15,7 @@ from groundplan.kernel.store.guards import generate_postgres_guards, generate_sq
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.row_policies import generate_postgres_policies
 from groundplan.surfaces.mcp.tools import RegistryTools
+from reference.answer_schemas import build_answer_schema
 
 DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
 
@@ -78,8 +76,12 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         "of_a_project": operation.project is not None,
         "on_archived": operation.on_archived,
         "input": build_json_schema(operation.input),
-        "output": output_schema(operation.output),
-        **({"other_outputs": list(map(output_schema, operation.other_outputs))} if operation.other_outputs else {}),
+        "output": build_answer_schema(operation.output),
+        **(
+            {"other_outputs": list(map(build_answer_schema, operation.other_outputs))}
+            if operation.other_outputs
+            else {}
+        ),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
         "commands": [_command(command) for command in operation.commands],
     }
@@ -89,59 +91,6 @@ def _command(command: Command) -> dict[str, Any]:
     told = {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)}
     given = {"summary": command.summary, "fixed": dict(command.fixed), "without": list(command.without)}
     return {**told, **{name: value for name, value in given.items() if value}}
-
-
-def output_schema(shape: Any, *, named: Collection[str] = ()) -> dict[str, Any]:
-    """JSON Schema of an answer in one piece. Unlike a request it says where null may stand, for it is promised.
-
-    Of the shapes that are `named`, only the name stands where they occur.
-    """
-    untagged: dict[str, type[Struct]] = {}
-    found = msgspec.json.schema(_told_apart(shape, untagged))
-    _, definitions = msgspec.json.schema_components(untagged.values(), ref_template="#/$defs/{name}")
-    definitions |= found.get("$defs", {})
-    top = found["$ref"].rpartition("/")[2] if "$ref" in found else ""
-    inlined: dict[str, Any] = _inlined(definitions.get(top, found), definitions, (*named, top))
-    return inlined
-
-
-def _told_apart(shape: Any, untagged: dict[str, type[Struct]]) -> Any:
-    """A shape of which msgspec can make a schema: it knows no lists of structs that no tag tells apart.
-
-    They are collected; in their place stands what they are called.
-    """
-    if not (isinstance(shape, type) and issubclass(shape, Struct)):
-        return shape
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(shape):
-        options = get_args(get_args(field.type)[0]) if get_origin(field.type) is list else ()
-        structs = [one for one in options if issubclass(one, Struct) and one.__struct_config__.tag is None]
-        kind = field.type
-        if len(structs) > 1:
-            untagged.update({one.__name__: one for one in structs})
-            refs = [{"$ref": f"#/$defs/{one.__name__}"} for one in structs]
-            kind = list[Annotated[Any, Meta(extra_json_schema={"anyOf": refs})]]
-        fields.append((field.name, kind) if field.required else (field.name, kind, field.default))
-    return defstruct(shape.__name__, fields, rename="camel") if untagged else shape
-
-
-def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> Any:
-    if isinstance(node, list):
-        return [_inlined(item, definitions, within) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        name = node["$ref"].rpartition("/")[2]
-        if name in within:
-            return {"type": "object", "title": name}  # a tree, whose shape stands one level up, or told elsewhere
-        return _inlined(definitions[name], definitions, (*within, name))
-    return {
-        key: {name: _inlined(value, definitions, within) for name, value in item.items()}
-        if key == "properties"
-        else _inlined(item, definitions, within)
-        for key, item in node.items()
-        if key not in ("$defs", "title", "description")
-    }
 
 
 def database() -> dict[str, Any]:

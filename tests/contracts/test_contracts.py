@@ -20,11 +20,11 @@ from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.verbs import python_name
-from tests.contracts.placeholders import filled
-from tests.contracts.reference import by_page, tool_call
+from reference.examples import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
+from reference.files import REFERENCE, SCHEMA, build_files, diff_file, find_orphans
+from reference.operation_pages import build_tool_call, group_by_page
+from reference.placeholders import fill_placeholders
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
-from tests.contracts.words import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
-from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
 from tests.surfaces.copied_schema import migrate_once
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
@@ -36,13 +36,13 @@ SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.slow
 def test_the_contracts_are_what_was_last_reviewed() -> None:
-    differences = [found for path, text in contents().items() if (found := difference(path, text))]
+    differences = [found for path, text in build_files().items() if (found := diff_file(path, text))]
     assert not differences, "run `make contracts`, review the diff\n" + "\n".join(differences)
 
 
 @pytest.mark.slow
 def test_no_page_outlives_what_it_describes() -> None:
-    assert orphans() == [], "run `make contracts`"
+    assert find_orphans() == [], "run `make contracts`"
 
 
 @pytest.mark.parametrize("groups", TOKEN_BARS)
@@ -129,7 +129,7 @@ class Learned(dict[str, str]):
 def examples(page: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         (operation.name, example)
-        for operation in by_page()[page]
+        for operation in group_by_page()[page]
         for example in (EXAMPLES[operation.name], *(further for _, further in FURTHER.get(operation.name, ())))
     ]
 
@@ -158,16 +158,16 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
     assert not set(NODES.values()) & set(WORD.findall(text)) - real.keys(), "what was planned is not printed"
 
 
-@pytest.mark.parametrize("page", by_page())
+@pytest.mark.parametrize("page", group_by_page())
 def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
     for name, values in (*FIRST.get(page, ()), *examples(page)):
         group, _, verb = name.partition(".")
         run = getattr(getattr(plan, group), python_name(verb))
-        learned.learn(run(**{python_name(one): value for one, value in filled(values, learned).items()}))
+        learned.learn(run(**{python_name(one): value for one, value in fill_placeholders(values, learned).items()}))
 
 
-@pytest.mark.parametrize("page", by_page())
+@pytest.mark.parametrize("page", group_by_page())
 def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
 
@@ -178,9 +178,9 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
 
     tools = RegistryTools(OPERATIONS, frozenset(Group), run)
     for name, values in FIRST.get(page, ()):
-        learned.learn(plan.call(name, **filled(values, learned)))
+        learned.learn(plan.call(name, **fill_placeholders(values, learned)))
     for name, values in examples(page):
         if OPERATIONS[name].tool is not None:
-            call = tool_call(OPERATIONS[name], filled(values, learned))
+            call = build_tool_call(OPERATIONS[name], fill_placeholders(values, learned))
             answer = tools.call(call["name"], call["arguments"])
             assert not answer.is_error, answer.text

@@ -7,15 +7,16 @@ from collections import Counter
 
 import pytest
 
+from groundplan.argument_descriptions import TABLES, describe_argument, load_table
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
-from tests.contracts.arguments import arguments
-from tests.contracts.reference import argument_in_words, named_refusals
-from tests.contracts.refusals import error_classes
-from tests.contracts.words import EXAMPLES
-from tests.contracts.write import REFERENCE
+from reference.arguments import list_arguments
+from reference.errors import load_error_classes
+from reference.examples import EXAMPLES
+from reference.files import REFERENCE
+from reference.operation_pages import list_declared_errors
 
 SUMMARY_CHARS_MAX = 100
 
@@ -40,14 +41,31 @@ def test_an_operation_stands_in_the_reference_with_an_example(subtests: pytest.S
     for operation in OPERATIONS:
         with subtests.test(operation.name):
             assert sum(f"\n## {operation.name}\n" in page for page in pages) == 1, "run `make contracts`"
-            assert operation.name in EXAMPLES, "add one to tests/contracts/words.py"
+            assert operation.name in EXAMPLES, "add one to reference/examples"
 
 
 def test_every_argument_is_explained(subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         with subtests.test(operation.name):
-            for one in arguments(operation.input):
-                assert argument_in_words(operation, one.path).endswith(".")
+            for one in list_arguments(operation.input):
+                assert describe_argument(operation.name, one.path).endswith("."), one.path
+
+
+def test_every_description_is_that_of_an_argument() -> None:
+    used: dict[str, set[str]] = {}
+    for operation in OPERATIONS:
+        thing = operation.name.partition(".")[0]
+        for one in list_arguments(operation.input):
+            keys = (f"{operation.name}/{one.path}", f"{thing}/{one.path}", one.path)
+            used.setdefault(TABLES[thing], set()).add(next(key for key in keys if key in load_table(TABLES[thing])))
+    shared = load_table("shared").keys()
+    assert not [key for name in used for key in load_table(name).keys() - used[name] - shared]
+    assert shared <= set().union(*used.values())
+
+
+def test_a_description_names_no_option() -> None:
+    texts = [(key, text) for name in {*TABLES.values(), "shared"} for key, text in load_table(name).items()]
+    assert not [key for key, text in texts if "--" in text]
 
 
 def test_an_argument_that_nobody_knows_is_refused(subtests: pytest.Subtests) -> None:
@@ -79,7 +97,7 @@ def test_what_an_operation_may_become_takes_the_same_request(subtests: pytest.Su
 def test_the_refusals_an_operation_names_exist(subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         with subtests.test(operation.name):
-            assert {name for name, _ in named_refusals(operation)} <= error_classes().keys()
+            assert {name for name, _ in list_declared_errors(operation)} <= load_error_classes().keys()
 
 
 def test_no_two_operations_are_reached_the_same_way() -> None:
@@ -100,11 +118,11 @@ def test_a_permission_is_either_of_a_project_or_of_the_organization() -> None:
 
 
 def test_every_error_has_a_code_of_its_own_form_and_says_what_it_means() -> None:
-    for name, found in error_classes().items():
+    for name, found in load_error_classes().items():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", found.code), name
         assert (found.__doc__ or "").rstrip().endswith("."), name
 
 
 def test_an_error_code_has_one_class() -> None:
-    codes = Counter(found.code for found in error_classes().values() if "code" in vars(found))
+    codes = Counter(found.code for found in load_error_classes().values() if "code" in vars(found))
     assert [code for code, count in codes.items() if count > 1] == []

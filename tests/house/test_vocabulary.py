@@ -23,13 +23,13 @@ from groundplan.session import Session
 from groundplan.surfaces.cli.program import run as run_program
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
+from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS
 from tests.access.test_matrix import MISSING
-from tests.contracts.placeholders import filled
 from tests.engines import Engine, SqliteEngine
 
 PACKAGE = Path(groundplan.__file__).parent
-BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing")
+BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing", "argument_descriptions")
 
 # Tools such as `advance` are also plain words; the others have an underscore.
 TOOLS = {operation.tool.name for operation in OPERATIONS if operation.tool and "_" in operation.tool.name}
@@ -120,7 +120,7 @@ def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
 def bad_requests() -> Iterator[tuple[Operation[Any, Any], dict[str, Any]]]:
     """Yield for each operation: no arguments, unknown names, an unknown argument, and wrong types."""
     for name, row in ROWS.items():
-        request: dict[str, Any] = filled(EXAMPLES[name], MISSING)
+        request: dict[str, Any] = fill_placeholders(EXAMPLES[name], MISSING)
         yield row.requested, {}
         yield row.requested, request
         yield row.requested, {**request, "unheard_of": 1}
@@ -190,7 +190,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
     # Errors below the command line read as in Python, so one error of each operation is enough.
     for name, row in ROWS.items():
         if row.requested.commands and row.requested is row.handled:
-            argv = command_line(row.requested, filled(EXAMPLES[name], MISSING))
+            argv = command_line(row.requested, fill_placeholders(EXAMPLES[name], MISSING))
             err = StringIO()
             with redirect_stdout(StringIO()), redirect_stderr(err):
                 run_program([*argv, "--json"])

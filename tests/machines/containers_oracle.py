@@ -7,7 +7,7 @@ facts of each node at every request. Errors have the codes of the container cont
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +21,6 @@ from tests.machines.work_oracle import (
     Policies,
     Refusal,
     Work,
-    has_cycle,
     same_node,
 )
 
@@ -124,8 +123,7 @@ class Containers(Work):
 
     def blocked_above(self, n: int) -> int:
         """Return how many ancestors wait and block their descendants."""
-        inherits = self.policies.inherit_dependencies
-        return sum(self.waits(above) and (inherits or self.is_feature(above)) for above in self.ancestors(n))
+        return sum(self.waits(above) for above in self.holders(n))
 
     def is_actionable(self, n: int) -> bool:
         node = self.nodes[n]
@@ -164,25 +162,9 @@ class Containers(Work):
         closed = sum(node.resolved and node.outcome is None for node in ends)
         return TaskCounts(len(ends), closed, sum(node.outcome is not None for node in ends))
 
-    def has_loop(self) -> bool:
-        """Return whether something waits for itself, directly or not."""
-        if any(target in self.ancestors(n) for n in self.nodes for target in self.waits_for(n)):
-            return True
-        return has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
-
-    def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
-        """Return what must happen before a node may start or end."""
-        end, n = moment
+    def holders(self, n: int) -> list[int]:
         inherits = self.policies.inherit_dependencies
-        if end == "finish":
-            yield ("start", n)
-            if inherits or self.is_feature(n) or self.feature(n) is not None:
-                yield from (("finish", child) for child in self.children(n))
-        else:
-            yield from (("finish", target) for target in self.waits_for(n))
-            above = self.nodes[n].parent if inherits else self.feature(n)
-            if above is not None:
-                yield ("start", above)
+        return [above for above in self.ancestors(n) if inherits or self.is_feature(above)]
 
     # Queries of the container dialect.
 
@@ -267,8 +249,6 @@ class Containers(Work):
             self._meant(feature, FEATURE)
         if self.feature(n) != feature:
             self._move(n, feature or ROOT, now)
-            if self.has_loop():
-                raise Refusal("CIRCULAR_DEPENDENCY")
 
     def _tag(self, n: int, tags: Sequence[str]) -> bool:
         before, after = self.tags.get(n, frozenset()), frozenset(tags)
@@ -414,7 +394,7 @@ class Containers(Work):
         self._find_containers(source, target)
         is_new = edge not in self.edges
         self.edges |= {edge}
-        if type_ == DEPENDS_ON and self.has_loop():
+        if type_ == DEPENDS_ON and (source == target or self.has_loop()):
             raise Refusal("CIRCULAR_DEPENDENCY")
         return is_new
 
@@ -589,6 +569,8 @@ class Containers(Work):
         self, verb: str, before: Self, *, n: int = ROOT, ended: Collection[int] = (), **told: Any
     ) -> ContainerAnswer:
         """Return the answer: which nodes waited for what ended, and which of them are free now."""
+        if self.has_loop():
+            raise Refusal("CIRCULAR_DEPENDENCY")
         freed = before.blocked() - self.blocked()
         closed = {turn.n for turn in self._turned if turn.after in (CLOSED, WILL_NOT_IMPLEMENT)}
         parents = {one for one in self._auto_resolved if one in self.nodes and self.nodes[one].kind != FEATURE}

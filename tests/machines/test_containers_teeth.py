@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.containers import update
 from groundplan.work.containers.workflow import transitions
 from groundplan.work.engine import claims, cycles, move, readiness
@@ -52,7 +53,7 @@ def no_changes(*_: Any, **__: Any) -> list[Any]:
 
 def only_where_inherited(tx: Transaction, *_: Any) -> bool:
     """Treat features like any other node."""
-    return tx.project.policies.inherit_dependencies
+    return get_policies(tx).inherit_dependencies
 
 
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {

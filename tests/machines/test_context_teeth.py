@@ -46,7 +46,7 @@ def change_query(queries: Queries, name: str, pattern: str, replacement: str = "
         before: Query = getattr(queries, name)
         changed = re.sub(pattern, replacement, before.sqlite, flags=re.DOTALL)
         assert changed != before.sqlite
-        monkeypatch.setitem(queries._queries, name, Query(name, changed))
+        monkeypatch.setattr(queries, name, Query(name, changed))
 
     return put
 

@@ -56,7 +56,7 @@ def change_query(queries: Queries, name: str, pattern: str, replacement: str = "
         before: Query = getattr(queries, name)
         changed = re.sub(pattern, replacement, before.sqlite)
         assert changed != before.sqlite
-        monkeypatch.setitem(queries._queries, name, Query(name, changed))
+        monkeypatch.setattr(queries, name, Query(name, changed))
 
     return put
 
@@ -167,7 +167,7 @@ OF_FILES: dict[str, Sabotage] = {
     "waivers that are in force come in again": replace_attribute(
         import_document, "waivers_about", lambda _content, _waivers: []
     ),
-    "a theory is taken for another": replace_attribute(incoming_keys, "_renamed", lambda *_, **__: []),
+    "a theory is taken for another": replace_attribute(incoming_keys, "_find_renamed", lambda *_, **__: []),
     "a theory comes in beside a draft": replace_attribute(import_document, "rows_without_draft", read_versions),
     "a file tells of waivers that are not its own": replace_attribute(
         export, "waivers_about", lambda _content, waivers: waivers

@@ -11,7 +11,7 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import claims, cycles, merge, move, priority
+from groundplan.work.engine import claims, cycles, priority, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
@@ -40,9 +40,10 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "nothing below is held back": (Readiness, "adjust_blocked_above", do_nothing),
     "a parent keeps counting a child that left": (Readiness, "remove_open_children", do_nothing),
     "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", do_nothing),
-    "a dependency may close a loop": (cycles.DependencyCache, "find_cycle_closed_by", do_nothing),
-    "a merge may close a loop": (merge, "find_cycle_through", do_nothing),
-    "a move may put a node below what it waits for": (move, "refuse_ancestor_dependency", do_nothing),
+    "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", do_nothing),
+    "a move or a merge may close a loop": (Readiness, "check_for_loops", do_nothing),
+    "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),
+    "the tree closes no loop": (cycles, "finish_moment", cycles.start_moment),
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
     "an old claim is as good as a new one": (claims, "check_number", do_nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),

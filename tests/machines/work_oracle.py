@@ -299,22 +299,24 @@ class Work:
         )
 
     def has_loop(self) -> bool:
-        """Return whether something waits for itself, directly or not."""
-        if any(target in self.ancestors(n) for n in self.nodes for target in self.waits_for(n)):
-            return True
-        if not self.policies.inherit_dependencies:
-            return has_cycle(self.nodes, self.waits_for)
-        return has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
+        """Return whether an open node waits for itself, so that the plan can never be finished."""
+        moments = [(end, n) for n, node in self.nodes.items() if not node.resolved for end in ("start", "finish")]
+        return has_cycle(moments, self._comes_after)
 
     def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
-        """Return what must happen before a node may start or end, with inherited dependencies."""
+        """Return what must happen before a node may start or end."""
         end, n = moment
         if end == "finish":
             yield ("start", n)
-            yield from (("finish", child) for child in self.children(n))
+            yield from (("finish", child) for child in self.children(n) if not self.nodes[child].resolved)
         else:
-            for holder in (n, *self.ancestors(n)):
-                yield from (("finish", target) for target in self.waits_for(holder))
+            for holder in (n, *self.holders(n)):
+                targets = self.waits_for(holder)
+                yield from (("finish", target) for target in targets if not self.nodes[target].resolved)
+
+    def holders(self, n: int) -> list[int]:
+        """Return the ancestors that block the node while they wait."""
+        return self.ancestors(n) if self.policies.inherit_dependencies else []
 
     # Calls. Each succeeds as a whole or raises, and then the state is invalid: try it on a copy.
 
@@ -346,16 +348,16 @@ class Work:
             self.nodes[n] = Node(n, parent, one.summary, now, agent, now, properties=properties, links=links)
         self.last_n = numbers[-1]
         self.edges |= edges
-        if self.has_loop():
-            raise Refusal("cycle_detected")
         for n in numbers:
             self._reopen_above(n, now)
+        self._refuse_loops()
         return self._answer(before, created=tuple(numbers))
 
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
         before = self._begin(agent)
         unproven = tuple(item.n for item in items if self._change(item, agent=agent, now=now, is_person=is_person))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
+        self._refuse_loops()
         return self._answer(before, updated=updated, unproven=unproven)
 
     def _change(self, item: Item, *, agent: str, now: int, is_person: bool) -> bool:
@@ -428,16 +430,18 @@ class Work:
         before = self._begin(agent)
         if not any(n in self.nodes for link in links for n in (link.source, link.target)):
             raise Refusal("not_found")  # no node names the project
-        rejected = []
-        for link in links:
+        rejected = {}
+        for place, link in sorted(enumerate(links), key=lambda placed: not placed[1].remove):
             reason = self._why_not_connect(link)
             if reason is not None:
-                rejected.append((link, reason))
+                rejected[place] = (link, reason)
                 continue
             edge = Edge(link.source, link.type, link.target)
             self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
             self._record(self.nodes[link.source], "disconnected" if link.remove else "connected", now)
-        return self._answer(before, applied=len(links) - len(rejected), rejected=tuple(rejected))
+        return self._answer(
+            before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))
+        )
 
     def _why_not_connect(self, link: Link) -> str | None:
         edge = Edge(link.source, link.type, link.target)
@@ -447,8 +451,8 @@ class Work:
             return None if edge in self.edges else "not_connected"
         if edge in self.edges:
             return "already_connected"
-        if link.source == link.target and link.type != DEPENDS_ON:
-            return "self_edge"
+        if link.source == link.target:
+            return "cycle_detected" if link.type == DEPENDS_ON else "self_edge"
         tried = self.copy()
         tried.edges |= {edge}
         return "cycle_detected" if tried.has_loop() else None
@@ -463,9 +467,12 @@ class Work:
                     self._merge(source, target, agent, now)
                 case Drop(n, reason):
                     self._drop(n, reason, agent, now)
-            if self.has_loop():
-                raise Refusal("cycle_detected")
+        self._refuse_loops()
         return self._answer(before, applied=len(operations))
+
+    def _refuse_loops(self) -> None:
+        if self.has_loop():
+            raise Refusal("cycle_detected")
 
     def _move(self, n: int, new_parent: int, now: int) -> None:
         self._find(n, new_parent)

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from groundplan.context.refusals import LastOwner
+from groundplan.context.runs.create_draft import AlreadyInitialized
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
-from groundplan.kernel.members.bootstrap import AlreadyInitialized
-from groundplan.kernel.store.guards import LastOwner
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import Transaction

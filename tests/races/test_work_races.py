@@ -246,6 +246,41 @@ def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(
     assert_derived_columns_match(engine)
 
 
+@pytest.mark.parametrize("size", [2, 4])
+def test_children_that_wait_for_the_next_parent_in_a_ring_leave_it_open(
+    engine: Engine, clients: list[WorkClient], size: int
+) -> None:
+    for number in range(ROUNDS):
+        parents = [f"{number}.{place}" for place in range(size)]
+        clients[0].plan("\n".join(f"{parent}\n  child of {parent}" for parent in parents))
+        edges = [f"child of {one}: {after}" for one, after in pairwise([*parents, parents[0]])]
+
+        answers = run_together([partial(client.connect, edge) for client, edge in zip(clients, edges, strict=False)])
+
+        assert set(outcome_codes(answers)) == {"ok"}
+        assert [one.reason for answer in answers for one in answer.rejected or ()] == ["cycle_detected"]
+        assert sum(answer.applied for answer in answers) == size - 1
+    assert_derived_columns_match(engine)
+
+
+def test_of_a_new_child_and_a_dependency_that_close_a_ring_together_one_is_refused(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
+    for number in range(ROUNDS):
+        clients[0].plan(f"p{number}\nq{number}\n  d{number}")
+
+        answers = run_together(
+            [
+                partial(clients[1].plan, f"c{number}: q{number}", under=f"p{number}"),
+                partial(clients[2].connect, f"d{number}: p{number}"),
+            ]
+        )
+
+        refused = [one.reason for one in answers[1].rejected or ()]
+        assert sorted([*outcome_codes(answers), *refused]) == ["cycle_detected", "ok"] or refused == ["cycle_detected"]
+    assert_derived_columns_match(engine)
+
+
 def test_of_two_opposite_moves_one_is_refused(engine: Engine, clients: list[WorkClient]) -> None:
     for number in range(ROUNDS):
         clients[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}")

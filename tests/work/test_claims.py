@@ -11,6 +11,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
+from groundplan.work.preferences import WorkPreferences
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
@@ -349,7 +350,8 @@ def test_callers_cannot_set_a_claim_as_a_property(work: WorkClient, ben: WorkCli
 
 def test_how_long_a_claim_holds_is_configured(engine: Engine, work: WorkClient, clock: ManualClock) -> None:
     work.plan("a")
-    short = Session(work.session.store, work.by("ben").session.actor, preferences=Preferences(claim_ttl_minutes=0.5))
+    preferences = Preferences(of_slices=(WorkPreferences(claim_ttl_minutes=0.5),))
+    short = Session(work.session.store, work.by("ben").session.actor, preferences=preferences)
     WorkClient(short, ids=work.ids).claim()
 
     clock.move(seconds=30, milliseconds=-1)

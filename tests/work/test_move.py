@@ -61,7 +61,7 @@ def test_a_node_cannot_be_moved_below_what_it_depends_on(work: WorkClient) -> No
     refusal = error_of(lambda: work.move("a", "step"))
 
     assert refusal.code == "cycle_detected"
-    assert [work.name(one) for one in refusal.details["path"]] == ["a", "target", "a"]
+    assert [work.name(one) for one in refusal.details["path"]] == ["a", "target", "step", "a"]
 
 
 def test_a_node_cannot_be_moved_below_what_something_below_it_depends_on(work: WorkClient) -> None:

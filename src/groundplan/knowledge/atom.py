@@ -8,10 +8,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine
-from groundplan.knowledge.entity_row import EntityRow
+from groundplan.knowledge.entity import EntityRow
 from groundplan.knowledge.freshness import Freshness, freshness_of
 from groundplan.knowledge.refs import load_names, missing_entity
 from groundplan.knowledge.requests import KnowledgeEntityType, RelatedAtom
@@ -68,7 +69,7 @@ class AtomRow(EntityRow):
 
     @property
     def relations(self) -> list[RelatedAtom]:
-        return msgspec.json.decode(self.related_atoms, type=list[RelatedAtom])
+        return get_decoder(list[RelatedAtom]).decode(self.related_atoms)
 
 
 def load_atom(tx: Transaction, id_: str) -> AtomRow:

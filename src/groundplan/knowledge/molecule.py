@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine
-from groundplan.knowledge.entity_row import EntityRow
+from groundplan.knowledge.entity import EntityRow
 from groundplan.knowledge.refs import load_names, missing_entity
 from groundplan.knowledge.requests import KnowledgeEntityType, RelatedMolecule
 
@@ -53,7 +53,7 @@ class MoleculeRow(EntityRow):
 
     @property
     def relations(self) -> list[RelatedMolecule]:
-        return msgspec.json.decode(self.related_molecules, type=list[RelatedMolecule])
+        return get_decoder(list[RelatedMolecule]).decode(self.related_molecules)
 
 
 def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from groundplan import providers
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -40,7 +39,7 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
         # The outside facts of another day are not known.
         outside = read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_row_security(tx))
         return GateInputs(observed, outside, day_of(as_of or tx.now))
-    outside = msgspec.json.decode(tx.scalar(sql.published_external_facts, version_id=row.id), type=ExternalFacts)
+    outside = get_decoder(ExternalFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
     known = Cutoff(before_rev=row.published_rev) if as_of is None else Cutoff(as_of=as_of)
     return GateInputs(read_version_observations(tx, content, known), outside, day_of(as_of or row.published_at))
 

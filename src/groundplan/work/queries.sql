@@ -51,3 +51,28 @@ JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = walk.n
+
+-- part: first_open_dependency
+-- The first open node that a node of a walk depends on.
+SELECT c.n
+          FROM work_edges AS d
+          JOIN work_nodes AS c
+            ON c.tenant_id = d.tenant_id
+           AND c.project_id = d.project_id
+           AND c.n = d.to_n
+           AND NOT c.resolved
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = walk.n
+           AND d.type = 'depends_on'
+         LIMIT 1
+
+-- part: first_open_child
+-- The first open child of a node of a walk.
+SELECT c.n
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.parent_n = walk.n
+           AND NOT c.resolved
+         LIMIT 1

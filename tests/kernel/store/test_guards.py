@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 from groundplan.catalog import build_schema
+from groundplan.context.refusals import LastOwner
 from groundplan.kernel.store.guards import (
     REFUSALS,
-    LastOwner,
     RevisionSkipped,
     generate_postgres_guards,
     generate_sqlite_guards,

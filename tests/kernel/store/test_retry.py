@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.retry import TRIES_MAX, TryAgain, retry
+from groundplan.kernel.store.store import TRIES_MAX, TryAgain, retry
 
 
 def test_an_attempt_that_never_succeeds_is_given_up() -> None:

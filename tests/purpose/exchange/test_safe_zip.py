@@ -234,7 +234,7 @@ def test_something_behind_the_data_is_refused() -> None:
 
 
 def test_something_behind_data_that_fills_a_piece_is_refused() -> None:
-    content = bytes(safe_zip.CHUNK_BYTES - 5)
+    content = bytes(2**16 - 5)
     block = b"\1" + pack("<2H", len(content), 0xFFFF - len(content)) + content
 
     assert read_member(make_with_data(block, content), NAME) == content

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
-from groundplan.purpose.picture.routing import EdgeRoute, Point
+from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from tests.purpose.exchange.theory_strategies import tries
 
 STEPS = 24  # points of a curve

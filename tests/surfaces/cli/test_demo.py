@@ -18,8 +18,8 @@ from groundplan.demo.context import MISSING, SUGGESTION
 from groundplan.demo.knowledge import PATH
 from groundplan.demo.work import DROP_DECISION, EVIDENCE
 from groundplan.kernel.operations.registry import Effect
+from groundplan.kernel.store.open_store import strip_password
 from groundplan.session import Session
-from groundplan.surfaces.cli.setup.demo import _strip_password
 from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 
@@ -284,7 +284,7 @@ def test_the_demo_fits_into_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_password_is_taken_out_of_a_url_wherever_it_stands(url: str) -> None:
-    assert _strip_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
+    assert strip_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
 
 
 def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: Run, team: PostgresEngine) -> None:

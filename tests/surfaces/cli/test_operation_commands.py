@@ -14,9 +14,9 @@ from typer.main import get_command
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.surfaces.cli.option_help import GROUP_HELP
+from groundplan.surfaces.cli.option_help import GROUP_HELP, OPTION_HELP
 from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.terminal import format_usage
+from groundplan.surfaces.cli.renderers import format_usage
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
@@ -68,7 +68,31 @@ def test_every_option_says_what_it_means() -> None:
         for parameter in command.params
         if not (parameter.help or "").strip()
     ]
-    assert not silent, "add it to surfaces/cli/meanings.py"
+    assert not silent, "add it to the table of its slice in argument_descriptions/"
+
+
+def test_only_help_has_texts_of_options() -> None:
+    texts = {
+        said: [
+            bool(parameter.help)
+            for parameter in get_command(build_app(OPERATIONS, said)).commands["work"].commands["next"].params  # type: ignore[attr-defined] # a group
+            if parameter.name == "scope"
+        ]
+        for said in (("work", "next"), ("work", "next", "--help"))
+    }
+    assert list(texts.values()) == [[False], [True]]
+
+
+def test_every_text_that_only_the_command_line_has_is_that_of_an_option() -> None:
+    program: Any = get_command(build_app())
+    options = {
+        key
+        for word, group in program.commands.items()
+        for name, command in getattr(group, "commands", {}).items()
+        for parameter in command.params
+        for key in (f"{word} {name} {parameter.name}", f"{word} {parameter.name}")
+    }
+    assert OPTION_HELP.keys() <= options
 
 
 def test_every_group_of_commands_says_what_it_is_about() -> None:

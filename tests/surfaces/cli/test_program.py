@@ -29,7 +29,7 @@ INITIALIZE: dict[str, Any] = {
 }
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 Served = Callable[..., list[dict[str, Any]]]
-HEAVY = ("typer", "rich", "yaml", "psycopg")
+HEAVY = ("typer", "rich", "yaml", "psycopg", "groundplan.argument_descriptions")
 
 
 def python(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[Any]:
@@ -298,6 +298,17 @@ def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> No
 
     assert ended.stderr == "\n"
     assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "groundplan"
+
+
+@pytest.mark.slow
+def test_an_ordinary_command_loads_no_texts_for_help(run: Run) -> None:
+    run("init")
+    report = (
+        "import sys; from groundplan.__main__ import main; main(['project', 'list', '--json']);"
+        " print('groundplan.argument_descriptions' in sys.modules)"
+    )
+
+    assert python("-c", report, capture_output=True, text=True).stdout.splitlines()[-1] == "False"
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from groundplan.purpose.gates.profiles import severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.version import Version
-from groundplan.surfaces.cli.purpose.answers import draw_theory
+from groundplan.surfaces.cli.purpose.answers import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 
 # Stored text that a drawing must survive.
@@ -125,7 +125,8 @@ def test_a_theory_deeper_than_the_stack_is_drawn_whole(capsys: pytest.CaptureFix
     version = Version(1, VersionStatus.DRAFT, "draft", Profile.LIGHT)
     counts = ContentCounts(goal=0, outcome=deep, output=0, activity=0, edges=deep - 1, assumptions=0, indicators=0)
 
-    draw_theory(OpenedPurpose("atlas", 1, version, [version], counts, HealthSummary(None, {}), nodes, edges, []))
+    opened = OpenedPurpose("atlas", 1, version, [version], counts, HealthSummary(None, {}), nodes, edges, [])
+    RENDERERS["purpose.open"](opened)
 
     assert capsys.readouterr().out.count("Step ") == deep
 

@@ -10,8 +10,7 @@ from typing import get_args
 import pytest
 
 from groundplan.purpose.exchange.export import ExportFormat
-from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat
-from groundplan.surfaces.cli.purpose.files import ImportChoice
+from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat, ImportFormat
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import THEORY, FileCommands, collapse_spaces, plan_without_theory, write_file
@@ -168,4 +167,4 @@ def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
 
 def test_the_formats_one_may_say_are_those_of_the_table() -> None:
     assert get_args(ExportFormat) == WRITABLE
-    assert get_args(ImportChoice) == READABLE
+    assert get_args(ImportFormat) == READABLE

@@ -15,7 +15,7 @@ import pytest
 from resvg_py import svg_to_bytes
 
 import groundplan
-from groundplan.surfaces.cli.purpose import png
+from groundplan.purpose.exchange.formats import png
 from tests.surfaces.cli.conftest import Run, RunResult
 from tests.surfaces.cli.tiny_font import tiny_font
 
@@ -73,7 +73,7 @@ def fonts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
         file = tmp_path_factory.mktemp("fonts") / "tiny.ttf"
         file.write_bytes(tiny_font(family))
         drawing = partial(svg_to_bytes, skip_system_fonts=True, font_files=[str(file)])
-        monkeypatch.setattr(png, "svg_to_bytes", drawing)
+        monkeypatch.setattr("resvg_py.svg_to_bytes", drawing)
 
     return fonts
 

@@ -22,10 +22,10 @@ import groundplan
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, build_sheets
 from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document, native_json
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
+from groundplan.purpose.exchange.formats.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from groundplan.purpose.exchange.readers.read_file import read_native
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.surfaces.cli.purpose.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory, whole_theory
 from tests.surfaces.cli.conftest import Run, RunResult

@@ -105,7 +105,7 @@ def test_a_page_of_nodes_says_how_to_get_the_next_one(run: Run, ids: dict[str, s
     drawn = run("work", "query", "--project", "atlas", "--limit", "2").out
     cursor = run("work", "query", "--project", "atlas", "--limit", "2", "--json").answer["next_cursor"]
 
-    assert f"2 of 5.\nNext page: add --cursor {cursor}\n" in drawn
+    assert drawn.endswith(f"\n\n2 of 5. Next page: add --cursor {cursor}\n")
     rest = run("work", "query", "--project", "atlas", "--cursor", cursor)
     assert "3 of 5." in rest.out
     assert "next page" not in rest.out

@@ -14,6 +14,7 @@ from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.work.preferences import WorkPreferences
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 
@@ -75,7 +76,7 @@ def test_a_section_that_went_with_its_task_still_has_its_answers(client: Contain
 
 def test_the_steps_that_a_project_began_with_are_in_its_history(client: ContainersClient) -> None:
     steps = {"task": ["NEW", "ACTIVE", "CLOSED"], "feature": ["NEW", "ACTIVE", "CLOSED"]}
-    preferences = Preferences(pipelines=json.dumps(steps))
+    preferences = Preferences(of_slices=(WorkPreferences(pipelines=json.dumps(steps)),))
     session = Session(client.session.store, local_actor("ada"), preferences=preferences)
     made = session.call("container.create", containerType="project", name="borealis").project
 

@@ -61,11 +61,38 @@ def test_a_cycle_is_refused_and_the_path_is_named(work: WorkClient, size: int) -
     assert [work.name(one) for one in rejected.path] == [names[-1], *names]
 
 
-def test_a_cycle_is_found_through_resolved_nodes_too(work: WorkClient) -> None:
+def test_only_open_nodes_close_a_cycle_and_reopening_one_that_does_is_refused(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
     work.resolve("b")
 
-    assert reasons(work.connect("a: c")) == ["cycle_detected"]
+    assert work.connect("a: c").applied == 1
+    error = error_of(lambda: work.reopen("b"))
+
+    assert (error.code, [work.name(one) for one in error.details["path"]]) == (
+        "cycle_detected",
+        ["b", "a", "c", "b"],
+    )
+
+
+def test_two_nodes_that_wait_for_the_parents_of_each_other_are_refused(work: WorkClient) -> None:
+    work.plan("p\n  c\nq\n  d")
+    work.connect("c: q")
+
+    (rejected,) = work.connect("d: p").rejected
+
+    assert rejected.reason == "cycle_detected"
+    assert [work.name(one) for one in rejected.path] == ["d", "p", "c", "q", "d"]
+    assert [[work.name(one) for one in pair] for pair in rejected.depends_on] == [["d", "p"], ["c", "q"]]
+
+
+def test_a_cycle_through_the_tree_is_gone_with_one_of_its_dependencies(work: WorkClient) -> None:
+    work.plan("p\n  c\nq\n  d")
+    work.connect("c: q")
+    edges = [work.edge("d: p"), work.edge("c: q", remove=True)]  # what is removed goes first
+
+    answer = work.call("work.connect", edges=edges)
+
+    assert (answer.applied, answer.rejected) == (2, UNSET)
 
 
 def test_a_node_cannot_depend_on_itself(work: WorkClient) -> None:
@@ -81,7 +108,8 @@ def test_a_node_cannot_depend_on_a_node_above_it(work: WorkClient, above: str) -
     answer = work.connect(f"a: {above}")
 
     assert reasons(answer) == ["cycle_detected"]
-    assert [work.name(one) for one in answer.rejected[0].path] == ["a", above, "a"]
+    path = [work.name(one) for one in answer.rejected[0].path]
+    assert path == ["a", *["root", "phase", "step"][["root", "phase", "step"].index(above) :], "a"]
 
 
 def test_a_node_may_depend_on_a_node_below_it(work: WorkClient) -> None:
@@ -173,14 +201,14 @@ def test_an_unknown_node_comes_with_what_was_probably_meant(work: WorkClient) ->
     assert (rejected.reason, rejected.near) == ("node_not_found", [work["b"]])
 
 
-def test_edges_apply_in_order(work: WorkClient) -> None:
-    work.plan("a\nb")
-    edges = [work.edge("a: b"), work.edge("a: b", remove=True), work.edge("b: a")]
+def test_edges_are_removed_first_and_then_added_in_order(work: WorkClient) -> None:
+    work.plan("a\nb\nc: b")
+    edges = [work.edge("b: c"), work.edge("a: b"), work.edge("c: b", remove=True), work.edge("b: a")]
 
     answer = work.call("work.connect", edges=edges)
 
-    assert (answer.applied, answer.rejected) == (3, UNSET)
-    assert (work.waits_for("a"), work.waits_for("b")) == ([], ["a"])
+    assert (answer.applied, reasons(answer)) == (3, ["cycle_detected"])
+    assert (work.waits_for("a"), work.waits_for("b"), work.waits_for("c")) == (["b"], ["c"], [])
 
 
 def test_a_connection_is_an_event_of_the_node_it_begins_at(work: WorkClient) -> None:

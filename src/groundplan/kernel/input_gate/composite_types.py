@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from groundplan.kernel.errors import Invalid, Steps
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.field_types import (
     JSON_KINDS,
     Choice,
@@ -23,6 +22,7 @@ from groundplan.kernel.input_gate.field_types import (
     get_json_kind,
 )
 from groundplan.kernel.input_gate.text_limits import Marker
+from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.wording import (
     ArgumentPath,
     find_nearest,
@@ -207,55 +207,41 @@ class AnyOf(FieldType):
 @cache
 def get_record(shape: type[Struct]) -> Record:
     """Return the field type of a Struct."""
+    get_decoder(shape)  # so that several threads may convert arguments to the Struct
     return Record(shape)
 
 
-def compile_field_type(hint: Any, extras: tuple[Any, ...] = ()) -> FieldType:
+def compile_field_type(hint: Any) -> FieldType:
     """Return the field type of an annotation."""
-    hint, extras = strip_annotated(hint, extras)
+    return _compile(describe_type(hint), ())
+
+
+def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
+    """Return the field type; `outer` is the metadata of the union around it, which applies to every option."""
+    extras = (*described.extras, *outer)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
-    origin = get_origin(hint) or hint
-    if is_union(hint):
-        return _make_union([compile_field_type(arg, extras) for arg in get_args(hint) if arg is not UnsetType])
-    if origin is Literal:
-        return Choice(get_args(hint))
-    if origin is Any or not isinstance(origin, type):
-        return FieldType(*JSON_KINDS, wanted="any value")
-    if issubclass(origin, Enum):
-        return Choice([member.value for member in origin])
-    if issubclass(origin, Struct):
-        return get_record(origin)
-    if origin is str:
-        return Text(metas, [extra for extra in extras if isinstance(extra, Marker)])
-    if origin is int or origin is float:
-        return Number(metas, whole=origin is int)
-    if origin is bool:
-        return FieldType("boolean", wanted="true or false")
-    if origin is type(None):
-        return FieldType("null", wanted="null")
-    if origin is list:
-        return Array(compile_field_type(*get_args(hint) or (Any,)), metas)
-    if origin is dict:
-        return Map(compile_field_type((get_args(hint) or (str, Any))[1]))
-    if get_args(hint):
-        raise TypeError(f"{hint} is not supported as an input type; use list or dict")
-    return FieldType(*JSON_KINDS, wanted=f"a {origin.__name__}")  # dates and similar types, which msgspec checks
-
-
-def is_union(hint: Any) -> bool:
-    """Return whether an annotation is a union."""
-    return get_origin(hint) in (Union, types.UnionType)
-
-
-def strip_annotated(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...]]:
-    """Return an annotation without `Annotated` and `NewType`, and its metadata, outermost last."""
-    while True:
-        if get_origin(hint) is Annotated:
-            hint, extras = hint.__origin__, (*hint.__metadata__, *extras)
-        elif hasattr(hint, "__supertype__"):
-            hint = hint.__supertype__
-        else:
-            return hint, extras
+    match described.kind:
+        case TypeKind.UNION:
+            return _make_union([_compile(option, extras) for option in described.options])
+        case TypeKind.CHOICE:
+            return Choice(described.choices)
+        case TypeKind.STRUCT:
+            return get_record(described.type)
+        case TypeKind.STRING:
+            return Text(metas, [extra for extra in extras if isinstance(extra, Marker)])
+        case TypeKind.INTEGER | TypeKind.NUMBER:
+            return Number(metas, whole=described.kind is TypeKind.INTEGER)
+        case TypeKind.BOOLEAN:
+            return FieldType("boolean", wanted="true or false")
+        case TypeKind.NULL:
+            return FieldType("null", wanted="null")
+        case TypeKind.ARRAY if described.item is not None:
+            return Array(_compile(described.item, ()), metas)
+        case TypeKind.MAP if described.item is not None:
+            return Map(_compile(described.item, ()))
+        case TypeKind.OTHER:
+            return FieldType(*JSON_KINDS, wanted=f"a {described.type.__name__}")  # msgspec checks it
+    return FieldType(*JSON_KINDS, wanted="any value")
 
 
 def missing_argument(name: str, path: ArgumentPath, *, wanted: str, next_steps: Steps = ()) -> Invalid:

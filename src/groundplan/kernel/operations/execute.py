@@ -9,6 +9,7 @@ import msgspec
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.budget import Budget, trim
 from groundplan.kernel.errors import NameTaken, NotFound
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
@@ -127,5 +128,5 @@ class _Execution(NamedTuple):
             self.requested.name,
             body,
             dump=lambda result: encode(result.answer),
-            load=lambda text: self._fit(msgspec.json.decode(text, type=operation.output)),
+            load=lambda text: self._fit(get_decoder(operation.output).decode(text)),
         )

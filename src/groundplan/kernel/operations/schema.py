@@ -8,22 +8,20 @@ spellings than a schema shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import Enum
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
-from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
+from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 
 JsonSchema = dict[str, Any]
 
-_TYPES: Mapping[Any, str] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    type(None): "null",
+_TYPES: Mapping[TypeKind, str] = {
+    TypeKind.INTEGER: "integer",
+    TypeKind.NUMBER: "number",
+    TypeKind.BOOLEAN: "boolean",
+    TypeKind.NULL: "null",
 }
 
 
@@ -71,21 +69,21 @@ def _struct_schema(shape: type[Struct], within: tuple[type[Struct], ...]) -> Jso
         properties[config.tag_field] = {"const": config.tag}
         required.append(config.tag_field)
     for field in msgspec.structs.fields(shape):
-        if any(isinstance(extra, HiddenInSchema) for extra in strip_annotated(field.type)[1]):
+        described = describe_type(field.type)
+        if any(isinstance(extra, HiddenInSchema) for extra in described.extras):
             continue
-        properties[field.encode_name] = _type_schema(field.type, (), (*within, shape))
+        properties[field.encode_name] = _type_schema(described, (*within, shape))
         if field.required:
             required.append(field.encode_name)
     found: JsonSchema = {"type": "object", "properties": properties}
     return {**found, "required": required} if required else found
 
 
-def _type_schema(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) -> JsonSchema:
-    hint, extras = strip_annotated(hint, extras)
-    if any(isinstance(extra, CollapsedInSchema) for extra in extras):
+def _type_schema(described: TypeDescription, within: tuple[type[Struct], ...]) -> JsonSchema:
+    if any(isinstance(extra, CollapsedInSchema) for extra in described.extras):
         return {"type": "object"}
-    schema = _unannotated_schema(hint, within)
-    for meta in extras:
+    schema = _unannotated_schema(described, within)
+    for meta in described.extras:
         if isinstance(meta, Meta):
             if meta.description is not None:
                 schema["description"] = meta.description
@@ -96,28 +94,26 @@ def _type_schema(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct],
     return schema
 
 
-def _unannotated_schema(hint: Any, within: tuple[type[Struct], ...]) -> JsonSchema:
-    origin = get_origin(hint) or hint
-    if is_union(hint):
-        options = [arg for arg in get_args(hint) if arg not in (UnsetType, type(None))]
-        if len(options) > 1 and all(_get_tag(option) for option in options):
-            return _tagged_union_schema(options, within)
-        return _union_schema([_type_schema(option, (), within) for option in options])
-    if origin is Literal:
-        return _enum_schema([value for value in get_args(hint) if value is not None])
-    if origin in _TYPES:
-        return {"type": _TYPES[origin]}
-    if origin is list:
-        items = _type_schema((get_args(hint) or (Any,))[0], (), within)
-        return {"type": "array", "items": items} if items else {"type": "array"}
-    if origin is dict:
-        items = _type_schema((get_args(hint) or (str, Any))[1], (), within)
-        return {"type": "object", "additionalProperties": items} if items else {"type": "object"}
-    if isinstance(origin, type) and issubclass(origin, Enum):
-        return _enum_schema([member.value for member in origin])
-    if isinstance(origin, type) and issubclass(origin, Struct):
-        return _struct_schema(origin, within)
-    return {} if origin is Any else {"type": "string"}  # dates and similar types are strings on the wire
+def _unannotated_schema(described: TypeDescription, within: tuple[type[Struct], ...]) -> JsonSchema:
+    match described.kind:
+        case TypeKind.UNION:
+            options = described.options_without_null
+            if len(options) > 1 and all(_get_tag(option) for option in options):
+                return _tagged_union_schema([option.type for option in options], within)
+            return _union_schema([_type_schema(option, within) for option in options])
+        case TypeKind.CHOICE:
+            return {"enum": [value for value in described.choices if value is not None]}
+        case TypeKind.ARRAY | TypeKind.MAP if described.item is not None:
+            name, inside = (
+                ("array", "items") if described.kind is TypeKind.ARRAY else ("object", "additionalProperties")
+            )
+            items = _type_schema(described.item, within)
+            return {"type": name, inside: items} if items else {"type": name}
+        case TypeKind.STRUCT:
+            return _struct_schema(described.type, within)
+        case TypeKind.ANY:
+            return {}
+    return {"type": _TYPES.get(described.kind, "string")}
 
 
 def _union_schema(options: list[JsonSchema]) -> JsonSchema:
@@ -134,13 +130,8 @@ def _tagged_union_schema(options: Sequence[type[Struct]], within: tuple[type[Str
     field = str(options[0].__struct_config__.tag_field)
     for schema in schemas:
         del schema["properties"][field]
-    return _merge_schemas(field, [_get_tag(option) for option in options], schemas)
+    return _merge_schemas(field, [option.__struct_config__.tag for option in options], schemas)
 
 
-def _get_tag(option: Any) -> Any:
-    is_struct = isinstance(option, type) and issubclass(option, Struct)
-    return option.__struct_config__.tag if is_struct else None
-
-
-def _enum_schema(values: Sequence[Any]) -> JsonSchema:
-    return {"enum": list(values)}
+def _get_tag(option: TypeDescription) -> Any:
+    return option.type.__struct_config__.tag if option.kind is TypeKind.STRUCT else None

@@ -12,7 +12,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.members.join import join
+from groundplan.kernel.members.member import join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view

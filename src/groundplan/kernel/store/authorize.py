@@ -7,7 +7,6 @@ from typing import NamedTuple
 from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
 from groundplan.kernel.actors import Access
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
-from groundplan.kernel.policies import decode_policies
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
 
@@ -77,7 +76,7 @@ class ProjectAccessRow(NamedTuple):
     name: str
     rev: int
     archived_at: str | None
-    policies: str | None
+    policies: str
     role: str | None
 
 
@@ -87,8 +86,7 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project 
     query = sql.projects_by_ref if tx.actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
         if row.role is not None and (row.id == ref or not by_id):
-            policies = decode_policies(row.policies)
-            found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, policies))
+            found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, row.policies))
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda project: project.id != ref)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
 from msgspec import Struct
 
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
@@ -108,7 +108,7 @@ def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]
     found: dict[str, _Structure] = {}
     for name, text, facts in tx.all(sql.live_structures, names=to_json_array(names)):
         if facts is not None:
-            found[name] = msgspec.json.decode(facts, type=_Structure)
+            found[name] = get_decoder(_Structure).decode(facts)
         elif name not in found:
             found[name] = _parse_table(text)
         else:
@@ -132,9 +132,7 @@ def _parse_index(text: str) -> list[list[str]]:
 
 def _read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity | None]:
     found: dict[str, str | None] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
-    return {
-        name: None if (facts := found[name]) is None else msgspec.json.decode(facts, type=RowSecurity) for name in names
-    }
+    return {name: None if (facts := found[name]) is None else get_decoder(RowSecurity).decode(facts) for name in names}
 
 
 def _check_role(found: Iterable[RowSecurity]) -> Iterator[str]:

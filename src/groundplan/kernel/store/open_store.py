@@ -9,6 +9,8 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 
+SECRETS = ("password", "sslpassword")  # in the query string of a URL
+
 
 class NoDriver(Unavailable):
     """The PostgreSQL driver, an optional dependency, is not installed."""
@@ -22,6 +24,18 @@ class NoDriver(Unavailable):
 def is_postgres(db: str) -> bool:
     """Return whether `db` is the URL of a PostgreSQL database."""
     return db.startswith(("postgresql://", "postgres://"))
+
+
+def strip_password(db: str) -> str:
+    """Return `db` as it may be shown: a URL without its passwords."""
+    if not is_postgres(db):
+        return db
+    from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit  # a server does not need it
+
+    parts = urlsplit(db)
+    user, at, host = parts.netloc.rpartition("@")
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS])
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
 def open_store(db: str, schema: Callable[[], Schema]) -> Store:

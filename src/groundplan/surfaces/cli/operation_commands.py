@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection
-from enum import Enum
 from keyword import iskeyword
-from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 import typer
-from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
 from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.type_description import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
-from groundplan.surfaces.cli.option_help import GROUP_HELP, find_option_help
-
-
-class OptionType(NamedTuple):
-    """How a field is given on the command line."""
-
-    kind: Any
-    description: str | None = None
-    is_json: bool = False
-    or_text: bool = False  # a single value is sent as a text, not as a list
+from groundplan.surfaces.cli.option_help import (
+    GROUP_HELP,
+    asks_for_help,
+    build_option_help,
+    escape_markup,
+    get_option_name,
+)
+from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
     """Return an app for each first word, with the commands of the operations below it.
 
     If the arguments are known (`said`), apps whose word does not occur in them stay empty, because building commands
-    is slow.
+    is slow; and options have no help unless it is asked for.
     """
+    with_help = asks_for_help(said)
     apps: dict[str, typer.Typer] = {}
     for operation in operations:
         for command in operation.commands:
@@ -48,12 +44,12 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
                 app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
                 app.callback()(group_callback(description))
             if said is None or first in said:
-                built = _command(operation, command, operations)
-                app.command(" ".join(rest), help=_escape_markup(command.summary or operation.summary))(built)
+                built = _command(operation, command, operations, with_help=with_help)
+                app.command(" ".join(rest), help=escape_markup(command.summary or operation.summary))(built)
     return apps
 
 
-def _command(operation: Operation[Any, Any], command: Command, operations: Registry) -> Any:
+def _command(operation: Operation[Any, Any], command: Command, operations: Registry, *, with_help: bool) -> Any:
     wire_names: dict[str, str] = {}
     fixed: dict[str, str] = {}
     as_json = set()
@@ -65,8 +61,10 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             fixed[field.encode_name] = command.fixed[field.name]
         if field.name in command.fixed or field.name in command.without:
             continue
-        form = _resolve_option_type(field.type)
-        parameter = _parameter(field, form, command)
+        described = describe_type(field.type)
+        form = resolve_option_type(described)
+        text = build_option_help(operation, command, field, described) if with_help else ""
+        parameter = _parameter(field, form, command, text)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
         texts |= {parameter.name} if field.name in command.texts else set()
@@ -82,8 +80,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli.renderers import RENDERERS
-            from groundplan.surfaces.cli.terminal import draw_answer  # imports rich, which --json does not need
+            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
 
             if own := RENDERERS.get(operation.name):
                 own(answer)
@@ -106,14 +103,12 @@ def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> 
     return chosen.effect is Effect.READ and not may_create_project
 
 
-def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command) -> inspect.Parameter:
-    name = command.names.get(field.name, field.name).replace("-", "_")
+def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command, text: str) -> inspect.Parameter:
+    name = get_option_name(command, field)
     kind = form.kind
-    text = _escape_markup(form.description or find_option_help(command.words, name))
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
-        text += _default_text(field.default)
         kind = kind if isinstance(default, bool) else kind | None
     option = f"--{name.replace('_', '-')}"
     if field.name in command.arguments:
@@ -132,48 +127,6 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
     )
 
 
-def _resolve_option_type(hint: Any) -> OptionType:
-    hint, extras = strip_annotated(hint, ())
-    description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
-    if is_union(hint):
-        forms = [_resolve_option_type(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
-        several = [form for form in forms if form.kind == list[str]]
-        if several and len(forms) > 1:
-            return several[0]._replace(description=description, or_text=True)
-        if len(forms) != 1:
-            return OptionType(str, description, is_json=all(form.is_json for form in forms))
-        return forms[0]._replace(description=description or forms[0].description)
-    if get_origin(hint) is Literal:
-        return OptionType(_choice([value for value in get_args(hint) if value is not None]), description)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return OptionType(_choice([member.value for member in hint]), description)
-    if get_origin(hint) is list:
-        inside = (get_args(hint) or (str,))[0]
-        item = (
-            OptionType(str) if inside is Any else _resolve_option_type(inside)
-        )  # the operation itself checks each item
-        is_plain = item.kind in (str, int, float) and not item.is_json
-        return OptionType(list[item.kind], description) if is_plain else OptionType(str, description, is_json=True)  # type: ignore[name-defined] # a value
-    if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
-        return OptionType(str, description, is_json=True)
-    return OptionType(hint if hint in (int, float, bool) else str, description, is_json=hint is Any)
-
-
-def _choice(values: list[Any]) -> Any:
-    return Literal[tuple(values)] if all(isinstance(value, str) for value in values) else str
-
-
 def _metavar(kind: Any) -> str | None:
     choices = [value for part in (kind, *get_args(kind)) if get_origin(part) is Literal for value in get_args(part)]
     return "|".join(choices) if choices else None
-
-
-def _default_text(default: Any) -> str:
-    value = default.value if isinstance(default, Enum) else default
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-        return ""
-    return f" Default: {value}."
-
-
-def _escape_markup(text: str) -> str:
-    return text.replace("[", "\\[")

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from enum import Enum
+from typing import Annotated, Any, get_args, get_origin
+
+from msgspec.structs import FieldInfo
+
+from groundplan.kernel.input_gate.type_description import TypeDescription
+from groundplan.kernel.operations.registry import Command, Operation
+from groundplan.surfaces.cli.option_types import format_json_shape, resolve_option_type
 
 # The description of each command group, for its own help and for the list of commands.
 GROUP_HELP: Mapping[str, str] = {
@@ -20,200 +30,84 @@ GROUP_HELP: Mapping[str, str] = {
     "tag": "List tags and their uses, and rename them.",
 }
 
-# The help of options whose type has no description. A key is the full command and the option, the first word of the
-# command and the option, or the option alone; the most specific key wins.
+# Texts that differ from the description of the argument, because the words of the command already say what it is, or
+# because a shell has another way to say it. A key is the full command and the option, or its first word and the option.
 OPTION_HELP: Mapping[str, str] = {
-    "project": "The project, by name or id.",
-    "work open project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
-    "work onboard project": "The project, by name or id. Without it: the only project, or a list.",
-    "name": "The name.",
-    "goal": "What the project is for, in one sentence.",
-    "role": "The role of the member.",
-    "kind": "Whether the actor is an agent or a person.",
-    "archived": "Include archived projects.",
-    "limit": "Maximum number of results.",
-    "cursor": "Continue after this cursor, from the previous page.",
-    "op_id": "An id for this request; repeating it with the same id has no second effect.",
-    "node_id": "The node, by id or by an unambiguous prefix of it.",
-    "nodes": "The nodes to create: [{ref, summary, parent_ref, depends_on, …}].",
-    "updates": "The changes: [{node_id, resolved, add_evidence, …}].",
-    "edges": "The edges to add or remove: [{from, to, type, remove}].",
-    "operations": "The operations, in order: [{op: move|merge|drop, …}].",
-    "policies": "The working policies of the project; only an owner may set them.",
-    "filter": "Only nodes with these properties.",
-    "work query filter": "Which nodes to find: {text, resolved, properties, is_actionable, …}.",
-    "scope": "Only nodes below this node.",
-    "count": "Maximum number of nodes.",
-    "claim": "Claim the nodes, so that they are not offered to anyone else.",
-    "lean": "Omit empty and bookkeeping fields from the answer.",
-    "decision": "The reason, for the history.",
-    "depth": "Number of levels to show below the node.",
-    "sort": "Sort order.",
-    "type": "atom (an area, by its paths) or molecule (a group of atoms).",
-    "id": "The id of the atom or molecule.",
-    "task": "The task that this is done for, by the id of its work node.",
-    "path": "A pattern of the files it covers, such as 'src/pay/**'; repeatable.",
-    "paths": "The files, as paths from the root of the repository.",
-    "knowledge": "The knowledge text; @FILE reads it from a file, - from standard input; write @@ for a leading @.",
-    "mode": "How to combine the text with the existing knowledge.",
-    "molecule": "The molecule of the atom, by id; '' for none.",
-    "knowledge search molecule": "Only atoms of this molecule, by id.",
-    "related_atoms": "Related atoms: [{atomId, reason}].",
-    "related_molecules": "Related molecules: [{moleculeId, reason}].",
-    "version": "The version that you read; the command fails if it has changed since.",
-    "confirm": "The commit at which the knowledge was confirmed.",
-    "cascade": "Also delete the atoms of a molecule.",
-    "query": "Words to search for; all must match, in any order.",
-    "orphans": "Only atoms without a molecule.",
-    "include_changelog": "Include the latest changelog entries.",
-    "changelog_limit": "Maximum number of changelog entries.",
-    "offset": "Number of results to skip.",
-    "summary": "What changed and why; @FILE reads it from a file, - from standard input.",
-    "commit": "The commit that was checked.",
-    "atoms": "The results: [{id, version, freshness, commit, files}].",
-    # Facts
-    "context run": "The run, by id.",
-    "context view run": "The run, by id; a draft is allowed. Default: the latest commit.",
-    "context prefer": "With --run: whether to show that run, or the latest commit instead.",
-    "context pointer": "Only inputs at or below this JSON Pointer, such as /site; repeatable.",
-    "context user": "Only runs of this user, and shared runs.",
-    "context view user": "The latest commit among the runs of this user and shared runs.",
-    "context status": "Only runs with this status.",
-    "context draft project": "The project, by name or id; created if it does not exist.",
-    "ownership": "Whether the run is yours or shared. It does not affect permissions, which come from membership.",
-    "copy_from": "Copy everything from a run: its id, or latest for the latest commit.",
-    "allow_partial": "Allow required inputs to be unset; they are still reported as missing.",
-    "expected_rev": "The rev that you read; the command fails if it has changed since.",
-    "context from": "The base run of the comparison, by id.",
-    "context to": "The run to compare with the base, by id.",
-    "context sources": "Sources to add or change: [{id, kind, title, uri, …}].",
-    "inputs": "Inputs to add or change: [{pointer, label, valueKind, value, provenance, sourceIds, …}].",
-    "constraints": "Constraints to add or change: [{id, key, label, valueKind, value, sourceId, …}].",
-    "artifacts": "Artifacts to add or change: [{id, type, title, payload}].",
-    "links": "Links from inputs to their sources, to add: [{pointer, sourceId}].",
-    "unlinks": "Links to remove: [{pointer, sourceId}].",
-    "remove": "What to remove: {inputs: [pointer], constraints: [id], sources: [id], artifacts: [id]}.",
-    "suggestion": "The suggestions, by id.",
-    # Theory of change
-    "purpose version": "The version: a number, draft or published. Default: the draft, else the latest published one.",
-    "purpose detail": "summary omits nodes, edges and indicators; observations shows only what was recorded.",
-    "as_of": "Show the state on this date, such as 2026-11-15, or at this instant.",
-    "purpose operations": "The operations, in order: [{op: add_node|update_node|add_edge|…, ref, node_type, …}].",
-    "purpose draft from": "The published version to start from: its number, or published. Default: the latest one.",
-    "purpose profile": "How strict the checks are. Default: the profile of the version.",
-    "purpose draft profile": "How strict its gates are. Default: that of the version it starts from, else standard.",
-    "label": "The label of the version. Default: v and its number.",
-    "purpose from": "The base version of the comparison: its number, draft or published.",
-    "purpose to": "The version to compare with the base: its number, draft or published.",
-    "gate": "A: is it consistent? B: is it ready to run and to measure? Or health, analysis.",
-    "operation": "The planned operation to check: {kind: create_node|publish|read|…, version, node_type, title, …}.",
-    "purpose node": "List every path from this node to the goals, by key.",
-    "assumption": "Show what depends on this assumption, by key.",
-    "purpose limit": "Maximum number of paths, and of refuted assumptions. Default: 50.",
-    "measurements": "Measured values of indicators: [{indicator, value, as_of, source, note}].",
-    "reviews": "Reviews of assumptions: [{assumption, status, reason, evidence}].",
-    "waivers": "Waivers for failing checks: [{code, refs, reason, owner, due}]; only an owner may add them.",
-    "decisions": "Decisions: [{text, rationale, about, outcome}].",
-    # Tasks, features and projects as containers
     "task id": "The task, by id or by an unambiguous prefix of it.",
     "task overview id": "Show one task. Without it: list tasks.",
     "feature id": "The feature, by id or by an unambiguous prefix of it.",
     "feature overview id": "Show one feature with its tasks. Without it: list features.",
     "project id": "The project, by name or id.",
     "project overview id": "Show one project with its features, by name or id. Without it: list projects.",
-    "task query": "Words to search for; all must match, in any order.",
-    "task project": "The project, by name or id. Without it: all projects that you can see.",
-    "task create project": "The project, by name or id; not needed with --feature.",
-    "task update project": "The project that the task must belong to, as a check.",
-    "task feature": "Only tasks of this feature, by id.",
-    "task create feature": "The feature of the task, by id.",
-    "task update feature": "The new feature of the task, by id; '' for none.",
-    "feature project": "The project, by name or id. Without it: all projects that you can see.",
-    "feature create project": "The project, by name or id.",
-    "feature update project": "The project that the feature must belong to, as a check.",
-    "task title": "The title, on one line.",
-    "task name": "The name.",
-    "feature name": "The name.",
-    "task summary": "The summary, in one paragraph.",
-    "feature summary": "The summary, in one paragraph.",
-    "project summary": "What the project is for.",
     "project update version": "The version that you read, as shown by project show.",
-    "description": "The full description; @FILE reads it from a file, - from standard input; write @@ for a leading @.",
-    "status": "Only items with this status, such as NEW, ACTIVE or CLOSED.",
-    "priority": "Only items with this priority: HIGH, MEDIUM or LOW.",
-    "task create priority": "HIGH, MEDIUM or LOW. Default: MEDIUM.",
-    "task update priority": "HIGH, MEDIUM or LOW.",
-    "feature create priority": "HIGH, MEDIUM or LOW. Default: MEDIUM.",
-    "feature update priority": "HIGH, MEDIUM or LOW.",
-    "complexity": "How hard it is, from 1 to 10; of two tasks with equal priority, the simpler one is next.",
-    "tag": "Only items with this tag; repeatable, or comma-separated: any of them.",
-    "task create tag": "A tag; repeatable, or comma-separated.",
-    "task update tag": "A tag; repeatable, or comma-separated. Replaces all tags.",
-    "feature create tag": "A tag; repeatable, or comma-separated.",
-    "feature update tag": "A tag; repeatable, or comma-separated. Replaces all tags.",
-    "project update tag": "A tag; repeatable, or comma-separated. Replaces all tags.",
-    "related_to": "A related task or feature, by id; repeatable, or comma-separated.",
-    "pipeline": 'The statuses of its tasks and features: {"task": ["NEW", "ACTIVE", …, "CLOSED"], "feature": […]}.',
-    "sections": "Include its sections.",
-    "graph_context": "Include the knowledge about the files that its section Context Files names.",
-    "direction": "Show what it waits for, what waits for it, or both.",
-    "reason": "The reason.",
-    "task blocked_by": "What blocks it, by id, or NO_OP for a hold; repeatable, or comma-separated.",
-    "feature blocked_by": "What blocks it, by id, or NO_OP for a hold; repeatable, or comma-separated.",
-    "task delete cascade": "Also delete everything below it.",
-    "feature delete cascade": "Also delete everything below it.",
-    "from": "The blocking task or feature, by id.",
-    "to": "The blocked task or feature, by id.",
-    "of": "The type that the blocked item must have, as a check.",
-    "dependency id": "The dependency, by the id from an earlier answer; instead of FROM and TO.",
-    "dependency type": "BLOCKS, or RELATES_TO for a relation that blocks nothing.",
-    # Sections
-    "container": "The container: a project by name or id, a feature or a task by id.",
-    "section": "The section, by its UUID, with or without dashes.",
-    "section list section": "Only this section, by id; repeatable, or comma-separated.",
-    "section sections": "The sections, by id; several, or comma-separated.",
-    "section reorder sections": "All sections of the container, by id, in the new order.",
-    "section bulk-create sections": "The sections to add: [{title, content, contentFormat, tags, …}].",
-    "section type": "The type of the container.",
-    "section title": "The title, on one line.",
-    "section tag": "A tag; repeatable, or comma-separated.",
-    "section list tag": "Only items with this tag; repeatable, or comma-separated: any of them.",
-    "section update tag": "A tag; repeatable, or comma-separated. Replaces all tags; '' removes them.",
-    "usage": "What the text is for.",
-    "content": "The text; @FILE reads it from a file, - from standard input; write @@ for a leading @.",
-    "section list content": "Include or omit the texts.",
-    "format": "The format of the text.",
-    "ordinal": "The position. Default: after the last section.",
-    "section update ordinal": "The new position.",
-    # Templates and tags
-    "template": "The template, by its UUID, with or without dashes.",
-    "template id": "The template, by its UUID, with or without dashes.",
-    "template name": "The name; unique in the organization.",
-    "template title": "The title of the section.",
-    "template tag": "A tag; repeatable, or comma-separated.",
-    "template list tag": "Only items with this tag; repeatable, or comma-separated: any of them.",
-    "template type": "The type of the item that gets the sections.",
-    "entity": "The item that gets the sections: a project by name or id, a feature or a task by id.",
-    "target": "The type of item that the template is for.",
-    "built_in": "Mark the template as built in.",
-    "template list built_in": "Only built-in templates, or only the others.",
-    "enabled": "Only enabled templates, or only disabled ones.",
-    "protected": "Protect the template from changes until the protection is removed.",
-    "created_by": "The author. Default: you.",
-    "required": "Mark the section as required.",
-    "tag type": "Only tags of items of these types.",
-    "tag project": "The project, by name or id. Without it: all projects that you can see.",
-    "tag rename project": "The project, by name or id; required if several projects use the tag.",
-    "tag tag": "The tag; case-sensitive.",
-    "old_tag": "The current tag.",
-    "new_tag": "The new tag.",
-    "dry_run": "Only show what would change.",
+    "project summary": "What the project is for.",
+    "feature name": "The name.",
+    "feature create project": "The project, by name or id.",
+    "task update feature": "The new feature of the task, by id; '' for none.",
+    "task update complexity": "How hard it is, from 1 to 10; of two tasks of equal priority, the simpler one is next.",
+    "purpose check gate": "A: is it consistent? B: is it ready to run and to measure? Or health, analysis.",
+    "knowledge update molecule": "The molecule of the atom, by id; '' for none.",
 }
+TEXT_SOURCES = "@FILE reads it from a file, - from standard input; write @@ for a leading @."
+
+
+def asks_for_help(said: Collection[str] | None) -> bool:
+    """Return whether the arguments ask for help; if they are not known, they may."""
+    return said is None or "--help" in said
 
 
 def find_option_help(words: Sequence[str], option: str) -> str:
-    """Return the help of an option of the command with these words, or an empty text."""
-    for key in (" ".join((*words, option)), f"{words[0]} {option}", option):
-        if key in OPTION_HELP:
-            return OPTION_HELP[key]
-    return ""
+    """Return the text that only this command has for an option, or an empty text."""
+    return OPTION_HELP.get(" ".join((*words, option)), OPTION_HELP.get(f"{words[0]} {option}", ""))
+
+
+def build_option_help(
+    operation: Operation[Any, Any], command: Command, field: FieldInfo, described: TypeDescription
+) -> str:
+    """Return the help of an option: the description of the argument, and how the command line takes it."""
+    from groundplan.argument_descriptions import describe_argument  # only --help needs it
+
+    text = find_option_help(command.words, get_option_name(command, field))
+    form = resolve_option_type(described)
+    sentences = [text or describe_argument(operation.name, field.encode_name).replace("`", "")]
+    if form.is_json and (shape := format_json_shape(described)):
+        sentences.append(f"Shape: {shape}.")
+    if field.name in command.texts and not form.is_json:
+        sentences.append(TEXT_SOURCES)
+    if get_origin(form.kind) is list:
+        sentences.append("Several are allowed." if field.name in command.arguments else "Repeatable.")
+    if default := _format_default(field):
+        sentences.append(f"Default: {default}.")
+    return escape_markup(" ".join(sentences))
+
+
+def describe_parameters(function: Callable[..., Any], words: Sequence[str]) -> list[inspect.Parameter]:
+    """Return the parameters of a written command; an option without help gets the description of its argument."""
+    _, *parameters = inspect.signature(function, eval_str=True).parameters.values()
+    return [_describe_parameter(parameter, ".".join(words)) for parameter in parameters]
+
+
+def _describe_parameter(parameter: inspect.Parameter, operation: str) -> inspect.Parameter:
+    from groundplan.argument_descriptions import describe_argument
+
+    shape = parameter.annotation.__metadata__[0]
+    if shape.help:
+        return parameter
+    described = copy(shape)
+    described.help = escape_markup(describe_argument(operation, parameter.name).replace("`", ""))
+    return parameter.replace(annotation=Annotated[get_args(parameter.annotation)[0], described])
+
+
+def get_option_name(command: Command, field: FieldInfo) -> str:
+    """Return the name of the option for a field, as a Python name."""
+    return command.names.get(field.name, field.name).replace("-", "_")
+
+
+def escape_markup(text: str) -> str:
+    """Return a text in which rich finds no markup."""
+    return text.replace("[", "\\[")
+
+
+def _format_default(field: FieldInfo) -> str:
+    value = field.default.value if isinstance(field.default, Enum) else field.default
+    return "" if isinstance(value, bool) or not isinstance(value, str | int | float) else str(value)

@@ -26,6 +26,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, group_callback, wi
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import build_operation_apps
+from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
@@ -148,7 +149,8 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
     for word, sub_app in build_operation_apps(operations, said).items():
         if said is None or word in said:
             for name, function in CUSTOM_COMMANDS.get(word, {}).items():
-                sub_app.command(name)(with_common_options(function))
+                own = describe_parameters(function, (word, name)) if asks_for_help(said) else None
+                sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     app.command(
         "mcp",

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -70,7 +71,7 @@ def pipelines_of(tx: Transaction, project_id: str | None = None) -> Pipelines:
 
 @lru_cache(maxsize=256)
 def decode_pipelines(text: str) -> Pipelines:
-    return msgspec.json.decode(text, type=Pipelines)
+    return get_decoder(Pipelines).decode(text)
 
 
 def format_position(steps: Sequence[str], status: str) -> str | None:

@@ -1,30 +1,52 @@
-"""Cycle detection: the dependencies of a project never form a cycle, and the error shows the path of the cycle.
+"""Cycle detection: a plan that could never be finished is refused, and the error shows the loop.
 
-By default a node waits for the nodes it depends on. A dependency on an ancestor is refused as well, because an ancestor
-is finished last. Below a feature a node also waits for what the feature waits for, and under the policy
-`inherit_dependencies` for what any ancestor waits for, so a cycle can run through the tree. There, each node has two
-moments: its start (twice its number) and its finish (one more). A finish waits for the start and for the finishes of
-the children; a start waits for the finishes of the dependencies and for the start of the feature, or of the parent.
+Each open node has two moments, its start (twice its number) and its finish (one more). A finish waits for the start of
+the node and for the finishes of its children. A start waits for the finishes of the dependencies; below a feature also
+for the start of the feature, and under the policy `inherit_dependencies` for the start of the parent. A loop among the
+moments can never be finished. Resolved nodes wait for nothing, and nothing waits for them.
 
-One statement fetches everything reachable, each node once; the cycle is then searched in memory.
+The search walks upwards: from a node to the moments that wait for it. A loop through a node consists of moments that
+wait for the node, so the walk finds every loop, and it does not descend into large subtrees. One statement fetches
+each of these moments once; the loop is then searched in memory.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 
 sql = load_queries(__file__)
 
 PATH_SHOWN_MAX = 50
+CHAIN_STEPS_MAX = 1_000  # steps of one look from a node along what it waits for
+DEPENDENCIES_SHOWN_MAX = 10
 
-WaitGraph = Mapping[int, Sequence[int]]
+MomentGraph = Mapping[int, Sequence[int]]
+
+
+class Loop(NamedTuple):
+    """Nodes that would wait for each other, each for the next one; the last id is the first one again."""
+
+    path: Sequence[str]
+    dependencies: Sequence[tuple[str, str]] = ()  # the steps that are dependencies; the others follow from the tree
+    has_inherited_step: bool = False  # whether a node waits because an ancestor waits
+
+    def rename(self, names: Mapping[str, str]) -> Loop:
+        """Return the loop with other names for some of its nodes."""
+        renamed = [(names.get(source, source), names.get(target, target)) for source, target in self.dependencies]
+        return self._replace(path=[names.get(node_id, node_id) for node_id in self.path], dependencies=renamed)
+
+    @property
+    def uses_tree(self) -> bool:
+        """Whether a step of the loop follows from the tree and not from a dependency."""
+        return len(self.dependencies) < len(self.path) - 1
 
 
 class CycleDetected(RuleViolated):
@@ -33,14 +55,33 @@ class CycleDetected(RuleViolated):
     code = "cycle_detected"
     contract_code = "CIRCULAR_DEPENDENCY"
 
-    def __init__(self, path: Sequence[str], *, hint: str = "", **details: Any) -> None:
-        shortened = shorten_path(path)
-        super().__init__(f"cycle: {' -> '.join(shortened)}{hint}", path=shortened, **details)
+    def __init__(self, loop: Loop, *, hint: str | None = None, **details: Any) -> None:
+        self.loop = loop
+        shortened = shorten_path(loop.path)
+        if loop.uses_tree and loop.dependencies:
+            details["depends_on"] = [list(pair) for pair in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
+        explanation = _explain(loop) if hint is None else hint
+        super().__init__(f"cycle: {' -> '.join(shortened)}{explanation}", path=shortened, **details)
 
 
-def depends_on_ancestor(node: str, ancestor: str) -> CycleDetected:
-    """Return the error for a dependency on an ancestor, which could never be met."""
-    return CycleDetected([node, ancestor, node], hint=f"; {ancestor} is an ancestor of {node} and is finished after it")
+def _explain(loop: Loop) -> str:
+    """Return why a loop through the tree is one, and which dependencies to remove."""
+    if not (loop.uses_tree and loop.dependencies):
+        return ""
+    source, target = loop.dependencies[0]
+    if len(loop.dependencies) == 1:
+        if loop.has_inherited_step:
+            return f"; {target} is below {source} and starts after the dependencies of {source} are finished"
+        return f"; {target} is an ancestor of {source} and is finished after it"
+    shown = [f"{source} on {target}" for source, target in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
+    more = ", …" if len(loop.dependencies) > len(shown) else ""
+    return f"; a parent is finished after its children. Remove one of these dependencies: {', '.join(shown)}{more}"
+
+
+def describe_stored_loop(loop: Loop) -> str:
+    """Return a loop that the project holds, with what to do about it, as one phrase."""
+    shown = [f"{source} on {target}" for source, target in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
+    return f"{' -> '.join(shorten_path(loop.path))} wait for each other; remove a dependency: {', '.join(shown)}"
 
 
 def shorten_path(path: Sequence[str]) -> list[str]:
@@ -61,53 +102,39 @@ def finish_moment(n: int) -> int:
     return n * 2 + 1
 
 
-class DependencyCache:
-    """The dependencies that one call has loaded, so that a thousand new ones do not load the same paths again.
+class WaitingMoments:
+    """The moments that wait for others, as far as one call has loaded them.
 
-    The caller must report each dependency that it adds or removes. Where nodes wait through the tree nothing is cached,
-    because a new dependency changes the paths of a whole subtree.
+    A call with a thousand new dependencies loads each moment once. The caller must report each dependency between open
+    nodes that it adds or removes.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._has_inherited = has_inherited_dependencies(tx)
-        self._waits: dict[int, list[int]] = {}  # for each node visited, all nodes it waits for
+        self._waiters: dict[int, list[int]] = {}  # of each moment that is loaded: all moments that wait for it
 
-    def added(self, source: int, target: int) -> None:
+    def add(self, source: int, target: int) -> None:
         """Record that `source` now depends on `target`."""
-        if source in self._waits:
-            self._waits[source].append(target)
-            self._load_from(target)
+        if finish_moment(target) in self._waiters:
+            self._load([start_moment(source)])
+            if start_moment(source) not in self._waiters[finish_moment(target)]:
+                self._waiters[finish_moment(target)].append(start_moment(source))
 
-    def removed(self, source: int, target: int) -> None:
+    def remove(self, source: int, target: int) -> None:
         """Record that `source` no longer depends on `target`."""
-        if target in self._waits.get(source, ()):
-            self._waits[source].remove(target)
+        waiters = self._waiters.get(finish_moment(target), [])
+        if start_moment(source) in waiters:
+            waiters.remove(start_moment(source))
 
-    def find_cycle_closed_by(self, source: int, target: int) -> list[str] | None:
-        """Return the cycle that `source` depending on `target` would close, as ids from source to source, or None."""
-        if self._has_inherited:
-            found = _find_path(
-                _load_moment_graph(self._tx, [finish_moment(target)]), [finish_moment(target)], start_moment(source)
-            )
-            path = None if found is None else [moment // 2 for moment in found]
-        else:
-            self._load_from(target)
-            path = _find_path(self._waits, [target], source)
-        return None if path is None else path_to_ids(self._tx, [source, *path])
+    def find_loop_closed_by(self, source: int, target: int) -> Loop | None:
+        """Return the shortest loop that `source` depending on `target` would close, or None; both are open."""
+        self._load([start_moment(source)])
+        path = find_path(self._waiters, start_moment(source), finish_moment(target))
+        return None if path is None else _to_loop(self._tx, [start_moment(source), *reversed(path)])
 
-    def _load_from(self, n: int) -> None:
-        if n not in self._waits:
-            for source, targets in _load_wait_graph(self._tx, [n]).items():
-                for reached in (source, *targets):
-                    self._waits.setdefault(reached, [])
-                self._waits[source] = list(targets)
-            self._waits.setdefault(n, [])
-
-
-def has_inherited_dependencies(tx: Transaction) -> bool:
-    """Return whether nodes of the current project can wait for more than their own dependencies."""
-    return tx.project.policies.inherit_dependencies or tx.scalar(sql.count_features, project_id=tx.project.id) > 0
+    def _load(self, moments: Collection[int]) -> None:
+        if any(moment not in self._waiters for moment in moments):
+            self._waiters.update(_load_waiters(self._tx, moments))
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
@@ -115,89 +142,135 @@ def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
     return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=of, depth=depth)
 
 
-def find_cycle_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
-    """Return a cycle through one of these nodes as stored now, or None."""
-    if has_inherited_dependencies(tx):
-        moments = [moment for n in ns for moment in (finish_moment(n), start_moment(n))]
-        found = find_cycle(_load_moment_graph(tx, moments))
-        path = None if found is None else [moment // 2 for moment in found]
-    else:
-        path = find_cycle(_load_wait_graph(tx, ns))
-    return None if path is None else path_to_ids(tx, path)
-
-
-def path_to_ids(tx: Transaction, path: Iterable[int]) -> list[str]:
-    """Return a path as ids, with consecutive duplicates collapsed."""
-    steps = [n for n, _ in groupby(path)]
-    ids: dict[int, str] = dict(tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array(set(steps))))
-    return [ids[n] for n in steps]
-
-
-def find_cycle(waits: WaitGraph) -> list[int] | None:
-    """Return any cycle, with its first node again at the end, or None. Each edge is visited once."""
-    done: set[int] = set()
-    for first in waits:
-        on_path: dict[int, None] = {}  # ordered from `first` on
-        todo: list[tuple[int, bool]] = [(first, False)]
-        while todo:
-            node, is_left = todo.pop()
-            if is_left:
-                del on_path[node]
-                done.add(node)
-            elif node in on_path:
-                path = list(on_path)
-                return [*path[path.index(node) :], node]
-            elif node not in done:
-                on_path[node] = None
-                todo.append((node, True))
-                todo += [(after, False) for after in waits.get(node, ())]
+def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
+    """Return a loop through one of these nodes as stored now, or None. Resolved nodes are ignored."""
+    starts = [start_moment(n) for n in tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))]
+    if not starts:
+        return None
+    waiters = _load_waiters(tx, starts)
+    if find_cycle(waiters) is None:
+        return None
+    # A project may hold a loop from before loops were refused, and this one need not run through the given nodes.
+    for moment in (moment for start in starts for moment in (start, start + 1)):
+        for waiter in waiters[moment]:
+            if (path := find_path(waiters, waiter, moment)) is not None:
+                return _to_loop(tx, [*reversed(path), moment])
     return None
 
 
-def _find_path(waits: WaitGraph, sources: Collection[int], goal: int) -> list[int] | None:
-    """Return the shortest path from one of the sources to the goal, or None."""
-    came_from: dict[int, int | None] = dict.fromkeys(sources)
-    ahead = deque(sources)
+def find_loop_in_project(tx: Transaction) -> Loop | None:
+    """Return a loop among all open nodes of the current project, or None."""
+    moments = find_cycle(_load_waiters(tx, [start_moment(n) for n in _open_nodes(tx)]))
+    return None if moments is None else _to_loop(tx, moments[::-1])
+
+
+def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
+    """Return the loop in which a node is stuck, or None.
+
+    Writes refuse loops, but data from before they did so may hold one. This follows one wait of each node, so it takes
+    the same time at any size. If no node of the project is ready, claimed or on hold, it always finds a loop.
+    """
+    steps = {
+        waiting: (dependency, child)
+        for waiting, dependency, child in tx.all(
+            sql.chain_of_waits, project_id=tx.project.id, n=n, at_most=CHAIN_STEPS_MAX
+        )
+    }
+    passed: dict[int, int] = {}  # where each node is in `moments`
+    moments: list[int] = []
+    while n in steps and n not in passed:
+        passed[n] = len(moments)
+        dependency, child = steps[n]
+        moments += [finish_moment(n)] if dependency is None else [finish_moment(n), start_moment(n)]
+        n = child if dependency is None else dependency
+    return _to_loop(tx, [*moments[passed[n] :], finish_moment(n)]) if n in passed else None
+
+
+def _open_nodes(tx: Transaction) -> list[int]:
+    return tx.scalars(sql.open_nodes, project_id=tx.project.id)
+
+
+def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:
+    """Return a loop of moments, each of which waits for the next, as a loop of ids."""
+    ids: dict[int, str] = dict(
+        tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array({moment // 2 for moment in moments}))
+    )
+    return describe_loop(moments, ids)
+
+
+def describe_loop(moments: Sequence[int], ids: Mapping[int, str]) -> Loop:
+    """Return a loop of moments, each of which waits for the next, as a loop of ids that begins with a dependency."""
+    steps = list(pairwise(moments))
+    first = next((i for i, (a, b) in enumerate(steps) if _is_dependency(a, b)), 0)
+    steps = steps[first:] + steps[:first]
+    path = [ids[n] for n, _ in groupby([*(a // 2 for a, _ in steps), steps[0][0] // 2])]
+    return Loop(
+        path=path * 2 if len(path) == 1 else path,
+        dependencies=[(ids[a // 2], ids[b // 2]) for a, b in steps if _is_dependency(a, b)],
+        has_inherited_step=any(a % 2 == 0 and b % 2 == 0 for a, b in steps),
+    )
+
+
+def _is_dependency(moment: int, after: int) -> bool:
+    # A start waits for a finish only because of a dependency.
+    return moment % 2 == 0 and after % 2 == 1
+
+
+def find_cycle(graph: MomentGraph) -> list[int] | None:
+    """Return any cycle, with its first moment again at the end, or None. Each edge is visited once."""
+    done: set[int] = set()
+    for first in graph:
+        on_path: dict[int, None] = {}  # ordered from `first` on
+        todo: list[tuple[int, bool]] = [(first, False)]
+        while todo:
+            moment, is_left = todo.pop()
+            if is_left:
+                del on_path[moment]
+                done.add(moment)
+            elif moment in on_path:
+                path = list(on_path)
+                return [*path[path.index(moment) :], moment]
+            elif moment not in done:
+                on_path[moment] = None
+                todo.append((moment, True))
+                todo += [(after, False) for after in graph.get(moment, ())]
+    return None
+
+
+def find_path(graph: MomentGraph, source: int, goal: int) -> list[int] | None:
+    """Return the shortest path from the source to the goal, or None."""
+    came_from: dict[int, int | None] = {source: None}
+    ahead = deque([source])
     while ahead:
-        node = ahead.popleft()
-        if node == goal:
-            path = [node]
+        moment = ahead.popleft()
+        if moment == goal:
+            path = [moment]
             while (before := came_from[path[-1]]) is not None:
                 path.append(before)
             return path[::-1]
-        for after in waits.get(node, ()):
+        for after in graph.get(moment, ()):
             if after not in came_from:
-                came_from[after] = node
+                came_from[after] = moment
                 ahead.append(after)
     return None
 
 
-def _load_wait_graph(tx: Transaction, ns: Collection[int]) -> WaitGraph:
-    waits: dict[int, list[int]] = {}
-    for source, target in tx.all(sql.reachable_dependencies, project_id=tx.project.id, ns=to_json_array(ns)):
-        waits.setdefault(source, []).append(target)
-    return waits
-
-
-def _load_moment_graph(tx: Transaction, moments: Collection[int]) -> WaitGraph:
-    inherits = tx.project.policies.inherit_dependencies
-    reached = tx.scalars(
-        sql.reachable_moments, project_id=tx.project.id, moments=to_json_array(moments), inherits=inherits
-    )
-    waits: dict[int, list[int]] = {moment: [] for moment in reached}
-    ns = to_json_array({moment // 2 for moment in waits})
-    for moment, after in waits.items():
-        if moment % 2:
-            after.append(moment - 1)
-    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
-        above = parent if inherits else feature
-        if parent is None or above is None:
+def _load_waiters(tx: Transaction, moments: Iterable[int]) -> dict[int, list[int]]:
+    """Load the moments that wait for these, directly or not: for each of them those that wait for it directly."""
+    inherits = get_policies(tx).inherit_dependencies
+    project_id = tx.project.id
+    loaded = tx.scalars(sql.waiting_moments, project_id=project_id, moments=to_json_array(moments), inherits=inherits)
+    waiters: dict[int, list[int]] = {moment: [moment + 1] if moment % 2 == 0 else [] for moment in loaded}
+    ns = to_json_array({moment // 2 for moment in waiters})
+    for n, parent, feature in tx.all(sql.parents_among, project_id=project_id, ns=ns):
+        if parent is None:
             continue
-        if start_moment(n) in waits:
-            waits[start_moment(n)].append(start_moment(above))
-        if finish_moment(parent) in waits:
-            waits[finish_moment(parent)].append(finish_moment(n))
-    for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):
-        if start_moment(source) in waits:
-            waits[start_moment(source)].append(finish_moment(target))
-    return waits
+        if finish_moment(n) in waiters:
+            waiters[finish_moment(n)].append(finish_moment(parent))
+        above = parent if inherits else feature
+        if above is not None and start_moment(n) in waiters and start_moment(above) in waiters:
+            waiters[start_moment(above)].append(start_moment(n))
+    for source, target in tx.all(sql.dependents_among, project_id=project_id, ns=ns):
+        if finish_moment(target) in waiters and start_moment(source) in waiters:
+            waiters[finish_moment(target)].append(start_moment(source))
+    return waiters

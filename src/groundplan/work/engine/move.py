@@ -8,14 +8,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import (
-    CycleDetected,
-    depends_on_ancestor,
-    find_cycle_through,
-    has_inherited_dependencies,
-    is_ancestor,
-    path_to_ids,
-)
+from groundplan.work.engine.cycles import CycleDetected, Loop, is_ancestor
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
@@ -45,25 +38,15 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
     if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, of=parent.n):
-        raise CycleDetected([node.id, parent.id, node.id], hint=f"; {parent.id} is below {node.id}")
+        raise CycleDetected(Loop([node.id, parent.id, node.id]), hint=f"; {parent.id} is below {node.id}")
     if node.parent_n == parent.n:
         return f"already under {parent.id}"
     assert node.parent_n is not None  # noqa: S101 - only the root has none
     before = fetch_node(tx, node.parent_n)
-    refuse_ancestor_dependency(tx, node.n, parent)
     below = tx.scalars(sql.descendants, project_id=tx.project.id, n=node.n)
     reparent(tx, readiness, [node.n], below, before, parent)
     tx.record(WorkOp.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
-    if has_inherited_dependencies(tx) and (cycle := find_cycle_through(tx, [node.n, parent.n])):
-        raise CycleDetected(cycle)
     return f"moved under {parent.id}"
-
-
-def refuse_ancestor_dependency(tx: Transaction, n: int, parent: WorkNodeRow) -> None:
-    """Raise CycleDetected when a node or one below it depends on the new parent or on one above it."""
-    found = tx.one_or_none(sql.dependency_on_ancestor, project_id=tx.project.id, n=n, parent_n=parent.n)
-    if found is not None:
-        raise depends_on_ancestor(*path_to_ids(tx, found))
 
 
 def reparent(
@@ -76,6 +59,7 @@ def reparent(
 ) -> None:
     """Move nodes and their descendants (`below`) under another parent, and update depth, feature and readiness."""
     project_id = tx.project.id
+    readiness.check_for_loops(ns)
     readiness.snapshot([*ns, before.n, after.n])
     open_count = len(tx.all(sql.open_nodes_among, project_id=project_id, ns=to_json_array(ns)))
     if open_count:
@@ -89,6 +73,7 @@ def reparent(
     if left != entered:
         readiness.snapshot(moved)  # each node moves to the counts of another feature
         tx.run(sql.set_feature, project_id=project_id, ns=to_json_array(moved), before=left, after=entered)
+        readiness.check_for_loops(() if entered is None else (entered,))  # what it waits for now blocks the moved nodes
     readiness.adjust_blocked_above(
         moved, by=count_blockers_for_children(tx, after) - count_blockers_for_children(tx, before)
     )

@@ -1,5 +1,6 @@
--- name: reachable_moments
--- Differs from SQLite, which has no LATERAL: here a recursive statement may refer to itself only once.
+-- name: waiting_moments
+-- Differs from SQLite, which has no LATERAL: here a recursive statement may refer to itself only once. The ranges of one
+-- number keep the planner from reading the whole project for each moment.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
       FROM each(:moments) AS start
@@ -7,32 +8,47 @@ WITH RECURSIVE reached (moment) AS (
     SELECT further.moment
       FROM reached
      CROSS JOIN LATERAL (
-        SELECT reached.moment - 1
-         WHERE reached.moment % 2 = 1
+        SELECT reached.moment + 1
+         WHERE reached.moment % 2 = 0
         UNION ALL
-        SELECT c.n * 2 + 1
+        SELECT c.parent_n * 2 + 1
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
-           AND c.parent_n = reached.moment / 2
+           AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND c.parent_n IS NOT NULL
            AND reached.moment % 2 = 1
-           AND (:inherits OR c.feature_n IS NOT NULL)
         UNION ALL
-        SELECT d.to_n * 2 + 1
+        SELECT d.from_n * 2
           FROM work_edges AS d
+          JOIN work_nodes AS c
+            ON c.tenant_id = d.tenant_id
+           AND c.project_id = d.project_id
+           AND c.n = d.from_n
+           AND NOT c.resolved
          WHERE d.tenant_id = :tenant_id
            AND d.project_id = :project_id
-           AND d.from_n = reached.moment / 2
+           AND d.to_n BETWEEN reached.moment / 2 AND reached.moment / 2
            AND d.type = 'depends_on'
-           AND reached.moment % 2 = 0
+           AND reached.moment % 2 = 1
         UNION ALL
-        SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+        SELECT c.n * 2
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
-           AND c.n = reached.moment / 2
-           AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+           AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND NOT c.resolved
            AND reached.moment % 2 = 0
+           AND :inherits
+        UNION ALL
+        SELECT c.n * 2
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.feature_n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND NOT c.resolved
+           AND reached.moment % 2 = 0
+           AND NOT :inherits
      ) AS further (moment)
 )
 SELECT moment

@@ -143,13 +143,6 @@ UPDATE work_features
    AND project_id = :project_id
    AND n = :n;
 
--- name: count_features
--- The number of features in a project.
-SELECT features
-  FROM work_projects
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id;
-
 -- name: node_states
 -- The state of some nodes, with the fields of their rank.
 SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
@@ -377,69 +370,87 @@ WITH RECURSIVE chain (n, parent_n, depth) AS (
 SELECT n
   FROM chain;
 
--- name: reachable_dependencies
--- Every dependency that is reachable from some nodes along dependencies.
-WITH RECURSIVE reached (n) AS (
-    SELECT CAST(value AS bigint)
-      FROM each(:ns) AS start
-    UNION
-    SELECT d.to_n
-      FROM reached
-      JOIN work_edges AS d
-        ON d.tenant_id = :tenant_id
-       AND d.project_id = :project_id
-       AND d.from_n = reached.n
-       AND d.type = 'depends_on'
-)
-SELECT d.from_n, d.to_n
-  FROM reached
-  JOIN work_edges AS d
-    ON d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.from_n = reached.n
-   AND d.type = 'depends_on';
+-- name: open_nodes
+-- Every open node of a project.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND NOT c.resolved;
 
--- name: reachable_moments
--- The same where nodes also wait through the tree, everywhere (`inherits`) or below features: each node has a start,
--- which is twice its number, and a finish, which is one more. A finish waits for the start and for the finishes of the
--- children; a start waits for the finishes of the dependencies and for the start of the parent, or of the feature.
+-- name: waiting_moments
+-- Some moments of open nodes, and every moment that waits for one of them, directly or not. Each node has a start, which
+-- is twice its number, and a finish, which is one more. The finish of a node waits for its start, the finish of a parent
+-- for the finishes of its children, the start of a dependent for the finish of its target. With `inherits` the start of
+-- a node waits for the start of its parent, else for the start of its feature.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
       FROM each(:moments) AS start
     UNION
-    SELECT reached.moment - 1
+    SELECT reached.moment + 1
       FROM reached
-     WHERE reached.moment % 2 = 1
-    UNION
-    SELECT c.n * 2 + 1
-      FROM reached
-      JOIN work_nodes AS c
-        ON c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.parent_n = reached.moment / 2
-     WHERE reached.moment % 2 = 1
-       AND (:inherits OR c.feature_n IS NOT NULL)
-    UNION
-    SELECT d.to_n * 2 + 1
-      FROM reached
-      JOIN work_edges AS d
-        ON d.tenant_id = :tenant_id
-       AND d.project_id = :project_id
-       AND d.from_n = reached.moment / 2
-       AND d.type = 'depends_on'
      WHERE reached.moment % 2 = 0
     UNION
-    SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+    SELECT c.parent_n * 2 + 1
       FROM reached
       JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = reached.moment / 2
+     WHERE reached.moment % 2 = 1
+       AND c.parent_n IS NOT NULL
+    UNION
+    SELECT d.from_n * 2
+      FROM reached
+     CROSS JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.to_n = reached.moment / 2
+       AND d.type = 'depends_on'
+      JOIN work_nodes AS c
+        ON c.tenant_id = d.tenant_id
+       AND c.project_id = d.project_id
+       AND c.n = d.from_n
+       AND NOT c.resolved
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT c.n * 2
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = reached.moment / 2
+       AND NOT c.resolved
      WHERE reached.moment % 2 = 0
-       AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+       AND :inherits
+    UNION
+    SELECT c.n * 2
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.feature_n = reached.moment / 2
+       AND NOT c.resolved
+     WHERE reached.moment % 2 = 0
+       AND NOT :inherits
 )
 SELECT moment
   FROM reached;
+
+-- name: chain_of_waits
+-- A node, the first open node that it waits for, the first one that this waits for, and so on: each with its first open
+-- dependency, or else its first open child. The chain ends at a node that waits for nothing, or before it repeats.
+WITH RECURSIVE chain (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION
+    SELECT coalesce(({first_open_dependency}), ({first_open_child}))
+      FROM chain AS walk
+     WHERE walk.n IS NOT NULL
+)
+SELECT walk.n, ({first_open_dependency}) AS dependency, ({first_open_child}) AS child
+  FROM chain AS walk
+ WHERE walk.n IS NOT NULL
+ LIMIT :at_most;
 
 -- name: parents_among
 -- The parents and features of some nodes. The root is included: with a condition on the parent, SQLite would read every
@@ -450,13 +461,13 @@ SELECT c.n, c.parent_n, c.feature_n
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: dependencies_among
--- The dependencies of some nodes.
+-- name: dependents_among
+-- The dependencies on some nodes.
 SELECT d.from_n, d.to_n
   FROM work_edges AS d
  WHERE d.tenant_id = :tenant_id
    AND d.project_id = :project_id
-   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
 
 -- name: node_ids
@@ -494,32 +505,6 @@ UPDATE work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
--- name: dependency_on_ancestor
--- A dependency of a node, or of one below it, on the given parent or on an ancestor of the parent.
-WITH RECURSIVE below (n) AS (
-    SELECT CAST(:n AS bigint)
-    UNION ALL
-    SELECT c.n
-      FROM below AS walk
-      {children}
-), above (n) AS (
-    SELECT CAST(:parent_n AS bigint)
-    UNION ALL
-    SELECT c.parent_n
-      FROM above AS walk
-      {itself}
-     WHERE c.parent_n IS NOT NULL
-)
-SELECT d.from_n, d.to_n
-  FROM below
-  JOIN work_edges AS d
-    ON d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.from_n = below.n
-   AND d.type = 'depends_on'
- WHERE d.to_n IN (SELECT n FROM above)
- LIMIT 1;
 
 -- name: open_subtree
 -- A node and every open node below it, with its amount of evidence. Below a resolved node nothing is open.

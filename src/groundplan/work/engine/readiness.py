@@ -21,13 +21,14 @@ from msgspec import Struct
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
+from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import dependents
-from groundplan.work.engine.features import FeatureStatusChange, begin_feature
 from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
 
 COUNT_NAMES = (
@@ -114,6 +115,7 @@ class Readiness:
         self._feature_count_deltas: dict[int, Counter[str]] = {}  # by the number of the feature
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
+        self._loop_suspects: set[int] = set()
         self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
 
     def snapshot(self, ns: Iterable[int]) -> None:
@@ -201,9 +203,18 @@ class Readiness:
         """The nodes, other than features, that were resolved with their last child."""
         return [n for n in self._auto_resolved if self._before[n].kind != FEATURE]
 
+    def check_for_loops(self, ns: Iterable[int]) -> None:
+        """Check at the end of the write that none of these nodes waits for itself."""
+        self._loop_suspects.update(ns)
+
     def settle(self) -> ReadinessChanges:
-        """Update the stored counts, and return the effects of the write."""
+        """Update the stored counts, and return the effects of the write.
+
+        Raises:
+            CycleDetected: after the write, a node would have to wait for itself.
+        """
         after = self._load_states(self._before) if self._before else {}
+        self._refuse_loops(after)
         self._update_counts(after)
         newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
         # Use the final state: a reopened node may have been resolved again or merged away.
@@ -218,6 +229,14 @@ class Readiness:
                 if self._before[n].is_blocked and not now.is_blocked and not now.resolved
             ],
         )
+
+    def _refuse_loops(self, after: Mapping[int, NodeState]) -> None:
+        # A node that the write opened can be part of a loop only if one that it opened is blocked: the steps out of the
+        # opened nodes are dependencies and inherited waiting, because a resolved node has no open children.
+        opened = {n for n, was in self._before.items() if was.resolved and n in after and after[n].is_blocked}
+        suspects = {n for n in self._loop_suspects if n not in after or not after[n].is_ready}
+        if (opened or suspects) and (loop := find_loop_through(self._tx, opened | suspects)) is not None:
+            raise CycleDetected(loop)
 
     def _update_counts(self, after: Mapping[int, NodeState]) -> None:
         deltas = Counter(self._added)
@@ -288,7 +307,7 @@ class Readiness:
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
-        resolves_all = self._tx.project.policies.auto_resolve_parents
+        resolves_all = get_policies(self._tx).auto_resolve_parents
         asked = [n for n in parents if resolves_all or self._before[n].kind == FEATURE]
         resolved: dict[int, int | None] = {}
         if not asked:
@@ -323,7 +342,7 @@ class Readiness:
 
     def _may_resolve(self, row: FinishedRow) -> bool:
         """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
-        policies = self._tx.project.policies
+        policies = get_policies(self._tx)
         if policies.evidence == "require" and not row.evidence_total:
             return False
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)

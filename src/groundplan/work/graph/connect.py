@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -12,7 +12,7 @@ from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, DependencyCache, depends_on_ancestor, is_ancestor
+from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import (
@@ -22,9 +22,9 @@ from groundplan.work.engine.refs import (
     missing_node,
     resolve_node_project,
 )
-from groundplan.work.engine.row import fetch_node
-from groundplan.work.engine.side_effects import SideEffects, add_side_effects
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, NodeRef, TypeName
 
 EDGES_MAX = 1_000
@@ -42,7 +42,7 @@ class Edge(Struct, forbid_unknown_fields=True):
 
 
 class Connect(Struct, forbid_unknown_fields=True):
-    """Edges between nodes of one project, applied in order."""
+    """Edges between nodes of one project: first the ones to remove, then the ones to add, in order."""
 
     edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
     decision: Decision | None = None
@@ -56,6 +56,7 @@ class RejectedEdge(Struct, rename={"from_": "from"}):
     to: str
     reason: str
     path: list[str] | UnsetType = UNSET  # the path of the cycle, if there is one
+    depends_on: list[list[str]] | UnsetType = UNSET  # the dependencies of a cycle that also runs through the tree
     near: list[str] | UnsetType = UNSET  # similar ids, for an unknown node
 
 
@@ -66,37 +67,38 @@ class Connected(SideEffects, kw_only=True):
     rejected: list[RejectedEdge] | UnsetType = UNSET
 
 
-class NodeIdentity(Protocol):
-    """The number and id of a node."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def id(self) -> str: ...
-
-
 class _EdgeRejected(Exception):
-    def __init__(self, reason: str, *, path: list[str] | None = None, near: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        path: list[str] | None = None,
+        depends_on: list[list[str]] | None = None,
+        near: list[str] | None = None,
+    ) -> None:
         self.reason = reason
         self.path = path or UNSET
+        self.depends_on = depends_on or UNSET
         self.near = near or UNSET
 
 
 def connect(tx: Transaction, request: Connect) -> Connected:
-    """Add and remove edges. An edge that is rejected is listed with its reason; the others are applied."""
+    """Add and remove edges. An edge that is rejected is listed with its reason; the others are applied.
+
+    Edges are removed before others are added, so that one call can turn a dependency round.
+    """
     writer = _EdgeWriter(tx, request.decision)
-    answer = Connected(applied=0)
-    rejected: list[RejectedEdge] = []
-    for edge in request.edges:
+    rejected: dict[int, RejectedEdge] = {}
+    for index, edge in sorted(enumerate(request.edges), key=lambda item: not item[1].remove):
         try:
             writer.apply(edge)
-            answer.applied += 1
         except _EdgeRejected as error:
-            rejection = RejectedEdge(edge.from_, edge.to, error.reason, error.path, error.near)
+            rejection = RejectedEdge(edge.from_, edge.to, error.reason, error.path, error.depends_on, error.near)
             if len(rejected) >= EXPLAINED_MAX:
-                rejection.path = rejection.near = UNSET
-            rejected.append(rejection)
-    answer.rejected = rejected or UNSET
+                rejection.path = rejection.depends_on = rejection.near = UNSET
+            rejected[index] = rejection
+    answer = Connected(applied=len(request.edges) - len(rejected))
+    answer.rejected = [rejected[index] for index in sorted(rejected)] or UNSET
     return add_side_effects(answer, tx, writer.readiness, [])
 
 
@@ -106,7 +108,7 @@ class _EdgeWriter:
     def __init__(self, tx: Transaction, decision: str | None) -> None:
         self._tx = tx
         self._decision = decision
-        self._cache = DependencyCache(tx)
+        self._moments = WaitingMoments(tx)
         self.readiness = Readiness(tx, decision=decision)
 
     def apply(self, edge: Edge) -> None:
@@ -123,7 +125,7 @@ class _EdgeWriter:
                 raise _EdgeRejected("already_connected")
             self._record_change(WorkOp.CONNECTED, source, changed(edge.type, None, target.id))
         if edge.type == DEPENDS_ON:
-            (self._cache.removed if edge.remove else self._cache.added)(source.n, target.n)
+            (self._moments.remove if edge.remove else self._moments.add)(source.n, target.n)
             if not fetch_node(self._tx, target.n).resolved:
                 self.readiness.waits_for([source.n], by=-1 if edge.remove else 1)
 
@@ -139,21 +141,21 @@ class _EdgeWriter:
             raise _EdgeRejected("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
             try:
-                refuse_cycle(self._tx, self._cache, source, target)
+                refuse_cycle(self._moments, fetch_node(self._tx, source.n), fetch_node(self._tx, target.n))
             except CycleDetected as error:
-                raise _EdgeRejected(error.code, path=error.details["path"]) from None
+                details = error.details
+                raise _EdgeRejected(error.code, path=details["path"], depends_on=details.get("depends_on")) from None
 
 
-def refuse_cycle(tx: Transaction, walked: DependencyCache, source: NodeIdentity, target: NodeIdentity) -> None:
+def refuse_cycle(moments: WaitingMoments, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Raise CycleDetected when a dependency of `source` on `target` would make a node wait for itself."""
     if source.n == target.n:
-        raise CycleDetected([source.id, source.id])
-    above, below = fetch_node(tx, target.n), fetch_node(tx, source.n)
-    if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
-        raise depends_on_ancestor(source.id, target.id)
-    path = walked.find_cycle_closed_by(source.n, target.n)
-    if path is not None:
-        raise CycleDetected(path)
+        raise CycleDetected(Loop([source.id, source.id]))
+    if source.resolved or target.resolved:
+        return
+    loop = moments.find_loop_closed_by(source.n, target.n)
+    if loop is not None:
+        raise CycleDetected(loop)
 
 
 def _find_end(tx: Transaction, ref: str) -> NodeLocation:

@@ -18,7 +18,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import lease_end
-from groundplan.work.engine.features import begin_feature
+from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -32,6 +32,7 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, rank
+from groundplan.work.engine.statuses import begin_feature
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
 
@@ -257,6 +258,8 @@ def _reason(tx: Transaction) -> str:
         )
     if counts.unresolved <= 1 and not counts.actionable:
         return "everything is resolved"
+    if not counts.actionable and (loop := find_stored_loop(tx, ROOT_N)) is not None:
+        return f"the plan can never be finished: {describe_stored_loop(loop)}"
     return (
         f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
         "none of them is available to you here"

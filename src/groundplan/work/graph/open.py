@@ -14,14 +14,14 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.policies import Policies, PolicyChanges
 from groundplan.kernel.projects.configure import configure
 from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, find_cycle_through
+from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
+from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.requests import Decision
@@ -86,7 +86,7 @@ def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | Proje
     """Return the root and the counts of an existing project, or without a name all projects the caller sees."""
     if not tx.has_project:
         return _list_projects(tx)
-    return _build_answer(tx, tx.project.id, tx.project.policies)
+    return _build_answer(tx, tx.project.id, get_policies(tx))
 
 
 def _list_projects(tx: Transaction) -> ProjectLines:
@@ -113,7 +113,8 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
         return _open_concurrently_created(tx, request.project, request.policies)
     policies = DEFAULT_POLICIES
     if request.policies is not None:
-        policies = configure(tx, project_id, DEFAULT_POLICIES, request.policies, decision=request.decision)
+        policies = request.policies.apply(DEFAULT_POLICIES)
+        configure(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
     return _build_answer(tx, project_id, policies)
 
 
@@ -125,7 +126,7 @@ def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChang
         raise ProjectExists(name) from None
     if policies is not None:
         raise ProjectExists(name)  # only its owner may set its policies
-    return _build_answer(tx, project.id, project.policies)
+    return _build_answer(tx, project.id, decode_policies(project.policies))
 
 
 def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
@@ -135,15 +136,12 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
         CycleDetected: with inherited dependencies, a node would wait for itself.
     """
     assert request.policies is not None  # noqa: S101 - checked by the routing
-    before = tx.project.policies
-    after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
-    tx.enter(replace(tx.project, policies=after))
-    if after.inherit_dependencies and not before.inherit_dependencies:
-        waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id)
-        if cycle := find_cycle_through(tx, waiting):
-            raise CycleDetected(
-                cycle, hint="; remove one of these dependencies before you turn on inherit_dependencies"
-            )
+    before = get_policies(tx)
+    after = request.policies.apply(before)
+    stored = configure(tx, tx.project.id, before, after, decision=request.decision)
+    tx.enter(replace(tx.project, policies=stored))
+    if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
+        raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:
         tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
         tx.run(sql.recompute_counts, project_id=tx.project.id)

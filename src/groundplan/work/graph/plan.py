@@ -17,8 +17,15 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import cycles
-from groundplan.work.engine.cycles import CycleDetected, depends_on_ancestor, is_ancestor
+from groundplan.policies import get_policies
+from groundplan.work.engine.cycles import (
+    CycleDetected,
+    Loop,
+    describe_loop,
+    find_cycle,
+    finish_moment,
+    start_moment,
+)
 from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.node import NodeSummary
@@ -26,8 +33,8 @@ from groundplan.work.engine.priority import complexity_of, priority_of, warn_abo
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.side_effects import limit_warnings, list_within_budget
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import limit_warnings, list_within_budget
 from groundplan.work.requests import (
     Decision,
     Links,
@@ -177,7 +184,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     existing = _load_existing(tx, request)
     nodes = _build_nodes(tx, request.nodes, existing)
     in_order = _sort_parents_first(nodes)
-    _refuse_cycles(tx, nodes)
+    _refuse_loops_within(tx, nodes)
     readiness = Readiness(tx, decision=request.decision)
     readiness.add_open_children(Counter(node.parent.n for node in nodes if isinstance(node.parent, ExistingNode)))
     if readiness.has_reopened:  # which nodes are open or blocked may have changed
@@ -191,8 +198,12 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
     )
-    settled = readiness.settle()
-    _refuse_cycles_through_tree(tx, nodes)
+    readiness.check_for_loops(_find_loop_suspects(tx, nodes, existing))
+    try:
+        settled = readiness.settle()
+    except CycleDetected as error:
+        # The caller knows only refs: the new ids disappear with the refused plan.
+        raise CycleDetected(error.loop.rename({node.id: node.given.ref for node in nodes})) from None
     warnings = [warning for node in nodes if (warning := warn_about_priority(node.given.ref, node.properties))]
     created = [CreatedNode(node.given.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), limit_warnings(warnings))
@@ -270,54 +281,42 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
         in_order += children.get(node.n, ())
     if len(in_order) < len(nodes):
         seen = {node.n for node in in_order}
-        cycle = cycles.find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen})
-        raise CycleDetected(_numbers_to_refs(nodes, cycle or []), hint=" (parent_ref)")
+        cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen}) or []
+        by_n = {node.n: node.given.ref for node in nodes}
+        raise CycleDetected(Loop([by_n[n] for n in cycle]), hint=" (parent_ref)")
     return in_order
 
 
-def _refuse_cycles(tx: Transaction, nodes: Sequence[NewNode]) -> None:
-    # Only new nodes can depend on a new node, so a cycle is within the plan. A node must not depend on an ancestor
-    # either, and the ancestor may be new or existing.
-    first_n = nodes[0].n
-    cycle = cycles.find_cycle({node.n: [target.n for target in node.targets if target.n >= first_n] for node in nodes})
-    if cycle is not None:
-        raise CycleDetected(_numbers_to_refs(nodes, cycle))
-    above: dict[tuple[int, int], bool] = {}
+def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
+    """Raise CycleDetected when new nodes wait for each other, without any existing node."""
+    inherits = get_policies(tx).inherit_dependencies
+    waits: dict[int, list[int]] = {}
     for node in nodes:
-        if not node.targets:
-            continue
-        targets = {target.n for target in node.targets}
-        parent: NewNode | ExistingNode = node.parent
-        while isinstance(parent, NewNode):
-            if parent.n in targets:
-                raise depends_on_ancestor(node.given.ref, parent.given.ref)
-            parent = parent.parent
-        for target in node.targets:
-            if isinstance(target, ExistingNode) and target.depth <= parent.depth:
-                pair = (target.n, parent.n)
-                if pair not in above:
-                    above[pair] = is_ancestor(tx, target.n, depth=target.depth, of=parent.n)
-                if above[pair]:
-                    raise depends_on_ancestor(node.given.ref, target.id)
+        targets = [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
+        waits.setdefault(start_moment(node.n), []).extend(targets)
+        waits.setdefault(finish_moment(node.n), []).append(start_moment(node.n))
+        if isinstance(node.parent, NewNode):
+            waits.setdefault(finish_moment(node.parent.n), []).append(finish_moment(node.n))
+            if inherits:
+                waits[start_moment(node.n)].append(start_moment(node.parent.n))
+    moments = find_cycle(waits)
+    if moments is not None:
+        raise CycleDetected(describe_loop(moments, {node.n: node.given.ref for node in nodes}))
 
 
-def _refuse_cycles_through_tree(tx: Transaction, nodes: Sequence[NewNode]) -> None:
-    # Only a node with dependencies that inherits, by policy or below a feature, can close a cycle through the tree.
-    inherits = tx.project.policies.inherit_dependencies
-    waiting = [node.n for node in nodes if node.targets and (inherits or node.feature_n is not None)]
-    if waiting and (cycle := cycles.find_cycle_through(tx, waiting)) is not None:
-        raise CycleDetected(_ids_to_refs(nodes, cycle))
+def _find_loop_suspects(
+    tx: Transaction, nodes: Sequence[NewNode], existing: Mapping[str, ExistingNode]
+) -> Iterator[int]:
+    """Yield the new nodes through which a loop with existing nodes could run.
 
-
-def _numbers_to_refs(nodes: Sequence[NewNode], cycle: Sequence[int]) -> list[str]:
-    by_n = {node.n: node.given.ref for node in nodes}
-    return [by_n[n] for n in cycle]
-
-
-def _ids_to_refs(nodes: Sequence[NewNode], cycle: Sequence[str]) -> list[str]:
-    # The caller knows only refs: the new ids disappear with the refused plan.
-    by_id = {node.id: node.given.ref for node in nodes}
-    return [by_id.get(node_id, node_id) for node_id in cycle]
+    Existing nodes wait for new ones as parents. A loop needs a way back: a dependency of a new node on an open existing
+    one, or a new node that inherits the waiting of an existing ancestor.
+    """
+    open_ns = {node.n for node in existing.values() if not node.resolved}
+    inherits = get_policies(tx).inherit_dependencies or any(node.feature_n is not None for node in nodes)
+    for node in nodes:
+        if any(inherits or target.n in open_ns for target in node.targets):
+            yield node.n
 
 
 def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> None:

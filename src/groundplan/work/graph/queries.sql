@@ -83,14 +83,6 @@ SELECT c.id
  ORDER BY c.n
  LIMIT :at_most;
 
--- name: waiting_nodes
--- Every node that has a dependency.
-SELECT DISTINCT d.from_n
-  FROM work_edges AS d
- WHERE d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.type = 'depends_on';
-
 -- name: recompute_blocked_above
 -- Recount for every node the ancestors that block it: waiting features, and with `inherits` all waiting ancestors.
 WITH RECURSIVE held (n, blocked_above, passes_on) AS (

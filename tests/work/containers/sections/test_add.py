@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, USAGE_BYTES_MAX
-from groundplan.work.engine.sections_and_tags import SECTIONS_MAX
+from groundplan.work.requests import SECTIONS_MAX
 from tests.answers import to_json
 from tests.errors import error_of
 from tests.work.cases import try_each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -58,6 +58,11 @@ class NodeRow:
     waits_for: frozenset[int]
 
 
+def _waits(waiting: int, other: int, before: Mapping[int, Collection[int]]) -> bool:
+    """Return whether a node waits for another one, directly or not."""
+    return waiting == other or any(_waits(one, other, before) for one in before.get(waiting, ()))
+
+
 class RandomProject:
     """A random tree of nodes with dependencies: some resolved, some claimed, some with expired claims."""
 
@@ -79,22 +84,22 @@ class RandomProject:
 
     def _plan(self, count: int) -> None:
         parents: dict[int, int] = {}
+        before: dict[int, set[int]] = {}  # for each node: its children and what it depends on
         nodes: list[dict[str, Any]] = []
         for number in range(count):
             if number and self.random.random() < 0.8:
                 parents[number] = self.random.randrange(max(0, number - 12), number)
-            above, at = {number}, number
-            while at in parents:
-                at = parents[at]
-                above.add(at)
+                before[parents[number]].add(number)
             targets = {self.random.randrange(number) for _ in range(self.random.choice((0, 0, 1, 2))) if number}
+            targets = {target for target in targets if not _waits(target, number, before)}
+            before[number] = targets
             nodes.append(
                 {
                     "ref": str(number),
                     "parent_ref": str(parents[number]) if number in parents else None,
                     "summary": " ".join(self.random.choices(WORDS, k=3)),
                     "properties": self.random_properties(),
-                    "depends_on": [str(target) for target in targets - above],
+                    "depends_on": [str(target) for target in targets],
                 }
             )
         self.ids = [one.id for one in self.ada.call("work.plan", project="atlas", nodes=nodes).created]

@@ -23,9 +23,8 @@ from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.retry import TryAgain
 from groundplan.kernel.store.row_types import Row
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, TryAgain
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class FileFormat(StrEnum):
@@ -22,6 +22,9 @@ class FileFormat(StrEnum):
     XMPZ2 = "xmpz2"
 
 
+ImportFormat = Literal["json", "canvas", "csv", "xmpz2"]  # the same as READABLE; a test compares them
+
+
 class FormatInfo(NamedTuple):
     """The description of a file format."""
 
@@ -31,7 +34,7 @@ class FormatInfo(NamedTuple):
     is_read: bool
     keeps: str
     loses: str
-    extra: str | None = None  # the package extra that writing needs; only the command line writes it
+    extra: str | None = None  # the package extra that writing needs; `export_file` writes it, not an operation
     not_carried: tuple[str, ...] = ()  # what a theory has but an imported file cannot contain
 
 
@@ -161,7 +164,7 @@ FORMATS = {
     ),
 }
 
-# Operations return text; the command line makes a workbook of it.
+# Operations return text, of which `export_file` makes a workbook.
 WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
-WRITABLE_WITH_EXTRAS = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is not None)
+EXPORTABLE = (*WRITABLE, *(one for one, about in FORMATS.items() if about.is_written and about.extra is not None))
 READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)

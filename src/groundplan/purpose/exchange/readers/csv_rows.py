@@ -4,6 +4,10 @@ Cells are quoted as in RFC 4180 and separated by commas, semicolons or tabs. Eac
 first line has most of, because several files may be concatenated. A line `sep=;`, as spreadsheets write it, sets the
 separator for what follows. An empty line inside a quoted cell is part of its text. Cells may have any length; the
 caller shortens them.
+
+The `csv` module cannot do this. Its limit on the length of a cell is one for the whole process, so raising it for one
+file is a race between threads. It returns a row only when all its cells are in memory, too late for a limit. In strict
+mode it refuses spaces after a closing quote, and otherwise it keeps them and accepts a quote that is left open.
 """
 
 from __future__ import annotations

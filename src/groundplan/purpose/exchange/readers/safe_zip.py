@@ -4,17 +4,20 @@
     central directory         names, positions and sizes of the members
     end of central directory  position of the directory, and its number of members
 
-It works on bytes and never on files, so names of members cannot traverse paths. All declared values are checked against
-the data: it is inflated in chunks, and never beyond the declared size. An archive with contradictory values is
-rejected, because another program would read something else in it.
+It works on bytes and never on files, so names of members cannot traverse paths. `zipfile` parses the directory. The end
+record, the local header and the data are read here, because `zipfile` tolerates what other programs would read
+differently: bytes after the archive, an end record inside its comment, a local header with another method, size or
+checksum than the directory, members that overlap (before Python 3.11.8), and data that goes on after its end or has
+none. All declared values are checked against the data, which is never inflated beyond the declared size.
 """
 
 from __future__ import annotations
 
 import zlib
+from io import BytesIO
 from itertools import pairwise
-from struct import Struct, unpack_from
-from typing import NamedTuple
+from struct import Struct, error, unpack_from
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
@@ -23,28 +26,17 @@ MEMBER_BYTES_MAX = 64 * 2**20  # inflated size of one member
 MEMBERS_MAX = 10_000
 RATIO_MAX = 200  # repetitive XML reaches about 50; deflate can reach 1,000
 RATIO_FREE_BYTES = 2**20  # allowed for small input, whatever the ratio
-CHUNK_BYTES = 64 * 2**10
 
-_STORED, _DEFLATED = 0, 8
 _ENCRYPTED = 0x2041  # bits 0, 6 and 13: encrypted, strongly, or with a masked directory
 _HAS_DATA_DESCRIPTOR = 0x0008  # the local header was written before the sizes were known
-_ZIP64_EXTRA = 0x0001
+_HAS_UTF8_NAME = 0x0800
 _ZIP64_MARKER = 0xFFFFFFFF  # the value is in the extra field
 _COMMENT_BYTES_MAX = 0xFFFF
+_ENTRY_MARK = b"PK\1\2"
+_END_MARK = b"PK\5\6"
 
 _LOCAL = Struct("<4s5H3I2H")
-_CENTRAL = Struct("<4s6H3I5H2I")
 _END = Struct("<4s4H2IH")
-
-
-class _Member(NamedTuple):
-    name: bytes
-    flags: int
-    method: int
-    crc: int
-    packed_bytes: int
-    size_bytes: int
-    start: int
 
 
 def read_member(raw: bytes, name: str) -> bytes:
@@ -54,145 +46,120 @@ def read_member(raw: bytes, name: str) -> bytes:
         UnreadableFile: there is no such member, or the archive is damaged or not supported.
     """
     end, members = _directory(raw)
-    found = [one for one in members if one.name == name.encode()]
+    found = [one for one in members if one.orig_filename == name]
     if not found:
         raise UnreadableFile(f"there is no {quote_text(name)} in the zip archive")
     if len(found) > 1:
         raise UnreadableFile(f"the zip archive has {len(found)} members called {quote_text(name)}")
     _refuse_overlaps(members, end)
-    return _extract(raw, found[0], min((one.start for one in members if one.start > found[0].start), default=end))
+    behind = [one.header_offset for one in members if one.header_offset > found[0].header_offset]
+    return _extract(raw, found[0], min(behind, default=end))
 
 
-def _directory(raw: bytes) -> tuple[int, list[_Member]]:
+def _directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
     """Return the end of the data, and the members."""
     at = _end_of_directory(raw)
     _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(raw, at)
     if disk or first_disk or here != count:
-        raise UnreadableFile("the zip archive is split into several parts")
-    if count > MEMBERS_MAX:
-        raise UnreadableFile(f"the zip archive has more than {MEMBERS_MAX} members", limit=MEMBERS_MAX)
+        raise _split()
     if start + size > at:
         raise _damaged("its directory is not at the given position")
-    members = []
-    place = start
-    for _ in range(count):
-        if place + _CENTRAL.size > start + size:
-            raise _damaged("its directory is shorter than declared")
-        member, place = _parse_entry(raw, place)
-        members.append(member)
-    if place != start + size:
+    # `zipfile` ignores the declared number and makes an object of every entry.
+    if max(count, raw.count(_ENTRY_MARK, start, start + size)) > MEMBERS_MAX:
+        raise UnreadableFile(f"the zip archive has more than {MEMBERS_MAX} members", limit=MEMBERS_MAX)
+    # The directory alone, as an archive that begins with it: nothing outside of it can be taken for a part of it.
+    directory = raw[start : start + size] + _END.pack(_END_MARK, 0, 0, count, count, size, 0, 0)
+    try:
+        with ZipFile(BytesIO(directory)) as archive:
+            members, is_whole = archive.infolist(), archive.start_dir == 0
+    except (BadZipFile, NotImplementedError, ValueError, error):
+        raise _damaged("its directory cannot be read") from None
+    if not is_whole or len(members) != count:
         raise _damaged("its directory does not have the declared length")
+    if any(one.volume for one in members):
+        raise _split()
     return start, members
 
 
 def _end_of_directory(raw: bytes) -> int:
-    """Return the position of the end record. Only a comment may follow, which can contain the signature again."""
+    """Return the position of the end record. Only a comment may follow, which can contain the mark again."""
     at = len(raw)
-    while (at := raw.rfind(b"PK\5\6", max(0, len(raw) - _END.size - _COMMENT_BYTES_MAX), at)) >= 0:
+    while (at := raw.rfind(_END_MARK, max(0, len(raw) - _END.size - _COMMENT_BYTES_MAX), at)) >= 0:
         if at + _END.size <= len(raw) and at + _END.size + unpack_from("<H", raw, at + 20)[0] == len(raw):
             return at
     raise UnreadableFile("it is not a zip archive, or its end is missing")
 
 
-def _parse_entry(raw: bytes, place: int) -> tuple[_Member, int]:
-    """Parse a directory entry; return the member, and the position of the next entry."""
-    mark, _, _, flags, method, _, _, crc, packed, size, *lengths, disk, _, _, start = _CENTRAL.unpack_from(raw, place)
-    name_bytes, extra_bytes, comment_bytes = lengths
-    extra_at = place + _CENTRAL.size + name_bytes
-    behind = extra_at + extra_bytes + comment_bytes
-    if mark != b"PK\1\2" or behind > len(raw):
-        raise _damaged("its directory cannot be read")
-    if disk:
-        raise UnreadableFile("the zip archive is split into several parts")
-    places = iter(_zip64(raw[extra_at : extra_at + extra_bytes]))
-    # The extra field holds them in this order, each only if it is marked.
-    size, packed, start = (next(places, value) if value == _ZIP64_MARKER else value for value in (size, packed, start))
-    return _Member(raw[extra_at - name_bytes : extra_at], flags, method, crc, packed, size, start), behind
-
-
-def _zip64(extra: bytes) -> list[int]:
-    """Return the ZIP64 numbers of a member. Some programs write them for small members too."""
-    at = 0
-    while at + 4 <= len(extra):
-        sort, length = unpack_from("<2H", extra, at)
-        if sort == _ZIP64_EXTRA:
-            field = extra[at + 4 : at + 4 + length]
-            return list(unpack_from(f"<{len(field) // 8}Q", field))
-        at += 4 + length
-    return []
-
-
-def _refuse_overlaps(members: list[_Member], end: int) -> None:
-    places = sorted((one.start, one.start + _LOCAL.size + len(one.name) + one.packed_bytes) for one in members)
+def _refuse_overlaps(members: list[ZipInfo], end: int) -> None:
+    places = sorted(
+        (one.header_offset, one.header_offset + _LOCAL.size + len(_encode_name(one)) + one.compress_size)
+        for one in members
+    )
     if any(behind > start for (_, behind), (start, _) in pairwise([*places, (end, end)])):
         raise _damaged("its members overlap")
 
 
-def _extract(raw: bytes, member: _Member, next_start: int) -> bytes:
-    if member.flags & _ENCRYPTED:
+def _encode_name(member: ZipInfo) -> bytes:
+    """Return the name as it is in the archive."""
+    return member.orig_filename.encode("utf-8" if member.flag_bits & _HAS_UTF8_NAME else "cp437")
+
+
+def _extract(raw: bytes, member: ZipInfo, next_start: int) -> bytes:
+    if member.flag_bits & _ENCRYPTED:
         raise UnreadableFile("the zip archive is encrypted; save it without a password")
-    if member.size_bytes > MEMBER_BYTES_MAX:
-        raise _too_large()
     start = _data_start(raw, member)
-    if start + member.packed_bytes > next_start:
+    if start + member.compress_size > next_start:
         raise _damaged("a member is truncated")
-    packed = memoryview(raw)[start : start + member.packed_bytes]
-    if member.method == _STORED:
+    packed = memoryview(raw)[start : start + member.compress_size]
+    if member.file_size > min(MEMBER_BYTES_MAX, max(RATIO_FREE_BYTES, RATIO_MAX * len(packed))):
+        raise _too_large()
+    if member.compress_type == ZIP_STORED:
         content = bytes(packed)
-    elif member.method == _DEFLATED:
-        content = _inflate(packed, member.size_bytes)
+    elif member.compress_type == ZIP_DEFLATED:
+        content = _inflate(packed, member.file_size)
     else:
-        raise UnreadableFile(f"the zip archive uses an unsupported compression method ({member.method})")
-    if len(content) != member.size_bytes or zlib.crc32(content) != member.crc:
+        raise UnreadableFile(f"the zip archive uses an unsupported compression method ({member.compress_type})")
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
         raise _damaged("the content does not match its size or checksum")
     return content
 
 
-def _data_start(raw: bytes, member: _Member) -> int:
+def _data_start(raw: bytes, member: ZipInfo) -> int:
     """Return the start of the data, after a local header that matches the directory entry."""
-    mark, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = _LOCAL.unpack_from(raw, member.start)
-    name_at = member.start + _LOCAL.size
+    place = member.header_offset
+    mark, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = _LOCAL.unpack_from(raw, place)
+    name_at = place + _LOCAL.size
     header = (mark, raw[name_at : name_at + name_bytes], method, flags & _ENCRYPTED)
-    if header != (b"PK\3\4", member.name, member.method, 0):
+    if header != (b"PK\3\4", _encode_name(member), member.compress_type, 0):
         raise _damaged("a member does not match its directory entry")
     are_sizes_here = not flags & _HAS_DATA_DESCRIPTOR and _ZIP64_MARKER not in (packed, size)
-    if are_sizes_here and (crc, packed, size) != (member.crc, member.packed_bytes, member.size_bytes):
+    if are_sizes_here and (crc, packed, size) != (member.CRC, member.compress_size, member.file_size):
         raise _damaged("a member does not have the length in its directory entry")
     start: int = name_at + name_bytes + extra_bytes
     return start
 
 
-def _inflate(packed: memoryview, announced_bytes: int) -> bytes:
-    allowed_bytes = max(RATIO_FREE_BYTES, RATIO_MAX * len(packed))
+def _inflate(packed: memoryview, declared_bytes: int) -> bytes:
     inflater = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
-    pieces = []
-    inflated_bytes = 0
     try:
-        for at in range(0, len(packed), CHUNK_BYTES):
-            waiting: bytes | memoryview = packed[at : at + CHUNK_BYTES]
-            is_full = True
-            # After a full chunk more output may be pending, even if all input is consumed.
-            while not inflater.eof and (waiting or is_full):
-                piece = inflater.decompress(waiting, CHUNK_BYTES)
-                pieces.append(piece)
-                inflated_bytes += len(piece)
-                if inflated_bytes > announced_bytes:
-                    raise _damaged("a member is longer than declared")
-                if inflated_bytes > allowed_bytes:
-                    raise _too_large()
-                waiting = inflater.unconsumed_tail
-                is_full = len(piece) == CHUNK_BYTES
-            if inflater.eof and (inflater.unused_data or at + CHUNK_BYTES < len(packed)):
-                raise _damaged("there is extra data after a member")
+        content = inflater.decompress(packed, declared_bytes + 1)
     except zlib.error:
         raise _damaged("its data cannot be inflated") from None
+    if len(content) > declared_bytes:
+        raise _damaged("a member is longer than declared")
     if not inflater.eof:
         raise _damaged("a member is truncated")
-    return b"".join(pieces)
+    if inflater.unused_data:
+        raise _damaged("there is extra data after a member")
+    return content
 
 
 def _damaged(why: str) -> UnreadableFile:
     return UnreadableFile(f"the zip archive is damaged: {why}; export or download it again")
+
+
+def _split() -> UnreadableFile:
+    return UnreadableFile("the zip archive is split into several parts")
 
 
 def _too_large() -> UnreadableFile:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import msgspec
 import typer
 
-from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode, validate_value
-from groundplan.kernel.output_gate import encode
+from groundplan.context.exchange.document_file import (
+    DOCUMENT_BYTES_MAX,
+    count_facts,
+    decode_document,
+    format_document,
+)
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.surfaces.cli.failures import escape_control_chars, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
@@ -22,17 +25,8 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.option_help import find_option_help
 
-if TYPE_CHECKING:
-    from groundplan.context.exchange.document import ContextExport
-
-INDENT_CHARS = 2
-DOCUMENT_BYTES_MAX = 64 << 20  # larger than a request: a run holds the facts of many calls
-
-ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-]
+ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 
 
 def export_facts(
@@ -54,7 +48,7 @@ def export_facts(
     refuse_existing(out, force=force)
     with invocation.session(reads_only=True) as session:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
-    text = msgspec.json.format(encode(document), indent=INDENT_CHARS).decode("utf-8")
+    text = format_document(document)
     if len(text.encode()) > DOCUMENT_BYTES_MAX:
         with suppress(OSError):  # stderr is closed
             write_line(
@@ -65,7 +59,7 @@ def export_facts(
         # Unprintable characters occur only inside JSON strings, where their escapes mean the same.
         return CommandResult(document, lambda: write_line(sys.stdout, escape_control_chars(text)))
     write_file(out, f"{text}\n".encode(), force=force)
-    counts = _count_facts(document)
+    counts = count_facts(document)
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
@@ -91,47 +85,20 @@ def import_facts(
     ] = "owned",
     op_id: Annotated[
         str | None,
-        typer.Option(
-            "--op-id", metavar="ID", help=find_option_help(("context", "import"), "op_id"), show_default=False
-        ),
+        typer.Option("--op-id", metavar="ID", show_default=False),
     ] = None,
 ) -> CommandResult:
     """Import a document of facts as a new draft."""
     given = {"scopeId": project, "ownership": ownership, **({} if op_id is None else {"op_id": op_id})}
     validate_value(given)
-    # The document is validated while it is read, with its own limits: it nests one level deeper than the calls that
-    # wrote its facts, and it may be larger than a request.
-    document = read_document(file, levels_above=-1, bytes_max=DOCUMENT_BYTES_MAX)
+    # The document is validated while it is decoded, because it may be larger than a request.
+    document = decode_document(read_content(file, DOCUMENT_BYTES_MAX), describe_file(file))
     with invocation.session(reads_only=True) as session:
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
     def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import draw_import
+        from groundplan.surfaces.cli.context.answers import RENDERERS
 
-        draw_import(answer)
+        RENDERERS["context.import"](answer)
 
     return CommandResult(answer, draw)
-
-
-def read_document(file: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """Return the value of a JSON document from a file or standard input.
-
-    Raises:
-        UsageError: the file cannot be read.
-        Invalid: the content is not strict JSON.
-    """
-    raw = read_content(file, bytes_max)
-    try:
-        return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
-    except Invalid as error:
-        sentence = error.message.replace("the request", describe_file(file), 1)
-        raise Invalid(sentence, code=error.code, **error.details) from None
-
-
-def _count_facts(document: ContextExport) -> dict[str, int]:
-    return {
-        "inputs": len(document.inputs_by_pointer),
-        "constraints": len(document.constraints),
-        "sources": len(document.sources_by_id),
-        "artifacts": sum(map(len, document.artifacts_by_type.values())),
-    }

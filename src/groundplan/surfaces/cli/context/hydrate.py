@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from groundplan.surfaces.cli.context.files import read_document
+from groundplan.context.exchange.document_file import decode_file, format_json
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.surfaces.cli.failures import escape_control_chars, write_line
-from groundplan.surfaces.cli.files import STANDARD_STREAM
+from groundplan.surfaces.cli.files import STANDARD_STREAM, describe_file, read_content
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import Hydrated
 
-INDENT_CHARS = 2
-
 
 def hydrate(
     invocation: Invocation,
-    project: Annotated[
-        str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-    ],
+    project: Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)],
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="The JSON object to fill. Default: -, standard input.", show_default=False),
@@ -40,7 +37,7 @@ def hydrate(
     """Insert the facts of a project into a JSON object, each at its pointer, and print it."""
     from groundplan.context.hydrate import hydrate as hydrate_target
 
-    target = read_document(file)
+    target = decode_file(read_content(file, BODY_BYTES_MAX), describe_file(file))
     with invocation.session(reads_only=True) as session:
         view = session.context.resolve_context_view(project, run_id=run)
     done = hydrate_target(view, target)
@@ -49,8 +46,7 @@ def hydrate(
 
 def _draw(done: Hydrated) -> None:
     # Unprintable characters occur only inside JSON strings, where their escapes mean the same.
-    text = msgspec.json.format(msgspec.json.encode(done.target), indent=INDENT_CHARS).decode("utf-8")
-    write_line(sys.stdout, escape_control_chars(text))
+    write_line(sys.stdout, escape_control_chars(format_json(msgspec.json.encode(done.target))))
     with suppress(OSError):  # stderr is closed
         for line in _format_warnings(done):
             write_line(sys.stderr, escape_control_chars(line))

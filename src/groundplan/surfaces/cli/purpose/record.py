@@ -15,15 +15,12 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 DAY_CHARS = len("2026-11-15")
 
-ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False)
-]
+ProjectOption = Annotated[str, typer.Option("--project", metavar="TEXT", show_default=False)]
 OpIdOption = Annotated[
     str | None,
     typer.Option(
         "--op-id",
         metavar="TEXT",
-        help="An id for this request; repeating it with the same id has no second effect.",
         show_default=False,
     ),
 ]
@@ -146,9 +143,9 @@ def _record(invocation: Invocation, project: str, op_id: str | None, **observed:
         answer = session.call("purpose.record", project=project, **observed, **_drop_none({"op_id": op_id}))
 
     def draw() -> None:
-        from groundplan.surfaces.cli.purpose.answers import draw_record
+        from groundplan.surfaces.cli.purpose.answers import RENDERERS
 
-        draw_record(answer)
+        RENDERERS["purpose.record"](answer)
 
     return CommandResult(answer, draw)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from groundplan.surfaces.cli.extras import require
+from groundplan.purpose.exchange.extras import require_extra
+from groundplan.purpose.exchange.formats.png import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.option_help import find_option_help
 from groundplan.surfaces.cli.purpose.record import ProjectOption
 
-SCALE = 2  # sharp on most screens
-SCALE_MAX = 4
+if TYPE_CHECKING:
+    from groundplan.purpose.exchange.formats.png import Png
+    from groundplan.purpose.exchange.render import Rendered
 
 
 def render(
@@ -51,24 +52,15 @@ def render(
     ] = None,
     version: Annotated[
         str | None,
-        typer.Option(
-            "--version", metavar="VERSION", help=find_option_help(("purpose", "render"), "version"), show_default=False
-        ),
+        typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
     pathway: Annotated[
         str | None,
-        typer.Option(
-            "--pathway", metavar="KEY", help="Show only the paths through this node, by key.", show_default=False
-        ),
+        typer.Option("--pathway", metavar="KEY", show_default=False),
     ] = None,
     compare: Annotated[
         str | None,
-        typer.Option(
-            "--compare",
-            metavar="VERSION",
-            help="Show what changed since this version: its number, draft or published.",
-            show_default=False,
-        ),
+        typer.Option("--compare", metavar="VERSION", show_default=False),
     ] = None,
     theme: Annotated[
         Literal["light", "dark", "auto"],
@@ -89,14 +81,9 @@ def render(
     options = {name: value for name, value in given.items() if value is not None}
     with invocation.session(reads_only=True) as session:
         answer = plain = session.call("purpose.render", project=project, **options)
-        if png is not None and theme == "auto":  # pixels cannot follow a screen
-            plain = session.call("purpose.render", project=project, **{**options, "theme": "light"})
-    times = scale or SCALE
-    raster = b""
-    if png is not None:  # before anything is written, because it may fail
-        from groundplan.surfaces.cli.purpose.png import rasterize
-
-        raster = rasterize(plain, times)
+        if png is not None and choose_theme(theme) != theme:
+            plain = session.call("purpose.render", project=project, **{**options, "theme": choose_theme(theme)})
+    raster = None if png is None else _rasterize(plain, scale or SCALE)  # before anything is written: it may fail
     data: dict[str, Any] = {"version": answer.version}
     files = []
     if svg == STANDARD_STREAM:
@@ -104,8 +91,8 @@ def render(
     elif svg is not None:
         files.append(_write_picture(svg, answer.svg.encode(), answer.width, answer.height, force=force))
         data |= files[0]
-    if png is not None:
-        files.append(_write_picture(png, raster, plain.width * times, plain.height * times, force=force))
+    if png is not None and raster is not None:
+        files.append(_write_picture(png, *raster, force=force))
         data["png"] = files[-1]
 
     def draw() -> None:
@@ -137,7 +124,22 @@ def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force
         if out is not None:
             refuse_existing(out, force=force)
     if png is not None:
-        require("png")
+        require_extra("png")
+
+
+def _rasterize(picture: Rendered, scale: int) -> Png:
+    """Return a picture as PNG.
+
+    Raises:
+        UsageError: the PNG would be too large; it names the options for a smaller one.
+        NoFont: the machine has no usable font.
+    """
+    try:
+        return rasterize(picture, scale)
+    except PngTooLarge as error:
+        smaller = "use --scale 1, " if scale > 1 else ""
+        sentence = f"{error.problem}; {smaller}show less with --pathway, or use --svg"
+        raise UsageError(sentence, **error.details) from None
 
 
 def _write_picture(file: str, content: bytes, width: int, height: int, *, force: bool) -> dict[str, Any]:

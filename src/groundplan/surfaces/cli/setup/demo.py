@@ -8,18 +8,15 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import check_db
 from groundplan.demo.knowledge import PATH
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.store.open_store import is_postgres, open_store
+from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-
-SECRETS = ("password", "sslpassword")
 
 
 def demo(invocation: Invocation) -> CommandResult:
@@ -34,7 +31,7 @@ def demo(invocation: Invocation) -> CommandResult:
         facts = _facts(session, example.PROJECTS[0].name)
         theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
     data = {
-        "db": _strip_password(db),
+        "db": strip_password(db),
         "made": made,
         "projects": projects,
         "members": members.members,
@@ -44,12 +41,14 @@ def demo(invocation: Invocation) -> CommandResult:
     }
 
     def draw() -> None:
+        from groundplan.surfaces.cli.drawing import Rows, View
         from groundplan.surfaces.cli.purpose.answers import summarize_theory
-        from groundplan.surfaces.cli.terminal import draw_answer, draw_table, echo
+        from groundplan.surfaces.cli.renderers import draw_answer
+        from groundplan.surfaces.cli.terminal import echo
         from groundplan.surfaces.cli.work.graph import format_counts
 
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
-        draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
+        View(Rows("projects", "name, role, goal"))(data)
         echo("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
         echo("", f"Work in {example.PROJECTS[0].name}:", "", format_counts(work.summary))
@@ -108,16 +107,6 @@ def _suggestions(db: str) -> list[str]:
         "# what an AI client starts:",
         f"{program} mcp --agent claude",
     ]
-
-
-def _strip_password(db: str) -> str:
-    if not is_postgres(db):
-        return db
-    parts = urlsplit(db)
-    user, at, host = parts.netloc.rpartition("@")
-    # The password may also be in the query string.
-    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS])
-    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
 def _program() -> str:

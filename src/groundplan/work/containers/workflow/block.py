@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.container import HOLD
+from groundplan.work.containers.dependencies.manage import refuse_container_cycle
 from groundplan.work.containers.refs import find_any_container, project_of
 from groundplan.work.containers.requests import (
     IDS_MAX,
@@ -26,9 +27,8 @@ from groundplan.work.containers.requests import (
     WorkflowType,
     parse_list,
 )
-from groundplan.work.containers.workflow.cycle_check import refuse_container_cycle
 from groundplan.work.containers.workflow.transitions import NoSuchStep, find_at_version
-from groundplan.work.engine.cycles import DependencyCache
+from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
@@ -112,14 +112,14 @@ def _depend(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
 ) -> tuple[list[Change], list[str]]:
     """Add dependencies to a node, and return the changes and the ids of new dependencies."""
-    walked = DependencyCache(tx)
+    moments = WaitingMoments(tx)
     changes: list[Change] = []
     added: list[str] = []
     for ref in refs:
         other = find_any_container(tx, ref, field="blockedBy")
-        refuse_container_cycle(tx, walked, node, other, field="blockedBy")
+        refuse_container_cycle(moments, node, other, field="blockedBy")
         if add_edge(tx, node.n, DEPENDS_ON, other.n):
-            walked.added(node.n, other.n)
+            moments.add(node.n, other.n)
             changes.append(changed(DEPENDS_ON, None, other.id))
             added.append(other.id)
             if not other.resolved:

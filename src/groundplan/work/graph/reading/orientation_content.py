@@ -10,6 +10,8 @@ from groundplan.kernel.events.read import list_headlines
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
+from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import WorkCounts
 from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.next import Next, offer
@@ -85,6 +87,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _claims(tx), _tree(tx)
+    blocked = _blocked_rows(tx) if row.blocked else []
     whole = Orientation(
         project=ProjectBrief(
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
@@ -92,10 +95,10 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
         next=_next(tx),
         my_claims=claims[: LISTS_MAX["my_claims"]],
-        blocked=_blocked(tx) if row.blocked else [],
+        blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
         recent=_recent(tx),
-        hint=_first_step(tx) if row.total == 1 else UNSET,
+        hint=_first_step(tx) if row.total == 1 else _name_loop(tx, blocked),
     )
     open_in_tree = sum(not branch.resolved for branch in tree)
     return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
@@ -126,38 +129,44 @@ def _tree(tx: Transaction) -> list[BranchBrief]:
     ]
 
 
-def _blocked(tx: Transaction) -> list[BlockedBrief]:
-    rows = tx.all(
+def _name_loop(tx: Transaction, blocked: list[BlockedNodeRow]) -> str | UnsetType:
+    """Name a loop in which one of the blocked nodes is stuck."""
+    for row in blocked:
+        if (loop := find_stored_loop(tx, row.n)) is not None:
+            return f"this plan can never be finished: {describe_stored_loop(loop)}"
+    return UNSET
+
+
+def _blocked_rows(tx: Transaction) -> list[BlockedNodeRow]:
+    return tx.all(
         sql.recently_blocked,
         BlockedNodeRow,
         project_id=tx.project.id,
         looked_through=CHANGES_SCANNED_MAX,
         at_most=LISTS_MAX["blocked"],
     )
-    found = []
-    for row in rows:
-        waits_itself = row.open_deps or row.held_reason is not None
-        waiting_n, through, hold = (
-            (row.n, UNSET, row.held_reason) if waits_itself else _find_blocking_ancestor(tx, row.n)
-        )
-        waited_for = tx.all(
-            sql.open_dependencies,
-            project_id=tx.project.id,
-            n=waiting_n,
-            looked_through=EDGES_SCANNED_MAX,
-            at_most=DEPENDENCIES_SHOWN_MAX,
-        )
-        waits_for = [NodeBrief(id=id_, summary=summary) for id_, summary in waited_for]
-        blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
-        if hold is not None:
-            blocked.hold = hold
-        found.append(blocked)
-    return found
+
+
+def _explain_blocked(tx: Transaction, row: BlockedNodeRow) -> BlockedBrief:
+    waits_itself = row.open_deps or row.held_reason is not None
+    waiting_n, through, hold = (row.n, UNSET, row.held_reason) if waits_itself else _find_blocking_ancestor(tx, row.n)
+    waited_for = tx.all(
+        sql.open_dependencies,
+        project_id=tx.project.id,
+        n=waiting_n,
+        looked_through=EDGES_SCANNED_MAX,
+        at_most=DEPENDENCIES_SHOWN_MAX,
+    )
+    waits_for = [NodeBrief(id=id_, summary=summary) for id_, summary in waited_for]
+    blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
+    if hold is not None:
+        blocked.hold = hold
+    return blocked
 
 
 def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
     """Return the number and id of the waiting ancestor that blocks a node, and the reason of its hold, if any."""
-    parameters = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
+    parameters = {"project_id": tx.project.id, "n": n, "inherits": get_policies(tx).inherit_dependencies}
     found = tx.one_or_none(sql.blocking_ancestor, **parameters, looked_through=LEVELS_SCANNED_MAX)
     return found or (n, UNSET, None)
 

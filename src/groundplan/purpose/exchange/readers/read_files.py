@@ -1,0 +1,84 @@
+"""Read the files of one import: a file of any format, or several files that are CSV sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from groundplan.kernel.errors import Invalid
+from groundplan.purpose.exchange.file_format import SHEETS_AS_CSV, detect_format
+from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
+from groundplan.purpose.exchange.readers.document_builder import (
+    EXAMPLES_MAX,
+    FILE_BYTES_MAX,
+    ReadDocument,
+    SkippedItem,
+    UnreadableFile,
+    decode_text,
+)
+from groundplan.purpose.exchange.readers.read_file import read_file
+
+BETWEEN_SHEETS = b"\n\n"  # an empty line ends a sheet
+
+
+class SourceFile(NamedTuple):
+    """A file to import. `read(bytes_max)` returns its content, and of a larger one at least `bytes_max` + 1 bytes."""
+
+    name: str
+    label: str  # the name in messages
+    read: Callable[[int], bytes]
+
+
+def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument:
+    """Return the document in a file, or in several files that are its sheets.
+
+    Together they may be as large as one file. The `formats` in the details of an error are those that the content may
+    have instead.
+
+    Raises:
+        Invalid: a file does not have the given format, or an item of it is malformed.
+    """
+    contents: list[bytes] = []
+    for file in files:
+        bytes_left = max(0, FILE_BYTES_MAX - sum(map(len, contents)))
+        raw = file.read(bytes_left)
+        is_too_large = len(raw) > bytes_left  # cut off anywhere, so not decoded; read_file refuses the size
+        if len(files) > 1 and not is_too_large:
+            with _name_files_in_errors([file], raw, format_):
+                raw = decode_text(raw).encode()  # each file may have its own encoding
+        contents.append(raw)
+        if is_too_large:
+            break
+    whole = BETWEEN_SHEETS.join(contents)
+    with _name_files_in_errors(files, whole, format_):
+        return read_file(format_, whole)
+
+
+@contextmanager
+def _name_files_in_errors(files: Sequence[SourceFile], raw: bytes, format_: FileFormat) -> Iterator[None]:
+    """Add to errors the names of the files, and the formats that they may have instead."""
+    try:
+        yield
+    except Invalid as error:
+        sentence = f"{', '.join(one.label for one in files)}: {error.message}"
+        if not isinstance(error, UnreadableFile):
+            sentence += "; nothing was imported"
+        details = {**error.details, "file": ", ".join(one.name for one in files)}
+        detected = detect_format(raw)
+        if detected is FileFormat.XLSX:
+            sentence += f"; it looks like a workbook, so {SHEETS_AS_CSV}"
+        elif detected is None:
+            details["formats"] = [one for one in READABLE if one is not format_]
+        elif detected is not format_:
+            sentence += f"; it looks like {detected}"
+            details["formats"] = [detected]
+        raise Invalid(sentence, code=error.code, **details) from None
+
+
+def remove_waivers(reading: ReadDocument, why: str) -> None:
+    """Remove the waivers from a document, which only an owner may import, and record them as skipped."""
+    codes = [one.code for one in reading.document.waivers]
+    reading.document.waivers = []
+    if codes:
+        reading.skipped.append(SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]))
