@@ -364,8 +364,8 @@ class PostgresEngine(Engine):
             if actor is not None:
                 connection.execute(
                     "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
-                    "set_config('groundplan.access', %s, true)",
-                    (actor.organization, actor.id, actor.access.value),
+                    "set_config('groundplan.access', %s, true), set_config('groundplan.kind', %s, true)",
+                    (actor.organization, actor.id, actor.access.value, actor.kind.value),
                 )
             yield lambda statement: _run(connection, (statement,))
             if not keep:

@@ -13,7 +13,7 @@ import pytest
 from msgspec import convert
 
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
@@ -23,11 +23,15 @@ from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, person
 
-ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
+# What each may do. The bot is stored as an owner: the project holds agents to the role of an editor.
+ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role.EDITOR}
+STORED = {**ROLES, "bot": Role.OWNER}
+FOR_PERSONS = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
     "ben": person("ben"),
     "cleo": person("cleo"),
+    "bot": Actor("local", "bot", ActorKind.AGENT),
     "finn": person("finn"),  # in the organization, but not in the project
     "nobody of this name": person("nobody of this name"),
     "mallory": person("mallory", organization="rival"),
@@ -69,8 +73,9 @@ def populate(engine: Engine) -> None:
     """Create atlas with its people and one of each thing, a project of Finn's, and another organization."""
     ada, finn = engine.session("ada"), engine.session("finn")
     ada.call("project.create", name="atlas")
-    for name, role in {**ROLES, "dora": Role.VIEWER}.items():
-        ada.call("member.add", scopeId="atlas", userId=name, role=role.value)
+    for name, role in {**STORED, "dora": Role.VIEWER}.items():
+        kind = ActorKind.AGENT if name == "bot" else ActorKind.PERSON
+        ada.call("member.add", scopeId="atlas", userId=name, role=role.value, kind=kind.value)
     nodes = [{"ref": "north", "summary": "Walk north"}, {"ref": "south", "summary": "South", "depends_on": ["north"]}]
     task = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
     coast = {"entityType": "atom", "projectId": "atlas", "name": "Coast", "paths": ["coast/**"]}
@@ -97,7 +102,7 @@ def add_purpose(engine: Engine) -> None:
     """Add a published version and a draft to atlas, and a project for the same people without a purpose."""
     ada = engine.session("ada")
     ada.call("project.create", name="south of atlas")
-    for name, role in ROLES.items():
+    for name, role in STORED.items():
         ada.call("member.add", scopeId="south of atlas", userId=name, role=role.value)
     ada.call("purpose.draft", project="atlas")
     types = {"map": "OUTPUT", "use": "OUTCOME", "goal": "GOAL"}
@@ -147,12 +152,16 @@ def expected_status(row: str, who: str) -> int:
     if who == "anonymous":
         return 401
     if not ROWS[row].in_project:
+        if who == "bot" and handled.permission is Permission.PROJECT_CREATE:
+            return 403  # no person is responsible for it
         # Mallory has her own organization, where she may do what members may.
         return 404 if who == "nobody of this name" else 200
     if who not in ROLES:
         # An operation for a missing project creates it. Names are unique in the organization, so Finn is
         # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.
         return {"finn": 409, "mallory": 200}.get(who, 404) if handled.when_project_missing else 404
+    if who == "bot" and row in FOR_PERSONS:
+        return 422
     return 200 if ROLES[who] in GRANTS[ROWS[row].permission] else 403
 
 

@@ -144,6 +144,7 @@ READ_ALL = {
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
+    "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: tables_with_prefix": "the same catalog",

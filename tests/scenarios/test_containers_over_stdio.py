@@ -117,7 +117,7 @@ def is_json(text: str) -> bool:
 
 @pytest.fixture
 def ada(serve: Serve) -> RecordingAgent:
-    return RecordingAgent(serve("ada", *GROUPS))
+    return RecordingAgent(serve("ada", *GROUPS, "--kind", "person"))
 
 
 def work_through(ada: RecordingAgent) -> None:

@@ -18,13 +18,13 @@ from tests.surfaces.mcp.connection import PATIENCE_S
 pytestmark = pytest.mark.slow  # every test starts servers
 
 
-def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
-    founder = serve("ada", "--access", "open")
+def test_roles_hold_for_people_with_servers_of_their_own(serve: Serve) -> None:
+    founder = serve("ada", "--access", "open", "--kind", "person")
     goal = "Every order ships within a day"
     scope = founder.members("bootstrap", scopeId="atlas", name=goal, createDraftRun=True)
-    founder.members("upsert", scopeId="atlas", userId="ben", role="editor", kind="agent")
+    founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
-    ada, ben, cleo = (serve(name) for name in ("ada", "ben", "cleo"))
+    ada, ben, cleo = (serve(name, "--access", "members", "--kind", "person") for name in ("ada", "ben", "cleo"))
 
     assert scope["role"] == "owner"
     for agent in (ada, ben, cleo):

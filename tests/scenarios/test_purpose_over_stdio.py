@@ -95,11 +95,12 @@ def results(gate: Mapping[str, Any], *codes: str) -> dict[str, tuple[str, list[s
 @pytest.fixture
 def people(serve: Serve) -> tuple[Agent, Agent, Agent]:
     """Ada, who owns the project, Ben, who edits, and Cleo, who views."""
-    founder = serve("ada", "--access", "open")
+    founder = serve("ada", "--access", "open", "--kind", "person")
     founder.members("bootstrap", scopeId="atlas")
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
-    return serve("ada"), serve("ben"), serve("cleo")
+    ada, ben = (serve(name, "--access", "members", "--kind", "person") for name in ("ada", "ben"))
+    return ada, ben, serve("cleo")
 
 
 def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[Agent, Agent, Agent]) -> None:

@@ -67,7 +67,7 @@ def test_a_late_agent_is_told_that_its_claim_is_over(serve: Serve) -> None:
 
 
 def test_roles_hold_in_the_work_of_a_project(serve: Serve) -> None:
-    founder = serve("ada", "--access", "open")
+    founder = serve("ada", "--access", "open", "--kind", "person")
     ids = plan_nodes(founder)
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")

@@ -60,8 +60,8 @@ QUESTIONS = {
         # A policy may ask about the row itself only where there is a single row: on INSERT.
         f"""SELECT policyname
               FROM ({POLICIES}) AS p
-             WHERE concat(qual, ' ', regexp_replace(with_check, 'gp_has_no_members\\(project_id\\)',
-                                                    CASE cmd WHEN 'INSERT' THEN '' ELSE 'gp_has_no_members(' END))
+             WHERE concat(qual, ' ', regexp_replace(with_check, 'gp_(has_no_members|is_making)\\(project_id\\)',
+                                                    CASE cmd WHEN 'INSERT' THEN '' ELSE 'gp_x(' END, 'g'))
                    ~ '(?<!SELECT )gp_\\w+\\('""",
         (
             "CREATE POLICY stray ON events FOR SELECT TO {app} USING (project_id = ANY (gp_projects_as('{{owner}}')))",

@@ -43,7 +43,7 @@ def test_onboard_and_the_check_of_all_projects_name_the_loop(engine: Engine, wor
 
     hint = work.call("work.onboard", project="atlas").hint
     ada = engine.session("ada")
-    (finding,) = check_plans(ada.store, ada.actor)
+    (finding,) = ada.store.read(ada.actor, lambda tx: list(check_plans(tx)))
 
     assert f"{c} on {q}" in hint
     assert f"{d} on {p}" in hint
