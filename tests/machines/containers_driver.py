@@ -33,8 +33,8 @@ from tests.machines.containers_calls import (
 from tests.machines.containers_oracle import FEATURE, NO_OP, RELATES_TO, TASK, ContainerAnswer, Containers
 from tests.machines.containers_rows import ContainersRows, ContainersStored
 from tests.machines.work_calls import claimed, often, rarely, sometimes, unrelated
-from tests.machines.work_driver import NODES_MAX, WEIGHTS, MachineSetup, SentCall, WorkDriver, run_machine
-from tests.machines.work_oracle import DEPENDS_ON, ROOT, Answer
+from tests.machines.work_driver import NODES_MAX, PEOPLE, WEIGHTS, MachineSetup, SentCall, WorkDriver, run_machine
+from tests.machines.work_oracle import DEPENDS_ON, ROOT, Answer, Refusal
 
 CONTAINER_WEIGHTS = {
     "create": 10,
@@ -208,12 +208,13 @@ class ContainersDriver(WorkDriver):
             "version": version,
             "pipeline": {kind: list(steps) for kind, steps in pipelines.items()},
         }
-        self.perform(
-            rng,
-            "container.update",
-            arguments,
-            lambda work, **by: work.set_pipelines(pipelines, version, **by),
-        )
+
+        def expect(work: Containers, *, agent: str, now: int) -> ContainerAnswer:
+            if agent not in PEOPLE:
+                raise Refusal("FORBIDDEN")
+            return work.set_pipelines(pipelines, version, agent=agent, now=now)
+
+        self.perform(rng, "container.update", arguments, expect)
 
     def change_arguments(self, sent: SentCall) -> dict[str, Any]:
         if sent.operation.startswith("work."):

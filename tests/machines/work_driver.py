@@ -255,6 +255,8 @@ class WorkDriver(RuleBasedStateMachine):
         policies = some_policies(rng, most=most)
 
         def expect(work: Work, *, agent: str, now: int) -> Answer:
+            if agent not in PEOPLE:
+                raise Refusal("agent_not_allowed")
             return work.set_policies(**policies)
 
         arguments = {"project": self.project, "policies": policies}
