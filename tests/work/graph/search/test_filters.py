@@ -86,7 +86,7 @@ def test_a_text_is_found_alike_whether_it_counts_as_common_or_not(
     project = make_random_project(engine, 4)
     nodes = project.nodes()
     for text in ("Login", "login page", "page log", "schema", "e l", "og", "日本語テ", "nothing like it"):
-        conditions = project.conditions() | {"text": text}
+        conditions = project.random_conditions() | {"text": text}
         name = project.random.choice(list(conditions))
         for filter_ in ({"text": text}, {"text": text, name: conditions[name]}):
             sort = project.random.choice(SORTS)
