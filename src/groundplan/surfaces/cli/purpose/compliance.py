@@ -23,7 +23,7 @@ def check_compliance(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[OPERATION]",
+            metavar="OPERATION",
             help='The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
             "- from standard input. After --code: more files and folders.",
             show_default=False,
