@@ -1,4 +1,4 @@
-"""An agent that does what the skills say, call by call, gets somewhere."""
+"""An agent that follows the skills call by call succeeds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ATOM, MOLECULE = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944
 RUN = "9f3c61d2-7a58-4be0-a1f6-4c0d8e25b793"
 
 
-class Agent:
-    """Somebody who sends the calls as they stand there, with the ids that earlier answers gave."""
+class SkillAgent:
+    """An agent that sends the calls of a skill, with the ids of earlier answers."""
 
     def __init__(self, session: Session) -> None:
         self._tools = RegistryTools(OPERATIONS, set(Group), session.execute)
@@ -44,11 +44,11 @@ def ada(engine: Engine) -> Session:
 
 
 @pytest.fixture
-def agent(engine: Engine, ada: Session) -> Agent:
-    return Agent(Session(engine.store, local_actor("claude", kind=ActorKind.AGENT)))
+def agent(engine: Engine, ada: Session) -> SkillAgent:
+    return SkillAgent(Session(engine.store, local_actor("claude", kind=ActorKind.AGENT)))
 
 
-def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent: Agent) -> None:
+def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent: SkillAgent) -> None:
     search, context, plan, *_, molecule, atom = calls("groundplan-planning")
     agent.send(search)
     assert len(agent.send(context)["data"]["unmatchedPaths"]) == 2
@@ -68,7 +68,7 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     assert taken["node"]["properties"]["_claimed_by"] == "claude"
     agent.send(context)
     version = 1
-    for call in (knowledge, paths, confirm):  # the example is at its third version, ours at its first
+    for call in (knowledge, paths, confirm):  # the example is at version 3, ours at version 1
         call["arguments"]["version"], version = version, version + 1
     agent.send(knowledge)
     agent.send(paths)
@@ -79,7 +79,7 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     ]
 
 
-def test_the_skills_lead_to_the_same_end_with_containers(agent: Agent) -> None:
+def test_the_skills_lead_to_the_same_end_with_containers(agent: SkillAgent) -> None:
     *_, feature, task, sections, dependency, molecule, atom = calls("groundplan-planning")
     agent.real[FEATURE] = agent.send(feature)["data"]["feature"]["id"]
     agent.real[TASK] = agent.send(task)["data"]["task"]["id"]
@@ -105,7 +105,7 @@ def test_the_skills_lead_to_the_same_end_with_containers(agent: Agent) -> None:
     assert [one["id"] for one in done["unblockedEntities"]] == [agent.real[SECOND]]
 
 
-def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: Agent, ada: Session) -> None:
+def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: SkillAgent, ada: Session) -> None:
     run = ada.call("context.create_draft", scopeId="atlas").run.id
     ada.call("context.edit", runId=run, inputs=[{"pointer": "/village/households", "label": "Households", "value": 90}])
     ada.call("context.commit", runId=run)
@@ -122,7 +122,7 @@ def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: Agent, ad
     assert agent.send(view)["run"]["status"] == "partial_committed"
 
 
-def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: Agent, ada: Session) -> None:
+def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: SkillAgent, ada: Session) -> None:
     first = [
         {"op": "add_node", "ref": "goal", "node_type": "GOAL", "title": "Nobody is ill from water"},
         {"op": "add_node", "ref": "use", "node_type": "OUTCOME", "title": "People drink from the well"},

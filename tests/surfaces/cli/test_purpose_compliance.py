@@ -130,7 +130,7 @@ def test_more_files_than_the_limit_are_refused(run: Run, monkeypatch: pytest.Mon
     write("db/1.sql")
     write("db/2.sql")
 
-    assert run("purpose", "compliance", "--code", "db", "--json").refusal == (2, "usage")
+    assert run("purpose", "compliance", "--code", "db", "--json").error == (2, "usage")
 
 
 def test_more_findings_than_the_limit_are_counted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,4 +154,4 @@ def test_more_findings_than_the_limit_are_counted(run: Run, monkeypatch: pytest.
     ],
 )
 def test_what_makes_no_sense_together_is_a_usage_error(run: Run, arguments: tuple[str, ...]) -> None:
-    assert run("purpose", "compliance", *arguments, "--json").refusal == (2, "usage")
+    assert run("purpose", "compliance", *arguments, "--json").error == (2, "usage")

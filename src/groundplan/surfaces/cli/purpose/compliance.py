@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -95,15 +96,21 @@ def _check_code(paths: list[str]) -> CommandResult:
 
 
 def _draw(data: dict[str, Any]) -> None:
+    from groundplan.surfaces.cli.drawing import Lines, View, note_left_out
     from groundplan.surfaces.cli.purpose.formatting import pluralize
-    from groundplan.surfaces.cli.terminal import INDENT, echo, echo_list
 
-    for one in data["findings"]:
-        echo(
-            f"{one.file}:{one.line}: {one.severity}: {one.message} (section {one.section}, {one.title})",
-            f"{INDENT}{one.action}",
-        )
-    echo_list("Not checked:", (f"{one['file']} {one['reason']}" for one in data["skipped"]))
-    echo(*(f"{number} more {name} are not shown." for name, number in data.get("left_out", {}).items()))
-    found = f"{data['blocked']} blocked, {pluralize(data['warnings'], 'warning')}"
-    echo(f"{data['status']}: {found} in {pluralize(data['files'], 'file')}.")
+    counts = f"{pluralize(data['warnings'], 'warning')} in {pluralize(data['files'], 'file')}"
+    View(
+        Lines("findings", _format_finding),
+        Lines("skipped", "{file} {reason}", title="Not checked:"),
+        note_left_out,
+        f"{{status}}: {{blocked}} blocked, {counts}.",
+        footer=(),
+    )(data)
+
+
+def _format_finding(one: CodeFinding) -> Iterator[str]:
+    from groundplan.surfaces.cli.terminal import INDENT
+
+    yield f"{one.file}:{one.line}: {one.severity}: {one.message} (section {one.section}, {one.title})"
+    yield f"{INDENT}{one.action}"
