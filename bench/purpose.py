@@ -275,8 +275,8 @@ class _Raw:
         self.read(CONTENT, self._draft)
         with self._transaction():
             self._connection.execute(
-                "UPDATE toc_versions SET status = 'PUBLISHED', gates = ?, rev = rev + 1 WHERE tenant_id = ? AND id = ?",
-                ("g" * 4_000, "local", self._draft),
+                "UPDATE toc_versions SET status = ?, gates = ?, rev = rev + 1 WHERE tenant_id = ? AND id = ?",
+                ("PUBLISHED", "g" * 4_000, "local", self._draft),
             )
             self._record(1)
 

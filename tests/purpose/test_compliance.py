@@ -372,10 +372,12 @@ def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas
     before = atlas.propose("read").sections[0]
     # SQLite has no tree type, so the name must do.
     tree = "kept jsonb" if engine.dialect is Dialect.POSTGRES else "children text"
+    parent = "parent_id"
+    edges = "toc_edges"
     engine.as_owner(
-        "ALTER TABLE toc_indicators ADD COLUMN parent_id text",
+        f"ALTER TABLE toc_indicators ADD COLUMN {parent} text",
         f"CREATE TABLE toc_trees (id text, {tree})",
-        "CREATE UNIQUE INDEX stray ON toc_edges (tenant_id, toc_version_id, target_node_id, edge_type, mechanism)",
+        f"CREATE UNIQUE INDEX stray ON {edges} (tenant_id, toc_version_id, target_node_id, edge_type, mechanism)",
     )
 
     after = atlas.propose("read").sections[0]
@@ -383,7 +385,7 @@ def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas
     assert {item.ok for item in before.items} == {True}
     assert before.verdict == "HYBRID GRAPH-RELATIONAL"
     assert [item.ok for item in after.items] == [True, False, False, False]
-    assert after.facts["parent_columns"] == ["toc_indicators.parent_id"]
+    assert after.facts["parent_columns"] == [f"toc_indicators.{parent}"]
     assert len(after.facts["tree_columns"]) == 1
     assert set(after.facts["tables"]) - set(before.facts["tables"]) == {"toc_trees"}
     assert after.verdict == "OTHER (BLOCKED)"
@@ -398,10 +400,11 @@ def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: A
         return
     assert about.items[1].ok is True
     commands = ["SELECT", "INSERT", "UPDATE", "DELETE"]
-    assert about.facts["row_security"]["toc_edges"] == {"enabled": True, "forced": True, "policies": commands}
-    engine.as_owner("ALTER TABLE toc_edges NO FORCE ROW LEVEL SECURITY")
+    edges = "toc_edges"
+    assert about.facts["row_security"][edges] == {"enabled": True, "forced": True, "policies": commands}
+    engine.as_owner(f"ALTER TABLE {edges} NO FORCE ROW LEVEL SECURITY")
     assert "7: RLS policies active on" in atlas.failing("read")
-    assert atlas.propose("read").sections[6].facts["row_security"]["toc_edges"]["forced"] is False
+    assert atlas.propose("read").sections[6].facts["row_security"][edges]["forced"] is False
 
 
 def test_a_query_that_forgot_its_tenant_blocks(

@@ -15,14 +15,16 @@ from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
 from tests.skills.test_skills import calls
 
-TASK, ATOM, MOLECULE = "k7m2qp", "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+FEATURE, TASK, SECOND = "v3t9xn", "k7m2qp", "p8d4wr"
+ATOM, MOLECULE = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+RUN = "9f3c61d2-7a58-4be0-a1f6-4c0d8e25b793"
 
 
 class SkillAgent:
     """An agent that sends the calls of a skill, with the ids of earlier answers."""
 
     def __init__(self, session: Session) -> None:
-        self._tools = RegistryTools(OPERATIONS, (Group.WORK, Group.KNOWLEDGE), session.execute)
+        self._tools = RegistryTools(OPERATIONS, set(Group), session.execute)
         self.real: dict[str, str] = {}
 
     def send(self, call: dict[str, Any]) -> Any:
@@ -35,29 +37,35 @@ class SkillAgent:
 
 
 @pytest.fixture
-def agent(engine: Engine) -> SkillAgent:
-    session = Session(engine.store, local_actor("claude", kind=ActorKind.AGENT))
-    session.call("project.create", name="atlas")
-    return SkillAgent(session)
+def ada(engine: Engine) -> Session:
+    session = Session(engine.store, local_actor("ada"))
+    session.call("project.create", name="atlas", goal="Prices that add up")
+    return session
+
+
+@pytest.fixture
+def agent(engine: Engine, ada: Session) -> SkillAgent:
+    return SkillAgent(Session(engine.store, local_actor("claude", kind=ActorKind.AGENT)))
 
 
 def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent: SkillAgent) -> None:
-    search, context, plan, molecule, atom = calls("groundplan-planning")
+    search, context, plan, *_, molecule, atom = calls("groundplan-planning")
     agent.send(search)
     assert len(agent.send(context)["data"]["unmatchedPaths"]) == 2
     agent.real[TASK] = agent.send(plan)["created"][0]["id"]
     agent.real[MOLECULE] = agent.send(molecule)["data"]["molecule"]["id"]
     agent.real[ATOM] = agent.send(atom)["data"]["atom"]["id"]
 
-    following, around, context, get = calls("groundplan-discovery")
-    (taken,) = agent.send(following)["nodes"]
-    assert taken["node"]["id"] == agent.real[TASK]
-    assert taken["context_links"]["self"]
-    agent.send(around)
+    onboard, _, following, _, context, _ = calls("groundplan-discovery")
+    assert "Prices that add up" in json.dumps(agent.send(onboard))
+    (suggested,) = agent.send(following)["nodes"]
+    assert suggested["node"]["id"] == agent.real[TASK]
+    assert suggested["context_links"]["self"]
     assert agent.send(context)["data"]["molecules"][0]["atoms"][0]["id"] == agent.real[ATOM]
-    assert agent.send(get)["data"]["atom"]["version"] == 1
 
-    context, knowledge, paths, changelog, confirm, resolve = calls("groundplan-execution")
+    claim, _, context, knowledge, paths, changelog, confirm, resolve = calls("groundplan-execution")
+    (taken,) = agent.send(claim)["nodes"]
+    assert taken["node"]["properties"]["_claimed_by"] == "claude"
     agent.send(context)
     version = 1
     for call in (knowledge, paths, confirm):  # the example is at version 3, ours at version 1
@@ -69,3 +77,70 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     assert [node["summary"] for node in agent.send(resolve)["newly_actionable"]] == [
         "Show the rounded price in the form"
     ]
+
+
+def test_the_skills_lead_to_the_same_end_with_containers(agent: SkillAgent) -> None:
+    *_, feature, task, sections, dependency, molecule, atom = calls("groundplan-planning")
+    agent.real[FEATURE] = agent.send(feature)["data"]["feature"]["id"]
+    agent.real[TASK] = agent.send(task)["data"]["task"]["id"]
+    agent.real[SECOND] = agent.send(task)["data"]["task"]["id"]
+    agent.send(sections)
+    agent.send(dependency)
+    agent.real[MOLECULE] = agent.send(molecule)["data"]["molecule"]["id"]
+    agent.real[ATOM] = agent.send(atom)["data"]["atom"]["id"]
+
+    _, active, _, following, _, get = calls("groundplan-discovery")
+    assert agent.send(following)["data"]["id"] == agent.real[TASK]
+    second = agent.send({**get, "arguments": {**get["arguments"], "id": SECOND}})["data"]
+    assert [section["title"] for section in second["sections"]] == ["Implementation Plan", "Context Files"]
+    assert second["graphContext"]["unmatchedPaths"] == ["src/shared/price.ts"]
+
+    advance = calls("groundplan-execution")[1]
+    agent.send(advance)
+    assert [one["id"] for one in agent.send(active)["data"]["items"]] == [agent.real[TASK]]
+    done: dict[str, Any] = {}
+    while not done.get("graphHints"):
+        advance["arguments"]["version"] += 1
+        done = agent.send(advance)["data"]
+    assert [one["id"] for one in done["unblockedEntities"]] == [agent.real[SECOND]]
+
+
+def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: SkillAgent, ada: Session) -> None:
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/village/households", "label": "Households", "value": 90}])
+    ada.call("context.commit", runId=run)
+
+    view, draft, edit, look, commit = calls("groundplan-facts")
+    assert agent.send(view)["inputsByPointer"]["/village/households"]["provenance"] == "user-entered"
+    agent.real[RUN] = agent.send(draft)["run"]["id"]
+    agent.send(edit)
+    seen = agent.send(look)
+    assert seen["inputsByPointer"]["/village/households"]["valueNumber"] == 90
+    assert [one["valueNumber"] for one in seen["suggestions"]] == [96]
+    agent.send(commit)
+    assert agent.send(view)["missing"] == ["/site/owner"]
+    assert agent.send(view)["run"]["status"] == "partial_committed"
+
+
+def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: SkillAgent, ada: Session) -> None:
+    first = [
+        {"op": "add_node", "ref": "goal", "node_type": "GOAL", "title": "Nobody is ill from water"},
+        {"op": "add_node", "ref": "use", "node_type": "OUTCOME", "title": "People drink from the well"},
+        {"op": "add_node", "ref": "well", "node_type": "OUTPUT", "title": "A well"},
+        {"op": "add_edge", "source": "use", "target": "goal"},
+        {"op": "add_edge", "source": "well", "target": "use"},
+        {"op": "add_indicator", "node": "use", "name": "Litres", "unit": "a day", "direction": "increase"},
+    ]
+    ada.call("purpose.draft", project="atlas")
+    ada.call("purpose.edit", project="atlas", operations=first)
+    ada.call("purpose.publish", project="atlas")
+
+    opened, draft, checklist, edit, gate, record = calls("groundplan-theory-of-change")
+    assert agent.send(opened)["nodes"]
+    assert agent.send(checklist)["status"] == "BLOCKED"  # it names a published version
+    agent.send(draft)
+    approved = agent.send(checklist)
+    assert (approved["status"], approved["markdown"][:3]) == ("APPROVED", "## ")
+    agent.send(edit)
+    assert agent.send(gate)["gate"] == "A"
+    agent.send(record)

@@ -63,15 +63,16 @@ def test_an_index_of_some_rows_makes_nothing_unique(engine: Engine) -> None:
 
 
 def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> None:
+    parent = "parent_id"
     statements = (
-        "ALTER TABLE toc_nodes ADD COLUMN parent_id text",
-        "CREATE UNIQUE INDEX stray ON toc_nodes (tenant_id, parent_id)",
+        f"ALTER TABLE toc_nodes ADD COLUMN {parent} text",
+        f"CREATE UNIQUE INDEX stray ON toc_nodes (tenant_id, {parent})",
     )
     with transaction_after(engine, *statements) as tx:
         found = read_live_tables(tx, ["toc_nodes"])["toc_nodes"]
 
-    assert found.columns["parent_id"].lower() == "text"
-    assert ["tenant_id", "parent_id"] in found.keys
+    assert found.columns[parent].lower() == "text"
+    assert ["tenant_id", parent] in found.keys
 
 
 def test_tables_are_found_by_how_their_names_begin(engine: Engine) -> None:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from groundplan.kernel.store.migrations import Dialect, load_migrations
+from groundplan.skills import SKILL_NAMES
 from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 
@@ -159,7 +160,7 @@ def test_init_puts_the_skills_in_place_beside_the_database(run: Run) -> None:
 
     assert made["created"] is True
     written = made["skills"]["written"]
-    assert len(written) == 3
+    assert written == [f"{name}/SKILL.md" for name in SKILL_NAMES]
     assert all(Path(".claude/skills", path).read_text(encoding="utf-8").startswith("---\nname: ") for path in written)
     assert run("init", "--skills", ".claude/skills", "--json").answer["skills"] == {
         "written": [],

@@ -16,7 +16,7 @@ def test_initialize_agrees_on_the_requested_revision(connection: ThreadConnectio
     assert opened.pop("instructions")
     assert opened == {
         "protocolVersion": revision,
-        "capabilities": {"tools": {}},
+        "capabilities": {"prompts": {}, "tools": {}},
         "serverInfo": {"name": "groundplan", "version": "1.2.3"},
     }
 

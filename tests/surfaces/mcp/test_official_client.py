@@ -17,6 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_server_result
 
+from groundplan.skills import SKILL_NAMES, load_skill
 from tests.standby import Standby
 from tests.surfaces.mcp import program as served
 from tests.surfaces.mcp.connection import PATIENCE_S, ProcessConnection, call, envelope
@@ -67,6 +68,7 @@ def test_it_reads_who_the_server_is_and_what_it_can_do(run_client: Connected, mo
 
     assert (info.name, info.version) == ("groundplan", "1.2.3")
     assert capabilities.tools is not None
+    assert capabilities.prompts is not None
     assert capabilities.resources is None
     assert instructions.startswith("Groundplan is")
 
@@ -92,6 +94,29 @@ def test_it_calls_a_tool_and_reads_the_answer(run_client: Connected, mode: tuple
 
     assert [json.loads(answer.content[0].text)["text"] for answer in answers] == ["one", "zwö\u2028lf\n"]
     assert [answer.is_error for answer in answers] == [False, False]
+
+
+def test_it_lists_the_prompts_and_gets_each(run_client: Connected, mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        listed = await client.list_prompts()
+        return [(one, await client.get_prompt(one.name)) for one in listed.prompts]
+
+    prompts = run_client(mode[0], use)
+
+    assert [one.name for one, _ in prompts] == list(SKILL_NAMES)
+    for one, prompt in prompts:
+        (message,) = prompt.messages
+        assert (message.role, message.content.text) == ("user", load_skill(one.name).text)
+        assert prompt.description == one.description
+
+
+def test_it_reads_an_unknown_prompt_as_an_error_of_the_protocol(run_client: Connected, mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        with pytest.raises(MCPError) as refused:
+            await client.get_prompt("groundplan")
+        return refused.value.error
+
+    assert run_client(mode[0], use).code == -32602
 
 
 def test_it_reads_a_refusal_as_an_error_of_the_tool(run_client: Connected, mode: tuple[str, str]) -> None:
@@ -191,7 +216,13 @@ def test_results_of_every_handshake_revision_pass_the_official_schema(revision: 
     with ProcessConnection() as child:
         with subtests.test("initialize"):
             validate_server_result("initialize", revision, child.initialize(revision))
-        for method, params in (("tools/list", {}), ("tools/call", call("note_keep", text="x")), ("ping", {})):
+        for method, params in (
+            ("tools/list", {}),
+            ("tools/call", call("note_keep", text="x")),
+            ("prompts/list", {}),
+            ("prompts/get", {"name": SKILL_NAMES[0]}),
+            ("ping", {}),
+        ):
             with subtests.test(method):
                 validate_server_result(method, revision, child.result(method, params))
         with subtests.test("a call that is not even looked at"):
@@ -204,6 +235,8 @@ def test_results_of_the_stateless_revision_pass_the_official_schema(subtests: py
         for method, params in (
             ("tools/list", {}),
             ("tools/call", kept),
+            ("prompts/list", {}),
+            ("prompts/get", {"name": SKILL_NAMES[0]}),
             ("server/discover", {}),
             ("tools/call", UNREAD),
         ):

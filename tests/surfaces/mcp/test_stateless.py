@@ -18,7 +18,7 @@ def test_discovery_names_the_revisions_the_capabilities_and_the_server(connectio
     assert found == {
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}},
+        "capabilities": {"prompts": {}, "tools": {}},
         "ttlMs": 300_000,
         "cacheScope": "private",
         "_meta": SERVER,

@@ -21,7 +21,13 @@ from groundplan.purpose.compliance.graph_model import graph_model
 from groundplan.purpose.compliance.isolation import check_tenant_filters, check_tenant_isolation
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.proposal_context import seen
-from groundplan.purpose.compliance.section import CheckedItem, ChecklistItem, ChecklistSection, Compliance
+from groundplan.purpose.compliance.section import (
+    SECTION_TITLES,
+    CheckedItem,
+    ChecklistItem,
+    ChecklistSection,
+    Compliance,
+)
 from groundplan.purpose.compliance.version_checks import check_version_constraints, check_version_state
 
 TABLE_PREFIX = "toc_"
@@ -49,10 +55,10 @@ def checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
     sections = [
         *(
-            ChecklistSection(number, title, [*_items(checks)], section_facts, verdict)
-            for number, title, checks, section_facts, verdict in parts
+            ChecklistSection(number, SECTION_TITLES[number], [*_items(checks)], section_facts, verdict)
+            for number, checks, section_facts, verdict in parts
         ),
-        ChecklistSection(8, "Decision", [], facts, status),
+        ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
     ]
     return Compliance(status, sections, reasons, actions, checklist_markdown(sections, proposal, tx.now))
 

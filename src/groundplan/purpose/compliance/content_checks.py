@@ -99,7 +99,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         "version_id": ctx.row and ctx.row.id,
         "status": ctx.row and ctx.row.status,
     }
-    return SectionResult(4, "Node Operations", checks, facts if is_ours or is_named else {}, verdict(checks))
+    return SectionResult(4, checks, facts if is_ours or is_named else {}, verdict(checks))
 
 
 def check_edge_operation(ctx: ProposalContext) -> SectionResult:
@@ -185,7 +185,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         "profile": ctx.row and ctx.row.profile,
         "cycle": cycle and cycle[:PATH_KEYS_MAX],
     }
-    return SectionResult(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(5, checks, facts if is_ours else {}, verdict(checks))
 
 
 def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
@@ -260,7 +260,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         "on": on,
         "risk_level": given.risk_level or (found and found.risk_level),
     }
-    return SectionResult(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(6, checks, facts if is_ours else {}, verdict(checks))
 
 
 def _one_of(words: type[Choice], text: str | None) -> Choice | None:

@@ -75,7 +75,6 @@ def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
     }
     return SectionResult(
         1,
-        "Graph Model Verification",
         checks,
         facts,
         "OTHER (BLOCKED)" if has_failures(checks) else "HYBRID GRAPH-RELATIONAL",

@@ -70,7 +70,7 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "role": role,
         "permission": permission,
     }
-    return SectionResult(7, "Tenant Isolation", checks, facts, verdict(checks))
+    return SectionResult(7, checks, facts, verdict(checks))
 
 
 def _is_member(tx: Transaction) -> bool:

@@ -8,6 +8,16 @@ from msgspec import Struct
 
 from groundplan.kernel.next_steps import NextStep
 
+SECTION_TITLES = {
+    1: "Graph Model Verification",
+    2: "Version State Validation",
+    3: "Version Constraint Verification",
+    4: "Node Operations",
+    5: "Edge Operations",
+    6: "Assumptions Handling",
+    7: "Tenant Isolation",
+    8: "Decision",
+}
 YES, NO, NOT_APPLICABLE = "YES", "NO (BLOCKED)", "NOT APPLICABLE"
 
 
@@ -52,7 +62,6 @@ class SectionResult(NamedTuple):
     """A section before it is converted for the answer."""
 
     number: int
-    title: str
     checks: list[CheckedItem]
     facts: dict[str, Any]
     verdict: str

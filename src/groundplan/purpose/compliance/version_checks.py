@@ -59,7 +59,7 @@ def check_version_state(ctx: ProposalContext) -> SectionResult:
         "can_modify": ctx.is_draft,
     }
     is_blocked = has_failures(checks) or (kind.edits and not ctx.is_draft)
-    return SectionResult(2, "Version State Validation", checks, facts, "BLOCKED" if is_blocked else "VALID")
+    return SectionResult(2, checks, facts, "BLOCKED" if is_blocked else "VALID")
 
 
 def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: LiveTable | None) -> SectionResult:
@@ -140,7 +140,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
             for one in results
         ],
     }
-    return SectionResult(3, "Version Constraint Verification", checks, facts, verdict(checks))
+    return SectionResult(3, checks, facts, verdict(checks))
 
 
 def _is_label(label: str, row: VersionRow | None) -> bool:

@@ -27,6 +27,7 @@ from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
+from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
@@ -51,7 +52,7 @@ PLAN = "Your plan"
 AGENTS = "For agents"
 
 
-# Commands that do not map to one operation: they also use a working copy or a file, or take a single item as arguments.
+# Commands that do not map to one operation: they also use a working copy or files, or take a single item as arguments.
 CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
     "context": {
         "set": set_input,
@@ -70,6 +71,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "review": review,
         "waive": waive,
         "decide": decide,
+        "compliance": check_compliance,
         "export": export_theory,
         "import": import_theory,
         "render": render,

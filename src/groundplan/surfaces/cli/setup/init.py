@@ -47,7 +47,7 @@ def init(
         typer.Option(
             "--skills",
             metavar="DIR",
-            help="Also install the three agent skills into this directory, such as .claude/skills.",
+            help="Also install the agent skills into this directory, such as .claude/skills.",
             show_default=False,
         ),
     ] = None,

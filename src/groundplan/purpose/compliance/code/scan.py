@@ -1,0 +1,117 @@
+"""Search one file for patterns that the checklist forbids: in SQL, in SQL inside strings, and in source code."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+
+from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
+from groundplan.purpose.compliance.code.source_rules import check_unit
+from groundplan.purpose.compliance.code.sql_rules import check_statement
+from groundplan.purpose.compliance.code.units import (
+    CodeSource,
+    CodeToken,
+    Language,
+    Unit,
+    blank,
+    read_source,
+    split_statements,
+    split_units,
+)
+from groundplan.purpose.compliance.section import SECTION_TITLES
+
+SUFFIXES: dict[str, Language] = {
+    **dict.fromkeys((".sql", ".psql", ".pgsql", ".ddl"), "sql"),
+    **dict.fromkeys((".py", ".pyi", ".rb"), "indented"),
+    **dict.fromkeys((".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".prisma"), "braces"),
+    **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".go", ".rs", ".cs", ".php", ".swift", ".dart"), "braces"),
+}
+
+_SQL = re.compile(
+    r"\A[\s\"'`]*(?:SELECT|WITH)\b|\b(?:CREATE\s+(?:TABLE|UNIQUE|INDEX|POLICY|OR|VIEW|TRIGGER|FUNCTION)|ALTER\s+TABLE"
+    r"|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\b",
+    re.IGNORECASE,
+)
+_STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
+_PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
+_NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
+_JOINT = re.compile(r"[\s+\\]{0,200}[a-zA-Z]?")  # with the prefix of a string, such as f
+
+Rules = Callable[[str], Iterator[Match]]
+
+
+def scan_text(file: str, text: str, language: Language | None = None) -> list[CodeFinding]:
+    """Return the findings in the text of a file, by line.
+
+    A parent_id outside of statements, classes and models that name toc_* may be of something else: the file gets one
+    warning for all of them.
+    """
+    if not (TOC_NAME.search(text) or _PARENT_ID.search(text)):
+        return []
+    lines = [found.start() for found in re.finditer("\n", text)]
+    matches, elsewhere = _find(text, language or ("sql" if _STATEMENT_LINE.search(text) else "braces"))
+    if elsewhere:
+        more = f" and {len(elsewhere) - 1} more" if len(elsewhere) > 1 else ""
+        message = f"parent_id{more}, not in a statement or class that names toc_*"
+        action = f"If it is about a theory of change: {USE_EDGES[0].lower()}{USE_EDGES[1:]}"
+        matches.append(Match(elsewhere[0], "warn", "parent_id_elsewhere", 1, message, action))
+    found = {
+        CodeFinding(
+            file,
+            bisect_right(lines, one.at - 1) + 1,
+            one.severity,
+            one.rule,
+            one.section,
+            SECTION_TITLES[one.section],
+            one.message,
+            one.action,
+        )
+        for one in matches
+    }
+    return sorted(found, key=lambda one: (one.line, one.section, one.rule, one.message))
+
+
+def _find(text: str, language: Language) -> tuple[list[Match], list[int]]:
+    """Return the matches of the rules, and the offsets of parent_id elsewhere."""
+    matches: list[Match] = []
+    elsewhere: list[int] = []
+    for unit, check in _list_units(text, language):
+        if TOC_NAME.search(unit.text):
+            start = unit.start + len(unit.text) - len(unit.text.lstrip())
+            found = check(unit.text)
+            matches += [one._replace(at=max(start, unit.start + one.at)) for one in found]
+        else:
+            elsewhere += [unit.start + found.start() for found in _PARENT_ID.finditer(unit.text)]
+    return matches, sorted(elsewhere)
+
+
+def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
+    """Yield the units of a file with their rules. In code, only those strings count that are SQL or a name."""
+    if language == "sql":
+        yield from ((unit, check_statement) for unit in split_statements(text))
+        return
+    source = read_source(text, language)
+    hidden: list[tuple[int, int]] = []
+    for strings in _group_strings(source):
+        start, end = strings[0].start, strings[-1].end
+        content = source.text[start:end]
+        if _SQL.search(content):
+            quotes = ((at, at + 1) for one in strings for at in (one.start, one.end - 1))
+            yield from ((unit, check_statement) for unit in split_statements(blank(content, start, quotes), start))
+            hidden.append((start, end))
+        hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
+    code = CodeSource(blank(source.text, 0, hidden), source.tokens)
+    yield from ((unit, check_unit) for unit in split_units(code, language))
+
+
+def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:
+    """Yield the strings of a file; those with only a plus or space between them are one."""
+    group: list[CodeToken] = []
+    for one in source.strings():
+        if group and not _JOINT.fullmatch(source.text, group[-1].end, one.start):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group

@@ -1,0 +1,205 @@
+"""The rules for a SQL statement that names a toc_* table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
+from groundplan.purpose.compliance.graph_model import ENDS, TREE_NAMES
+from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+
+_FLAGS = re.IGNORECASE | re.ASCII
+_DEFINES = re.compile(
+    r"\b(?:CREATE|ALTER)\s+(?:\w+\s+){0,3}TABLE\b(?:\s+IF\s+(?:NOT\s+)?EXISTS)?\s+\S*?(toc_\w+)", _FLAGS
+)
+_COLUMN = re.compile(
+    r"(?:[(,]|\bADD(?:\s+COLUMN)?(?:\s+IF\s+NOT\s+EXISTS)?)\s*[\"`]?(\w+)[\"`]?\s+([a-z_]\w*|\{\w+\})", _FLAGS
+)
+_REFERENCE = re.compile(r"\bREFERENCES\s+[\"`\w.]*\b(toc_\w+)", _FLAGS)
+_UNIQUE = re.compile(r"\b(?:UNIQUE|PRIMARY\s+KEY)\s*\(([^()]*)\)", _FLAGS)
+_UNIQUE_INDEX = re.compile(r"\bCREATE\s+UNIQUE\s+INDEX\b[^()]*\bON\s+[\"`\w.]*\btoc_edges\b[^()]*\(([^()]*)\)", _FLAGS)
+_UNIQUE_COLUMN = re.compile(rf"\b(?:{'|'.join(ENDS)})\b[^,()]*\bUNIQUE\b", _FLAGS)
+_WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
+_LITERAL = re.compile(r"'([^']*)'")
+_CHANGES = re.compile(r"\b(UPDATE|DELETE\s+FROM)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)", _FLAGS)
+_READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
+_WHERE = re.compile(r"\bWHERE\b", _FLAGS)
+_STATUS = re.compile(r"\bstatus\s*=\s*'(DRAFT|PUBLISHED)'", _FLAGS)
+_IS_PUBLISHED = re.compile(r"\bstatus\s*(?:=|IN\s*\()\s*'PUBLISHED'", _FLAGS)
+_NEGATED = re.compile(r"\bNOT\s+(?:EXISTS|IN)\b", _FLAGS)
+_DRAFT = re.compile(r"\bSET\b(?:(?!\bWHERE\b).)*\bstatus\s*=\s*'DRAFT'", _FLAGS | re.DOTALL)
+_SETS_PUBLISHED = re.compile(r"\bSET\b(?:(?!\bWHERE\b).)*\bstatus\s*=\s*'PUBLISHED'", _FLAGS | re.DOTALL)
+_IS_PUBLISHED = re.compile(r"\bstatus\s*(?:=|(?<!NOT )IN\s*\()\s*'PUBLISHED'", _FLAGS)
+_DRAFT = re.compile(r"'DRAFT'", _FLAGS)
+_DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
+_DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
+_OPEN_POLICY = re.compile(
+    r"\bCREATE\s+POLICY\b[^;()]*\bON\s+[\"`\w.]*\btoc_[^;()]*(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS
+)
+_DROPPED = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?[\"`]?\w+", _FLAGS)
+_FILLS_EDGES = re.compile(r"\bINSERT\s+INTO\s+[\"`\w.]*\btoc_edges\b", _FLAGS)
+_TENANT = re.compile(r"\btenant_id\b|\bgp_tenant\b", _FLAGS)
+
+_PATH_NAMES = {"path", "ancestors", "lineage"}
+_TREE_TYPES = {"json", "jsonb"}
+_ALLOWED_WORDS: dict[str, list[str]] = {"node_type": [*NodeType], "edge_type": [*EdgeType], "risk_level": [*RiskLevel]}
+_SECTION_OF_WORD = {"node_type": 4, "edge_type": 5, "risk_level": 6}
+_SECTION_OF_TABLE = {"toc_nodes": 4, "toc_edges": 5, "toc_assumptions": 6, "toc_edge_assumptions": 6}
+
+_ONLY_DRAFTS = (
+    "Add toc_version_id IN (SELECT id FROM toc_versions WHERE status = 'DRAFT'), or let a trigger refuse the change."
+)
+_NEXT_DRAFT = "Create a draft from the published version and change that."
+
+
+def check_statement(text: str) -> Iterator[Match]:
+    """Yield the findings in a statement that names a toc_* table, with offsets in its text."""
+    remaining = _DROPPED.sub(lambda found: " " * len(found[0]), text)  # what is dropped is not used any more
+    for rule in _RULES:
+        yield from rule(remaining)
+
+
+def _parent(text: str) -> Iterator[Match]:
+    is_moved = _FILLS_EDGES.search(text) is not None
+    for found in PARENT.finditer(text):
+        if is_moved:
+            message = f"{found[0]} is read to fill toc_edges"
+            yield Match(found.start(), "warn", "parent_id", 1, message, "Drop the column in the same migration.")
+            continue
+        yield _adjacency(found.start(), f"column {found[0]} makes an adjacency list of the theory")
+
+
+def _columns(text: str) -> Iterator[Match]:
+    defined = _DEFINES.search(text)
+    if defined is None:
+        return
+    table = defined[1].lower()
+    for found in _COLUMN.finditer(text, defined.end()):
+        name, kind, at = found[1].lower(), found[2].lower(), found.start(1)
+        if name == "parent":
+            yield _adjacency(at, f"column {found[1]} makes an adjacency list of the theory")
+        elif name in _PATH_NAMES or kind == "ltree":
+            message = f"column {table}.{found[1]} is a materialised path, which cannot hold several parents"
+            yield Match(at, "block", "materialised_path", 1, message, USE_EDGES)
+        elif name in TREE_NAMES:
+            yield Match(at, "block", "json_tree", 1, f"column {table}.{found[1]} holds a tree", USE_EDGES)
+        elif kind in _TREE_TYPES and name != "metadata":
+            message = f"column {table}.{found[1]} of type {found[2]} can hold a tree"
+            yield Match(at, "warn", "json_tree", 1, message, f"Keep no structure of the theory in it. {USE_EDGES}")
+    if table == "toc_nodes":
+        for found in _REFERENCE.finditer(text, defined.end()):
+            if found[1].lower() == "toc_nodes":
+                yield _adjacency(found.start(), "toc_nodes references itself, so that a node has a single parent")
+    if defined[0][:6].upper() == "CREATE":
+        yield from _table(text, table, defined.start())
+
+
+def _table(text: str, table: str, at: int) -> Iterator[Match]:
+    if not _TENANT.search(text):
+        message = f"{table} has no column tenant_id"
+        yield Match(at, "warn", "no_tenant", 7, message, "Add tenant_id, and row level security on it.")
+    if table == "toc_edges" and not any(_has_ends(found[1], 2) for found in _UNIQUE.finditer(text)):
+        message = "toc_edges is not unique by source, target and type"
+        yield Match(
+            at, "warn", "edge_not_unique", 5, message, "Add UNIQUE (source_node_id, target_node_id, edge_type)."
+        )
+
+
+def _single_parent(text: str) -> Iterator[Match]:
+    if "toc_edges" not in text.lower():
+        return
+    keys = [*_UNIQUE.finditer(text), *_UNIQUE_INDEX.finditer(text)] if _defines_edges(text) else []
+    narrow = [found for found in keys if _has_ends(found[1], 1) and not re.search(r"(?<!\w)id\b", found[1])]
+    for found in [*narrow, *(_UNIQUE_COLUMN.finditer(text) if _defines_edges(text) else ())]:
+        message = "toc_edges is unique by one of its ends, so that a node has a single parent or a single child"
+        action = "Make it unique by source_node_id, target_node_id and edge_type together."
+        yield Match(found.start(), "block", "single_parent", 1, message, action)
+
+
+def _defines_edges(text: str) -> bool:
+    defined = _DEFINES.search(text)
+    return _UNIQUE_INDEX.search(text) is not None or (defined is not None and defined[1].lower() == "toc_edges")
+
+
+def _has_ends(columns: str, count: int) -> bool:
+    return sum(end in columns.lower() for end in ENDS) == count
+
+
+def _unknown_words(text: str) -> Iterator[Match]:
+    for found in _WORDS.finditer(text):
+        column = found[1].lower()
+        unknown = [word for word in _LITERAL.findall(found[2]) if word not in _ALLOWED_WORDS[column]]
+        if unknown:
+            message = f"{column} {', '.join(unknown)} is none of the types of the model"
+            action = f"Use {', '.join(_ALLOWED_WORDS[column])}."
+            yield Match(found.start(), "block", "unknown_type", _SECTION_OF_WORD[column], message, action)
+
+
+def _published(text: str) -> Iterator[Match]:
+    is_checked = _DRAFT.search(text) is not None or _NEGATED.search(text) is not None
+    reaches_published = _IS_PUBLISHED.search(text) is not None and not is_checked
+    for found in _CHANGES.finditer(text):
+        verb, table, at = found[1].split()[0].upper(), found[2].lower(), found.start()
+        if table == "toc_versions" and verb == "UPDATE":
+            yield from _version_update(text, at)
+            return
+        if table != "toc_versions" and table not in _SECTION_OF_TABLE:
+            continue
+        if reaches_published:
+            message = f"{verb} of {table} reaches PUBLISHED versions, which are final"
+            yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
+        elif not is_checked:
+            message = f"{verb} of {table} does not say that the version is a DRAFT"
+            yield Match(at, "warn", "draft_not_checked", _SECTION_OF_TABLE.get(table, 2), message, _ONLY_DRAFTS)
+    if _DISABLES_TRIGGERS.search(text):
+        message = "without its triggers a published version can be changed"
+        yield Match(0, "block", "published_edited", 2, message, "Leave the triggers on toc_* tables enabled.")
+
+
+def _version_update(text: str, at: int) -> Iterator[Match]:
+    where = _WHERE.search(text, at)
+    condition = where.start() if where else len(text)
+    status = _STATUS.search(text, at, condition)
+    if status is None:
+        return
+    if status[1].upper() == "DRAFT":
+        message = "a published version becomes a DRAFT again, so that it can be edited"
+        yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
+        return
+    if not _DRAFT.search(text, condition):
+        action = "Add AND status = 'DRAFT' to the condition."
+        yield Match(at, "block", "publish_unchecked", 3, "a version is published whatever its status is", action)
+    if "published_at" not in text.lower():
+        action = "Set published_at in the same statement."
+        yield Match(at, "warn", "publish_unchecked", 3, "published_at is not set with the status", action)
+
+
+def _isolation(text: str) -> Iterator[Match]:
+    if found := _DISABLES_ROW_SECURITY.search(text):
+        message = "row level security of a toc_* table is switched off"
+        yield _isolated(found.start(), "block", "row_security_off", message, "Leave it enabled and forced.")
+    if found := _OPEN_POLICY.search(text):
+        message = "the policy lets every tenant see or write the rows"
+        yield _isolated(found.start(), "block", "open_policy", message, "Compare tenant_id with that of the user.")
+    if (found := _READS.search(text)) and not _DEFINES.search(text) and not _TENANT.search(text):
+        message = "the statement does not filter by tenant_id"
+        yield _isolated(found.start(), "warn", "no_tenant", message, "Add a condition on tenant_id.")
+
+
+def _adjacency(at: int, message: str) -> Match:
+    return Match(at, "block", "parent_id", 1, message, USE_EDGES)
+
+
+def _isolated(at: int, severity: Severity, rule: str, message: str, action: str) -> Match:
+    return Match(at, severity, rule, 7, message, action)
+
+
+_RULES: tuple[Callable[[str], Iterator[Match]], ...] = (
+    _parent,
+    _columns,
+    _single_parent,
+    _unknown_words,
+    _published,
+    _isolation,
+)

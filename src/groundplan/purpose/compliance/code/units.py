@@ -1,0 +1,246 @@
+"""Split SQL and source code into units: a statement, a class or a model, as far as brackets and indentation show.
+
+A unit keeps the offsets of the file: comments, and parts that are units of their own, are replaced by spaces. The
+tokens are found by expressions that take linear time and also match a string or comment that has no end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+DEPTH_MAX = 64  # deeper brackets belong to the unit around them, so that no text is copied more often than this
+HEAD_CHARS_MAX = 400  # of the text before a brace, to see what it opens
+
+Language = Literal["sql", "braces", "indented"]
+
+_DOUBLE, _SINGLE, _TEMPLATE = (rf"{mark}[^{mark}\\{end}]*(?:\\.[^{mark}\\{end}]*)*{mark}?" for mark, end in (
+    ('"', r"\n"),
+    ("'", r"\n"),
+    ("`", ""),
+))  # fmt: skip
+_C_COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
+_OTHER = r"(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)|(?P<line>\n)"
+_TRIPLE = '"""[^"\\\\]*(?:(?:\\\\.|"(?!""))[^"\\\\]*)*(?:""")?'
+_TOKENS: dict[Language, re.Pattern[str]] = {
+    "sql": re.compile(rf"(?P<comment>--[^\n]*|{_C_COMMENT})|(?P<string>'[^']*'?)|{_OTHER}", re.DOTALL),
+    "braces": re.compile(
+        rf"(?P<comment>//[^\n]*|{_C_COMMENT})|(?P<string>{_TRIPLE}|{_DOUBLE}|{_SINGLE}|{_TEMPLATE})|{_OTHER}", re.DOTALL
+    ),
+    "indented": re.compile(
+        rf"""(?P<comment>\#[^\n]*)|(?P<string>{_TRIPLE}|{_TRIPLE.replace('"', "'")}|{_DOUBLE}|{_SINGLE})|{_OTHER}""",
+        re.DOTALL,
+    ),
+}
+_CLASS_HEAD = re.compile(r"\b(?:class|model|interface|struct|enum|entity|record|trait|type)\b", re.ASCII)
+_BODY_HEAD = re.compile(
+    r"(?:\)(?:\s*:\s*[\w<>\[\],.|]{1,200})?|=>|\b(?:else|try|do|finally|loop)"
+    r"|\b(?:function|func|fn|fun|namespace|module)\b[^{}=]*)\s*\Z"
+)
+_TABLE_CALL = re.compile(r"\b(?:create|alter|change)_?table\b|\bSchema::(?:create|table)\b", re.IGNORECASE)
+_TABLE_CALL_CHARS = 60  # between the name of such a call and the end of its first argument
+_CONTINUES = re.compile(r"[ \t]*[.?:&|+,)\]}=]")
+_UNFINISHED = tuple(",=+&|?:.(")
+_BLOCK_LINE = re.compile(
+    r"\s*(?:class\b(?!\s+(?:Meta|Config)\b)|(?:create|change)_table\b|with\b[^\n]*alter_table\b)", re.ASCII
+)
+_OWN_LINES = re.compile(r"\s*(?:async\s+def|def|class(?!\s+(?:Meta|Config)\b))\b", re.ASCII)
+
+
+class Unit(NamedTuple):
+    """A statement, class or model, and its offset in the file."""
+
+    start: int
+    text: str
+
+
+class CodeToken(NamedTuple):
+    """A string, bracket, semicolon or line break."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class CodeSource:
+    """A file without its comments, and its tokens."""
+
+    text: str
+    tokens: list[CodeToken]
+
+    def strings(self) -> Iterator[CodeToken]:
+        """Yield the string literals."""
+        return (token for token in self.tokens if token.kind == "string")
+
+
+def read_source(text: str, language: Language) -> CodeSource:
+    """Replace comments by spaces, and find the tokens."""
+    tokens: list[CodeToken] = []
+    comments: list[CodeToken] = []
+    for found in _TOKENS[language].finditer(text):
+        kind = found.lastgroup or ""
+        (comments if kind == "comment" else tokens).append(CodeToken(kind, found.start(), found.end()))
+    return CodeSource(blank(text, 0, ((one.start, one.end) for one in comments)), tokens)
+
+
+def blank(text: str, start: int, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text that begins at `start` with the spans of the file replaced by spaces, except for line breaks."""
+    parts, done = [], start
+    for first, end in sorted(spans):
+        if end > done:
+            hidden = text[max(first, done) - start : end - start]
+            parts += [text[done - start : first - start], re.sub(r"[^\n]", " ", hidden)]
+            done = end
+    return "".join((*parts, text[done - start :]))
+
+
+def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
+    """Yield the statements of SQL. Those in the body of a function are statements too."""
+    source = read_source(text, "sql")
+    first = 0
+    for end in [*(token.start for token in source.tokens if token.kind == "end"), len(text)]:
+        if not source.text[first:end].isspace() and first < end:
+            yield Unit(start + first, source.text[first:end])
+        first = end + 1
+
+
+def split_units(source: CodeSource, language: Language) -> Iterator[Unit]:
+    """Yield the units of source code."""
+    return _split_lines(source) if language == "indented" else _split_braces(source)
+
+
+# --- Languages with braces ------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Bracket:
+    """An open bracket: a `body` holds statements, a `class` is one unit, and `join` is part of the unit around it."""
+
+    kind: Literal["body", "class", "join"]
+    opened: int
+    first: int  # where the current statement begins, or the head of the class
+    excluded: list[tuple[int, int]] = field(default_factory=list)
+
+
+def _split_braces(source: CodeSource) -> Iterator[Unit]:
+    text = source.text
+    stack = [_Bracket("body", 0, 0)]
+    skipped = 0  # open brackets beyond the maximal depth
+    for token in source.tokens:
+        top = stack[-1]
+        if token.kind == "open":
+            if len(stack) >= DEPTH_MAX:
+                skipped += 1
+                continue
+            kind = _kind_of_brace(text, stack, token.start) if text[token.start] == "{" else "join"
+            first = token.end if kind == "body" else _head_start(stack, token.start)
+            stack.append(_Bracket(kind, token.start, first))
+        elif token.kind == "close" and skipped:
+            skipped -= 1
+        elif token.kind == "close" and len(stack) > 1:
+            yield from _close(text, stack, token)
+        elif top.kind == "body" and (token.kind == "end" or (token.kind == "line" and _ends_here(text, top, token))):
+            yield from _emit(text, top, token.start)
+            top.first = token.end
+    for container in stack:
+        yield from _emit(text, container, len(text))
+
+
+def _kind_of_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["body", "class", "join"]:
+    top = stack[-1]
+    head = text[max(_head_start(stack, brace), brace - HEAD_CHARS_MAX) : brace]
+    if top.kind == "join" and _TABLE_CALL.search(text, max(0, top.opened - _TABLE_CALL_CHARS), brace):
+        return "join"  # the columns of the table are statements of this function
+    if _BODY_HEAD.search(head):
+        return "body"
+    return "class" if top.kind != "join" and _CLASS_HEAD.search(head) else "join"
+
+
+def _head_start(stack: list[_Bracket], brace: int) -> int:
+    """Return where the text before a brace begins: the statement, or the last member of the class."""
+    top = stack[-1]
+    if top.kind == "body":
+        return top.first
+    closed = top.excluded[-1][1] if top.excluded else top.opened + 1
+    return max(closed, brace - HEAD_CHARS_MAX)
+
+
+def _close(text: str, stack: list[_Bracket], token: CodeToken) -> Iterator[Unit]:
+    closed = stack.pop()
+    parent = stack[-1]
+    if closed.kind == "join":
+        parent.excluded += closed.excluded
+        return
+    yield from _emit(text, closed, token.start)
+    parent.excluded.append((closed.opened if closed.kind == "body" else closed.first, token.end))
+    if parent.kind == "body":
+        if closed.kind == "body":
+            yield from _emit(text, parent, token.end)
+        parent.first, parent.excluded = token.end, []
+
+
+def _ends_here(text: str, container: _Bracket, line: CodeToken) -> bool:
+    """Return whether a line break ends the statement."""
+    before = text[max(container.first, line.start - HEAD_CHARS_MAX) : line.start].strip()
+    if before.startswith("@"):
+        return False  # what it decorates is on the next line
+    return not before or not (before.endswith(_UNFINISHED) or _CONTINUES.match(text, line.end))
+
+
+def _emit(text: str, container: _Bracket, end: int) -> Iterator[Unit]:
+    part = text[container.first : end]
+    if part.strip():
+        yield Unit(container.first, blank(part, container.first, container.excluded))
+    container.excluded = []
+
+
+# --- Languages with indentation -------------------------------------------------------------------------------------
+
+
+def _split_lines(source: CodeSource) -> Iterator[Unit]:
+    """Yield logical lines, and a class (or a table of a migration) with the lines below it, but without its methods."""
+    lines = list(_logical_lines(source))
+    depths = [_indent(line.text) for line in lines]
+    blocks: list[tuple[int, int]] = []  # the indentation and the index of each open block
+    parts: dict[int, list[int]] = {}
+    masked: list[int] = []  # the indentations of open methods and nested classes
+    for index, (line, depth) in enumerate(zip(lines, depths, strict=True)):
+        blocks = [one for one in blocks if one[0] < depth][:DEPTH_MAX]
+        masked = [one for one in masked if one < depth][:DEPTH_MAX]
+        inside = blocks and (not masked or masked[-1] <= blocks[-1][0])
+        if _BLOCK_LINE.match(line.text):
+            blocks.append((depth, index))
+            parts[index] = [index]
+        elif inside:
+            parts[blocks[-1][1]].append(index)
+        else:
+            yield line
+        if _OWN_LINES.match(line.text):
+            masked.append(depth)
+    for members in parts.values():
+        first, last = lines[members[0]], lines[members[-1]]
+        end = last.start + len(last.text)
+        own = set(members)
+        others = range(members[0], members[-1] + 1)
+        spans = [(lines[at].start, lines[at].start + len(lines[at].text)) for at in others if at not in own]
+        yield Unit(first.start, blank(source.text[first.start : end], first.start, spans))
+
+
+def _logical_lines(source: CodeSource) -> Iterator[Unit]:
+    first = depth = 0
+    for token in source.tokens:
+        if token.kind in ("open", "close"):
+            depth = max(0, depth + (1 if token.kind == "open" else -1))
+        elif token.kind == "line" and not depth:
+            if source.text[first : token.start].strip():
+                yield Unit(first, source.text[first : token.start])
+            first = token.end
+    if source.text[first:].strip():
+        yield Unit(first, source.text[first:])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

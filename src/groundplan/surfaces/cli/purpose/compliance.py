@@ -1,0 +1,116 @@
+"""`groundplan purpose compliance`: the checklist of a proposed operation, or of code that touches toc_* tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.json_arguments import parse_json_options
+
+if TYPE_CHECKING:
+    from groundplan.purpose.compliance.code.finding import CodeFinding
+
+FINDINGS_MAX = 1_000
+SKIPPED_MAX = 100
+
+
+def check_compliance(
+    invocation: Invocation,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="OPERATION",
+            help='The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
+            "- from standard input. After --code: more files and folders.",
+            show_default=False,
+        ),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
+    ] = None,
+    code: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--code",
+            metavar="PATH…",
+            help="Check files and folders instead: SQL, migrations and source code. Needs no project. "
+            f"Exits with status {RuleViolated.exit_code} if something is blocked.",
+            show_default=False,
+        ),
+    ] = None,
+) -> CommandResult:
+    """Return the compliance checklist for a proposed operation, or check code: APPROVED or BLOCKED, and why."""
+    if code:
+        if project is not None:
+            raise UsageError("--code checks files and takes no --project")
+        return _check_code([*code, *(words or [])])
+    if project is None or not words or len(words) > 1:
+        raise UsageError("give an OPERATION and --project, or files and folders with --code; see --help")
+    return _check_operation(invocation, project, words[0])
+
+
+def _check_operation(invocation: Invocation, project: str, operation: str) -> CommandResult:
+    from groundplan.surfaces.cli.renderers import RENDERERS
+
+    name = "purpose.compliance"
+    given = parse_json_options({"operation": operation}, {"operation"})
+    with invocation.session(reads_only=True) as session:
+        answer = session.call(name, project=project, gate="compliance", operation=given["operation"])
+    return CommandResult(answer, lambda: RENDERERS[name](answer))
+
+
+def _check_code(paths: list[str]) -> CommandResult:
+    from groundplan.purpose.compliance.code.scan import SUFFIXES, scan_text
+    from groundplan.surfaces.cli.purpose.source_files import read_source_files
+
+    findings: list[CodeFinding] = []
+    skipped = []
+    count = 0
+    for file in read_source_files(paths, SUFFIXES):
+        if file.skipped:
+            skipped.append({"file": file.name, "reason": file.skipped})
+            continue
+        count += 1
+        findings += scan_text(file.name, file.text, SUFFIXES.get(file.suffix))
+    blocked = sum(one.severity == "block" for one in findings)
+    findings.sort(key=lambda one: one.severity == "warn")  # stable: then by file and line
+    left_out = {"findings": len(findings) - FINDINGS_MAX, "skipped": len(skipped) - SKIPPED_MAX}
+    data: dict[str, Any] = {
+        "status": "BLOCKED" if blocked else "APPROVED",
+        "files": count,
+        "blocked": blocked,
+        "warnings": len(findings) - blocked,
+        "findings": findings[:FINDINGS_MAX],
+        "skipped": skipped[:SKIPPED_MAX],
+    }
+    cut = {name: number for name, number in left_out.items() if number > 0}
+    if cut:
+        data["left_out"] = cut
+    return CommandResult(data, lambda: _draw(data), exit_code=RuleViolated.exit_code if blocked else 0)
+
+
+def _draw(data: dict[str, Any]) -> None:
+    from groundplan.surfaces.cli.drawing import Lines, View, note_left_out
+    from groundplan.surfaces.cli.purpose.formatting import pluralize
+
+    counts = f"{pluralize(data['warnings'], 'warning')} in {pluralize(data['files'], 'file')}"
+    View(
+        Lines("findings", _format_finding),
+        Lines("skipped", "{file} {reason}", title="Not checked:"),
+        note_left_out,
+        f"{{status}}: {{blocked}} blocked, {counts}.",
+        footer=(),
+    )(data)
+
+
+def _format_finding(one: CodeFinding) -> Iterator[str]:
+    from groundplan.surfaces.cli.terminal import INDENT
+
+    yield f"{one.file}:{one.line}: {one.severity}: {one.message} (section {one.section}, {one.title})"
+    yield f"{INDENT}{one.action}"
