@@ -18,7 +18,7 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atoms
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
 from groundplan.knowledge.freshness import Freshness
-from groundplan.knowledge.molecule import load_molecules
+from groundplan.knowledge.molecule import Molecule, MoleculeRelation, build_molecules, load_molecules
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
@@ -62,6 +62,8 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
     version: int
     updated_by: str
     knowledge: str | UnsetType = UNSET
+    related_molecules: list[MoleculeRelation] | UnsetType = UNSET
+    changelog: list[ChangelogLine] | UnsetType = UNSET
     atoms: list[MatchedAtom]
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
@@ -94,34 +96,28 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
 def build_file_knowledge(
     tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None
 ) -> FileKnowledge:
-    """Return the knowledge of the atoms that match each path, with `of_each` entries of their changelogs."""
+    """Return the knowledge of the atoms that match each path, and of their molecules.
+
+    Each has the latest `of_each` entries of its changelog; None leaves the changelogs out.
+    """
     matched: dict[str, list[str]] = {}
     for path, atom_ids in found.items():
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _choose_first(tx, matched)
-    chosen_atoms = build_atoms(tx, load_atoms(tx, chosen))
+    atoms = build_atoms(tx, load_atoms(tx, chosen))
+    molecules = build_molecules(tx, load_molecules(tx, {atom.molecule_id for atom in atoms if atom.molecule_id}))
     entries: dict[str, list[ChangelogLine]] = {}
     if of_each is not None:
         entries = latest_entries(tx, KnowledgeEntityType.ATOM, chosen, of_each=of_each)
-    atoms = [
-        (atom.molecule_id, _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET)))
-        for atom in chosen_atoms
-    ]
-    molecules = [
-        MatchedMolecule(
-            id=row.id,
-            name=row.name,
-            version=row.version,
-            updated_by=row.updated_by,
-            knowledge=row.knowledge,
-            atoms=[atom for molecule_id, atom in atoms if molecule_id == row.id],
-        )
-        for row in load_molecules(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
-    ]
+        entries |= latest_entries(tx, KnowledgeEntityType.MOLECULE, [one.id for one in molecules], of_each=of_each)
+    members: dict[str | None, list[MatchedAtom]] = {None: []}
+    for atom in atoms:
+        shown = _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))
+        members.setdefault(atom.molecule_id, []).append(shown)
     return FileKnowledge(
-        molecules,
-        [atom for molecule_id, atom in atoms if molecule_id is None],
+        [_to_matched_molecule(one, members[one.id], entries.get(one.id, UNSET)) for one in molecules],
+        members[None],
         [path for path, atom_ids in found.items() if not atom_ids],
         {"atoms": left_over} if left_over else UNSET,
     )
@@ -137,6 +133,21 @@ def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str],
         return list(matched), 0
     ids = tx.scalars(sql.first_matched_atoms, project_id=tx.project.id, ids=to_json_array(matched), at_most=at_most)
     return ids, len(matched) - at_most
+
+
+def _to_matched_molecule(
+    molecule: Molecule, atoms: list[MatchedAtom], changelog: list[ChangelogLine] | UnsetType
+) -> MatchedMolecule:
+    return MatchedMolecule(
+        id=molecule.id,
+        name=molecule.name,
+        version=molecule.version,
+        updated_by=molecule.updated_by,
+        knowledge=molecule.knowledge,
+        related_molecules=molecule.related_molecules,
+        changelog=changelog,
+        atoms=atoms,
+    )
 
 
 def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine] | UnsetType) -> MatchedAtom:

@@ -32,6 +32,8 @@ def draw_context(answer: FileKnowledge) -> None:
     """Print the knowledge about some files, and the files without any."""
     for molecule in answer.molecules:
         echo(molecule.name, *_indent(molecule.knowledge, INDENT))
+        echo(*(f"{INDENT}-> {_format_relation(one)}" for one in molecule.related_molecules or ()))
+        echo(*(f"{INDENT}{_entry(one)}" for one in molecule.changelog or ()))
         for atom in molecule.atoms:
             _draw_matched_atom(atom, INDENT)
     for atom in answer.orphan_atoms:
