@@ -176,3 +176,38 @@ def _is(unit: str, character: str) -> bool:
         negated = unit[1] in "!^"
         return any(low <= character <= high for low, high in _ranges(unit[1 + negated : -1])) != negated
     return unit[-1] == character
+
+
+def can_match_below(text: str, folder: str) -> bool:
+    """Whether there is a path below a folder that a pattern matches."""
+    names = tuple(folder.split("/"))
+    if OUTSIDE & set(names) or (len(names[0]) == 2 and names[0][0] in LETTERS and names[0][1] == ":"):
+        return False
+    while text.startswith("./"):
+        text = text[2:]
+    return text.startswith(f"{folder}/") or any(_leads_below(row, names) for row in rows(text))
+
+
+def _leads_below(segments: Sequence[Units], names: tuple[str, ...]) -> bool:
+    @cache
+    def leads(segment: int, name: int) -> bool:
+        """Whether the segments from one on match all names from one on, and at least one more."""
+        if segment == len(segments):
+            return False
+        if name == len(names):
+            return True
+        if segments[segment] == ("*", "*"):
+            return leads(segment + 1, name) or leads(segment, name + 1)
+        return _is_called(segments[segment], names[name]) and leads(segment + 1, name + 1)
+
+    return all(map(_is_some_name, segments)) and leads(0, 0)
+
+
+def _is_some_name(units: Units) -> bool:
+    """Whether something else than `.` and `..` is called so."""
+    if units == ("*", "*") or "*" in units or len(units) > 2:
+        return True
+    return any(_is(unit, character) for unit in units for character in (*SAMPLES, *"".join(units)) if character != ".")
+
+
+SAMPLES = "a0\x01é"
