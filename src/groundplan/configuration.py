@@ -21,7 +21,7 @@ from groundplan.kernel.wording import describe_value, find_nearest, join_alterna
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
     from groundplan.kernel.next_steps import Vocabulary
-    from groundplan.kernel.preferences import Preferences
+    from groundplan.kernel.preferences import Preferences, WorkingCopy
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
 FILE_BYTES_MAX = 65_536  # usual files have five lines
@@ -89,11 +89,15 @@ class Settings(NamedTuple):
             return None
         return local_actor(self.agent or otherwise(), kind=kind, access=access)
 
-    def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
+    def preferences(
+        self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: WorkingCopy | None = None
+    ) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
 
-        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines, vocabulary)
+        return Preferences(
+            self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines, vocabulary, working_copy
+        )
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value

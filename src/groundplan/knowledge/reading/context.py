@@ -12,6 +12,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.preferences import WorkingCopy
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -19,7 +20,12 @@ from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atom
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation, build_molecules, load_molecules
-from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.paths.requested_paths import (
+    PATH_CHARS_MAX,
+    PATHS_MAX,
+    parse_paths,
+    warn_about_outside_paths,
+)
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
 from groundplan.knowledge.trimming import drop_parts
@@ -31,7 +37,7 @@ sql = load_queries(__file__)
 
 
 class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The files, as an array or as text separated by commas or line breaks."""
+    """The files and folders, as an array or as text separated by commas or line breaks."""
 
     project_id: Name
     paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
@@ -80,6 +86,7 @@ class FileKnowledge(Struct, rename="camel"):
     molecules: list[MatchedMolecule]
     orphan_atoms: list[MatchedAtom]
     unmatched_paths: list[str]
+    warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -90,7 +97,12 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
         TooCostly: matching would take too long.
     """
     of_each = request.changelog_limit if request.include_changelog else None
-    return build_file_knowledge(tx, match_atoms(tx, _paths(request.paths)), of_each=of_each)
+    working_copy = tx.preferences.working_copy
+    paths = _paths(request.paths, working_copy)
+    answer = build_file_knowledge(tx, match_atoms(tx, paths), of_each=of_each)
+    root = None if working_copy is None else working_copy.root
+    answer.warnings = warn_about_outside_paths(paths, root) or UNSET
+    return answer
 
 
 def build_file_knowledge(
@@ -119,7 +131,7 @@ def build_file_knowledge(
         [_to_matched_molecule(one, members[one.id], entries.get(one.id, UNSET)) for one in molecules],
         members[None],
         [path for path, atom_ids in found.items() if not atom_ids],
-        {"atoms": left_over} if left_over else UNSET,
+        left_out={"atoms": left_over} if left_over else UNSET,
     )
 
 
@@ -164,13 +176,13 @@ def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine
     )
 
 
-def _paths(given: str | list[Any]) -> list[str]:
+def _paths(given: str | list[Any], working_copy: WorkingCopy | None) -> dict[str, bool]:
     if isinstance(given, list):
         for index, path in enumerate(given):
             if not isinstance(path, str):
                 raise invalid_argument(("paths", index), "must be a string")
-    paths = parse_paths(given)
-    validate_value({"paths": paths})  # an array inside a string was not validated with the request
+    paths = parse_paths(given, working_copy)
+    validate_value({"paths": list(paths)})  # an array inside a string was not validated with the request
     if not paths:
         raise invalid_argument(("paths",), "contains no path; send at least one, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:

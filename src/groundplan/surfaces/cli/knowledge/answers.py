@@ -21,7 +21,7 @@ from groundplan.knowledge.reading.list import Atoms
 from groundplan.knowledge.reading.search import KnowledgePage
 from groundplan.knowledge.writing.append_changelog import AppendedEntry
 from groundplan.knowledge.writing.delete import DeletedKnowledge
-from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, format_time
+from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, echo_list, format_time
 
 PATHS_SHOWN_MAX = 3
 
@@ -38,6 +38,7 @@ def draw_context(answer: FileKnowledge) -> None:
             _draw_matched_atom(atom, INDENT)
     for atom in answer.orphan_atoms:
         _draw_matched_atom(atom, "")
+    echo_list("Warnings:", answer.warnings or ())
     if answer.unmatched_paths:
         echo("", "No knowledge about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
         echo("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")

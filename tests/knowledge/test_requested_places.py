@@ -1,0 +1,121 @@
+"""A folder asks for what is below it, and paths are found from wherever somebody is in the working copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.preferences import Preferences
+from groundplan.knowledge.patterns import TooCostly
+from groundplan.repository.working_copy import WorkingCopy
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.knowledge.conftest import ADA, atlas, open_atlas
+from tests.knowledge.desk import Knowledge
+from tests.work.desk import ManualClock
+
+
+def know_pay(engine: Engine) -> Knowledge:
+    desk = open_atlas(engine)
+    desk.atom("All", "src/pay/**")
+    desk.atom("Api", "src/pay/api/*.ts")
+    desk.atom("One", "src/pay/a.ts")
+    desk.atom("Markdown", "**/*.md")
+    desk.atom("Web", "web/**")
+    desk.atom("Bare", "src/pay")
+    return desk
+
+
+@pytest.fixture
+def pay(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
+    """Ada at a project that knows some areas below src/pay, in no working copy."""
+    with atlas(engine, clock, know_pay) as desk:
+        yield desk
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A working copy in which src/pay is a folder, and bin/pay a file."""
+    root = tmp_path / "repo"
+    for folder in (".git", "src/pay/api", "bin", "v1.2"):
+        (root / folder).mkdir(parents=True)
+    (root / "bin" / "pay").touch()
+    return root
+
+
+def within(desk: Knowledge, folder: Path) -> Knowledge:
+    """The same desk in a folder of a working copy."""
+    preferences = Preferences(working_copy=WorkingCopy(str(folder)))
+    return desk.at(Session(desk.session.store, ADA, preferences=preferences))
+
+
+@pytest.mark.parametrize("folder", ["src/pay", "src/pay/", "./src/pay/.", r"src\pay", "src/pay/x/.."])
+def test_a_folder_finds_the_atoms_that_can_match_something_below_it(pay: Knowledge, folder: str) -> None:
+    assert pay.matching(folder) == ["All", "Api", "Bare", "Markdown", "One"]
+
+
+def test_a_folder_deeper_down_finds_less_and_the_root_everything(pay: Knowledge) -> None:
+    assert pay.matching("src/pay/api") == ["All", "Api", "Markdown"]
+    assert pay.matching("src") == ["All", "Api", "Bare", "Markdown", "One"]
+    assert pay.matching(".") == pay.matching("./") == ["All", "Api", "Bare", "Markdown", "One", "Web"]
+
+
+@pytest.mark.parametrize("file", ["src/pay/a.ts", "src/pay/b.py", "src/pay/Makefile", "src/pay/.env"])
+def test_a_file_does_not_find_what_could_only_be_below_it(pay: Knowledge, file: str) -> None:
+    assert "Markdown" not in pay.matching(file)
+    assert "Markdown" in pay.matching(f"{file}/"), "written as a folder it is one"
+
+
+def test_a_folder_is_shown_as_it_was_asked_for_without_its_slash(pay: Knowledge) -> None:
+    known = pay.context("src/pay/", "docs.old/")
+
+    assert {path for atom in known.orphan_atoms for path in atom.matched_paths} == {"src/pay", "docs.old"}
+    assert (known.unmatched_paths, known.warnings) == ([], UNSET)
+
+
+def test_the_working_copy_says_what_is_a_folder(pay: Knowledge, repo: Path) -> None:
+    there = within(pay, repo)
+
+    assert there.matching("bin/pay") == [], "a file without an ending"
+    assert there.matching("v1.2") == ["Markdown"], "a folder with one"
+    assert there.matching("src/gone") == ["Markdown"], "not there yet, so the name decides"
+
+
+def test_paths_are_found_from_a_folder_and_from_anywhere(pay: Knowledge, repo: Path) -> None:
+    there = within(pay, repo / "src" / "pay")
+
+    known = there.context("api/x.ts", f"{repo}/web/b.ts", ".", "../other.ts")
+
+    found = {atom.name: atom.matched_paths for atom in known.orphan_atoms}
+    assert found["Api"] == ["src/pay", "src/pay/api/x.ts"]
+    assert found["Web"] == ["web/b.ts"]
+    assert (known.unmatched_paths, known.warnings) == (["src/other.ts"], UNSET)
+
+
+def test_a_path_outside_of_the_repository_is_unmatched_with_a_warning(pay: Knowledge, repo: Path) -> None:
+    known = within(pay, repo).context("/etc/hosts", "../a.ts", "src/pay/a.ts", "C:/a.ts", "/b")
+
+    assert known.unmatched_paths == ["../a.ts", "/b", "/etc/hosts", "C:/a.ts"]
+    (warning,) = known.warnings
+    assert str(repo) in warning
+    assert "'../a.ts', '/b', '/etc/hosts' and 1 more" in warning
+
+
+def test_without_a_working_copy_an_absolute_path_is_unmatched_with_a_warning(pay: Knowledge) -> None:
+    known = pay.context("/home/ada/repo/src/pay/a.ts")
+
+    assert known.unmatched_paths == ["/home/ada/repo/src/pay/a.ts"]
+    (warning,) = known.warnings
+    assert "--repo DIR" in warning
+
+
+def test_very_many_folders_that_reach_everything_are_refused(desk: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.atom("Many", *(f"src/area{n}/**" for n in range(20)))
+    monkeypatch.setattr("groundplan.knowledge.patterns.STEPS_MAX", 30)
+
+    assert desk.matching("src/") == ["Many"]
+    with pytest.raises(TooCostly):
+        desk.context("src/", *(f"src/area{n}/" for n in range(20)))
