@@ -1,4 +1,4 @@
-"""A folder asks for what is below it, and paths are found from wherever somebody is in the working copy."""
+"""A folder asks for what is below it, paths are found from anywhere, and patterns that are folders are warned about."""
 
 from __future__ import annotations
 
@@ -119,3 +119,45 @@ def test_very_many_folders_that_reach_everything_are_refused(desk: Knowledge, mo
     assert desk.matching("src/") == ["Many"]
     with pytest.raises(TooCostly):
         desk.context("src/", *(f"src/area{n}/" for n in range(20)))
+
+
+def warned(desk: Knowledge, *paths: str) -> list[str]:
+    """What the answer warns of when an atom is created, and when it gets these patterns later."""
+    made = desk.call(
+        "knowledge.create",
+        entityType="atom",
+        projectId=desk.project,
+        name="New",
+        createdByTaskId=desk["plan"],
+        paths=list(paths),
+    )
+    version = made.atom.version
+    changed = desk.call("knowledge.update", entityType="atom", id=made.atom.id, version=version, paths=list(paths))
+    again = desk.call("knowledge.update", entityType="atom", id=made.atom.id, version=version + 1, knowledge="new")
+    assert (made.atom.paths, changed.warnings, again.warnings) == (list(paths), made.warnings, UNSET)
+    return list(made.warnings or ())
+
+
+def test_a_pattern_without_an_ending_is_stored_with_a_warning(desk: Knowledge) -> None:
+    (warning,) = warned(desk, "src/pay", "src/pay/**", "src/*", "src/a.ts", "Makefile", ".env", "src/[ab]")
+    assert warning.startswith("paths[0] 'src/pay' ")
+    assert warning.endswith("write src/pay/**")
+
+
+def test_a_pattern_that_is_a_folder_of_the_working_copy_is_warned_about(desk: Knowledge, repo: Path) -> None:
+    there = within(desk, repo / "src")
+
+    first, second = warned(there, "src/pay", "bin/pay", "v1.2", "src/a.ts")
+    assert (first.split()[0], second.split()[0]) == ("paths[0]", "paths[2]")
+
+
+def test_there_are_never_more_than_five_warnings(desk: Knowledge) -> None:
+    warnings = warned(desk, *(f"src/area{n}" for n in range(20)))
+    assert len(warnings) == 5
+    assert warnings[-1].startswith("16 more ")
+    assert len(warned(desk, *(f"src/area{n}" for n in range(5)))) == 5
+
+
+def test_an_answer_with_warnings_is_the_same_when_it_is_asked_for_again(desk: Knowledge) -> None:
+    created = [desk.atom("Pay", "src/pay", op_id="once") for _ in range(2)]
+    assert created[0] == created[1]

@@ -19,3 +19,4 @@ class WrittenKnowledge(Struct):
 
     atom: Atom | UnsetType = UNSET
     molecule: Molecule | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET

@@ -73,6 +73,7 @@ def draw_entity(answer: WrittenKnowledge) -> None:
         _draw_atom(answer.atom)
     if answer.molecule:
         _draw_molecule(answer.molecule)
+    echo_list("Warnings:", answer.warnings or ())
 
 
 def draw_delete(answer: DeletedKnowledge) -> None:
