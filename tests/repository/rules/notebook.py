@@ -32,9 +32,15 @@ class Notebook:
         given = {"paths": list(paths) or ["src/cart/**"], "knowledge": "Never round twice.", **more}
         return self._write("atom", name, **given)
 
-    def molecule(self, name: str) -> Any:
+    def molecule(self, name: str, knowledge: str = "Holds for all of them.") -> Any:
         """Write a molecule down."""
-        return self._write("molecule", name, knowledge="Holds for all of them.")
+        return self._write("molecule", name, knowledge=knowledge)
+
+    def molecules(self) -> dict[str, str]:
+        """What the plan knows of molecules: names and knowledge, each name once."""
+        found = self.session.call("knowledge.search", entityType="molecule", projectId=self.project).items
+        assert len({one.name for one in found}) == len(found)
+        return {one.name: one.knowledge for one in found}
 
     def _write(self, entity: str, name: str, **given: Any) -> Any:
         made = self.session.call(

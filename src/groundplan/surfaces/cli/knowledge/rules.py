@@ -114,6 +114,7 @@ def import_rules(
         "updated": [_describe_imported(one) for one in done.updated],
         "unchanged": [_describe_imported(one) for one in done.unchanged],
         "skipped": [{"file": one.file, "reason": one.reason} for one in done.skipped],
+        "molecules": [{"file": one.file, "moleculeId": one.molecule_id, "name": one.name} for one in done.molecules],
     }
 
     def draw() -> None:
@@ -184,6 +185,7 @@ def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
 
     for word, some in (("created", done.created), ("updated", done.updated)):
         echo(*(f"{word}  {one.name}  ({one.file})" for one in some))
+    echo(*(f"molecule  {one.name}  ({one.file})" for one in done.molecules))
     echo(
         f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
         f"{len(done.skipped)} skipped ({rules_format})."
