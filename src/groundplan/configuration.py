@@ -21,7 +21,7 @@ from groundplan.kernel.wording import describe_value, find_nearest, join_alterna
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
     from groundplan.kernel.next_steps import Vocabulary
-    from groundplan.kernel.preferences import Preferences, WorkingCopy
+    from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
 FILE_BYTES_MAX = 65_536  # usual files have five lines
@@ -90,7 +90,7 @@ class Settings(NamedTuple):
         return local_actor(self.agent or otherwise(), kind=kind, access=access)
 
     def preferences(
-        self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: WorkingCopy | None = None
+        self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
     ) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences

@@ -9,8 +9,8 @@ from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
 from groundplan.kernel.policies import CLAIM_TTL_MINUTES
 
 
-class WorkingCopy(Protocol):
-    """The files beside a session. It reads nothing before it is asked."""
+class RepositoryPaths(Protocol):
+    """The paths of the repository beside a session. Nothing is read before the first one."""
 
     @property
     def root(self) -> str | None:
@@ -32,4 +32,4 @@ class Preferences:
     answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
     pipelines: str | None = None  # the status pipelines of new projects, as they are stored
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations
-    working_copy: WorkingCopy | None = None  # what paths in requests are relative to
+    working_copy: RepositoryPaths | None = None  # what paths in requests are relative to

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from groundplan.kernel.preferences import WorkingCopy
+from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.names import ROOT, is_drive, looks_like_folder, split_path
 
@@ -28,7 +28,7 @@ OUTSIDE_SHOWN_MAX = 3
 LAYERS_MAX = 3  # of decoration: a quoted list item with a name in back-ticks has two
 
 
-def parse_paths(paths: str | list[str], working_copy: WorkingCopy | None = None) -> dict[str, bool]:
+def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool]:
     """Return the requested paths, normalized and sorted, and whether each asks for what is below a folder.
 
     It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
@@ -43,7 +43,7 @@ def parse_paths(paths: str | list[str], working_copy: WorkingCopy | None = None)
     return dict(sorted(found.items()))
 
 
-def _is_folder(path: str, working_copy: WorkingCopy | None) -> bool:
+def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
     known = working_copy.is_folder(path) if working_copy and split_path(path) else None
     return path == ROOT or (looks_like_folder(path) if known is None else known)
 
@@ -58,8 +58,8 @@ def warn_about_outside_paths(paths: Iterable[str], root: str | None) -> list[str
     named = f"{shown} and {more} more" if more > 0 else shown
     if root is None:
         return [
-            f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts, or start in the "
-            "repository (groundplan mcp --repo DIR)"
+            f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts, or start this in "
+            "the repository or with --repo DIR"
         ]
     return [f"{named}: outside of the repository {root}; ask for paths in it"]
 

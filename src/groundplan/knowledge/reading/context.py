@@ -12,7 +12,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.preferences import WorkingCopy
+from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -176,7 +176,7 @@ def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine
     )
 
 
-def _paths(given: str | list[Any], working_copy: WorkingCopy | None) -> dict[str, bool]:
+def _paths(given: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
     if isinstance(given, list):
         for index, path in enumerate(given):
             if not isinstance(path, str):

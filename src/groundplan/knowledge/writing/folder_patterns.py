@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.kernel.preferences import WorkingCopy
+from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.names import looks_like_folder
 from groundplan.knowledge.paths.pattern import parse_pattern
@@ -14,7 +14,7 @@ from groundplan.knowledge.paths.pattern import parse_pattern
 WARNINGS_MAX = 5
 
 
-def warn_about_folder_patterns(patterns: Sequence[str], working_copy: WorkingCopy | None) -> list[str] | UnsetType:
+def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str] | UnsetType:
     """Return a warning for each pattern without wildcard that names a folder, or a name without ending."""
     found = []
     for index, pattern in enumerate(patterns):
