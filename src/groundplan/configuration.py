@@ -21,7 +21,7 @@ from groundplan.kernel.wording import describe_value, find_nearest, join_alterna
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
     from groundplan.kernel.next_steps import Vocabulary
-    from groundplan.kernel.preferences import Preferences
+    from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
 FILE_BYTES_MAX = 65_536  # usual files have five lines
@@ -89,13 +89,15 @@ class Settings(NamedTuple):
             return None
         return local_actor(self.agent or otherwise(), kind=kind, access=access, responsible=responsible)
 
-    def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
+    def preferences(
+        self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
+    ) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
         from groundplan.work.preferences import WorkPreferences
 
         of_work = WorkPreferences(self.claim_ttl_minutes, self.pipelines)
-        return Preferences(self.lean, answer_tokens_max, vocabulary, (of_work,))
+        return Preferences(self.lean, answer_tokens_max, vocabulary, working_copy=working_copy, of_slices=(of_work,))
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value

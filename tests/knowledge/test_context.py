@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
@@ -60,15 +62,21 @@ def payments(engine: Engine, clock: ManualClock) -> Iterator[KnowledgeClient]:
 
 def test_context_has_the_shape_of_the_seed(payments: KnowledgeClient) -> None:
     payments.log("Webhook Handlers", "made")
+    payments.log("Payment Domain", "grouped")
+    payments.update("Payment Domain", relatedMolecules={"Elsewhere": "pays for it"}, lastTaskId="build")
 
     assert to_json(payments.context(*FILES[:4])) == {
         "molecules": [
             {
                 "id": payments["Payment Domain"],
                 "name": "Payment Domain",
-                "version": 1,
+                "version": 2,
                 "updatedBy": "ada",
                 "knowledge": "Communicates with Stripe",
+                "relatedMolecules": [
+                    {"moleculeId": payments["Elsewhere"], "name": "Elsewhere", "reason": "pays for it"}
+                ],
+                "changelog": [{"taskId": payments["build"], "summary": "grouped", "createdAt": NOW}],
                 "atoms": [
                     {
                         "id": payments["Stripe Integration"],
@@ -180,6 +188,30 @@ def test_what_no_atom_covers_is_told_sorted_and_once(payments: KnowledgeClient) 
     known = payments.context("z.ts", "./a.ts", "z.ts", "../outside.ts", "src/shared/retry.ts")
 
     assert known.unmatched_paths == ["../outside.ts", "a.ts", "z.ts"]
+
+
+def test_a_molecule_comes_with_its_latest_changes_unless_none_are_wanted(payments: KnowledgeClient) -> None:
+    for summary in map(str, range(7)):
+        payments.log("Payment Domain", summary)
+
+    def changelog(**given: int) -> Any:
+        (molecule,) = payments.context("src/payments/stripe-a.ts", **given).molecules
+        return molecule.changelog and [one.summary for one in molecule.changelog]
+
+    assert changelog() == ["6", "5", "4", "3", "2"]
+    assert changelog(changelogLimit=2) == ["6", "5"]
+    assert changelog(includeChangelog=False) is UNSET
+
+
+def test_a_related_molecule_that_was_deleted_is_shown_as_missing(payments: KnowledgeClient) -> None:
+    payments.update("Payment Domain", relatedMolecules={"Elsewhere": "pays for it"})
+    payments.delete("Elsewhere")
+
+    (molecule,) = to_json(payments.context("src/payments/stripe-a.ts"))["molecules"]
+
+    assert molecule["relatedMolecules"] == [
+        {"moleculeId": payments["Elsewhere"], "name": None, "missing": True, "reason": "pays for it"}
+    ]
 
 
 def test_a_changelog_is_as_long_as_was_asked_for(payments: KnowledgeClient) -> None:

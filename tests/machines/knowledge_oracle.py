@@ -20,19 +20,20 @@ TASKS = ("plan", "build")
 NO_TASK = "nobody's"
 CHANGELOG_SHOWN = 5
 
-# Which files each pattern matches, written by hand and independent of the matcher.
+# Which files each pattern matches, and whether it can match below the folder src/b, written by hand and independent of
+# the matcher.
 MATCHES: Mapping[str, frozenset[str]] = {
-    "src/**": frozenset({"src/a.ts", "src/b/a.ts", "src/b/c.md"}),
-    "src/*": frozenset({"src/a.ts"}),
+    "src/**": frozenset({"src/a.ts", "src/b", "src/b/a.ts", "src/b/c.md"}),
+    "src/*": frozenset({"src/a.ts", "src/b"}),
     "src/*.ts": frozenset({"src/a.ts"}),
-    "**/*.md": frozenset({"README.md", "src/b/c.md"}),
-    "**/a.ts": frozenset({"src/a.ts", "src/b/a.ts"}),
-    "src/{a,b/a}.ts": frozenset({"src/a.ts", "src/b/a.ts"}),
-    "src/b/[a-b].ts": frozenset({"src/b/a.ts"}),
+    "**/*.md": frozenset({"README.md", "src/b", "src/b/c.md"}),
+    "**/a.ts": frozenset({"src/a.ts", "src/b", "src/b/a.ts"}),
+    "src/{a,b/a}.ts": frozenset({"src/a.ts", "src/b", "src/b/a.ts"}),
+    "src/b/[a-b].ts": frozenset({"src/b", "src/b/a.ts"}),
     "README.md": frozenset({"README.md"}),
     "elsewhere/?": frozenset(),
 }
-FILES = ("README.md", "lib/x", "src/a.ts", "src/b/a.ts", "src/b/c.md")
+FILES = ("README.md", "lib/x.c", "src/a.ts", "src/b", "src/b/a.ts", "src/b/c.md")
 MALFORMED = ("../a", "/a", "src/[a", "docs/")
 
 

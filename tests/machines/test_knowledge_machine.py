@@ -84,6 +84,8 @@ class KnowledgeMachine(KnowledgeDriver):
                     "version": molecule.version,
                     "updatedBy": molecule.updated_by,
                     "knowledge": self.knowledge(molecule.knowledge),
+                    "relatedMolecules": self.relations(molecule),
+                    "changelog": self.changelog(molecule),
                     "atoms": [self.matched(one) for one in atoms if one.molecule == molecule.n],
                 }
                 for molecule in molecules

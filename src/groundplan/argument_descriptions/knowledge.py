@@ -16,8 +16,9 @@ ARGUMENTS: Mapping[str, str] = {
     "knowledge.delete/lastTaskId": "The task that this is done for; atoms that lose their molecule get it too.",
     "paths": "Patterns of the files it covers, such as `src/pay/**`, relative to the root of the repository; at least "
     "one.",
-    "knowledge.context/paths": "The files, as paths from the root of the repository: a list, or separated by commas or "
-    "line breaks; at most 1,000 paths of 4,096 characters each, and 65,536 characters in total.",
+    "knowledge.context/paths": "The files and folders, as paths from the root of the repository or absolute: a list, "
+    "or separated by commas or line breaks. A folder stands for everything below it. At most 1,000 paths of 4,096 "
+    "characters each, and 65,536 characters in total.",
     "knowledge": "The knowledge text; at most 32,768 bytes. Surrounding white space is removed.",
     "knowledgeMode": "Replace the existing text, or append to it below a line with the time and the task.",
     "moleculeId": "The molecule of the atom, by id.",

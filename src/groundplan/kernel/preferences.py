@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
 
 D = TypeVar("D")
+
+
+class RepositoryPaths(Protocol):
+    """The paths of the repository beside a session. Nothing is read before the first one."""
+
+    @property
+    def root(self) -> str | None:
+        """The folder at which paths start, or None if no working copy is known."""
+
+    def locate(self, path: str) -> str:
+        """Return a path from the root, or the path itself if it is outside."""
+
+    def is_folder(self, path: str) -> bool | None:
+        """Return whether a path from the root is a folder, or None if nothing is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +31,7 @@ class Preferences:
     lean: bool = False  # leave null, empty and bookkeeping fields out of answers
     answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations
+    working_copy: RepositoryPaths | None = None  # what paths in requests are relative to
     of_slices: tuple[object, ...] = ()  # at most one object of each class that a slice declares
 
     def of(self, declared: type[D]) -> D:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -73,8 +73,10 @@ class IndexCache:
                 total -= oldest.index.size
 
 
-def match_atoms(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ids of the atoms that match each path.
+def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[str]]:
+    """Return the ids of the atoms that match each path; for a folder also of those that can match a path below it.
+
+    `paths` maps each path to whether it is a folder.
 
     Raises:
         TooCostly: matching would take too long.
@@ -99,15 +101,18 @@ def match_atoms(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _match_paths(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]:
+def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[str]]:
     left = STEPS_MAX
     found = {}
-    for path in paths:
+    for path, is_folder in paths.items():
         try:
             found[path] = index.matching(path, steps_max=left)
+            left -= index.steps
+            if is_folder:
+                found[path] = sorted({*found[path], *index.matching_below(path, steps_max=left)})
+                left -= index.steps
         except TooManySteps:
             raise TooCostly from None
-        left -= index.steps
     return found
 
 

@@ -176,3 +176,43 @@ def _unit_matches(unit: str, character: str) -> bool:
         negated = unit[1] in "!^"
         return any(low <= character <= high for low, high in _ranges(unit[1 + negated : -1])) != negated
     return unit[-1] == character
+
+
+def can_match_below(text: str, folder: str) -> bool:
+    """Return whether there is a path below a folder that a pattern matches."""
+    names = tuple(folder.split("/"))
+    if OUTSIDE & set(names) or (len(names[0]) == 2 and names[0][0] in LETTERS and names[0][1] == ":"):
+        return False
+    while text.startswith("./"):
+        text = text[2:]
+    return text.startswith(f"{folder}/") or any(_segments_match_below(row, names) for row in alternatives(text))
+
+
+def _segments_match_below(segments: Sequence[Units], names: tuple[str, ...]) -> bool:
+    @cache
+    def match_from(segment: int, name: int) -> bool:
+        """Return whether the segments from one index on match all names from another on, and at least one more."""
+        if segment == len(segments):
+            return False
+        if name == len(names):
+            return True
+        if segments[segment] == ("*", "*"):
+            return match_from(segment + 1, name) or match_from(segment, name + 1)
+        return _units_match(segments[segment], names[name]) and match_from(segment + 1, name + 1)
+
+    return all(map(_match_some_name, segments)) and match_from(0, 0)
+
+
+def _match_some_name(units: Units) -> bool:
+    """Return whether something else than `.` and `..` is called so."""
+    if units == ("*", "*") or "*" in units or len(units) > 2:
+        return True
+    return any(
+        _unit_matches(unit, character)
+        for unit in units
+        for character in (*SAMPLES, *"".join(units))
+        if character != "."
+    )
+
+
+SAMPLES = "a0\x01é"

@@ -74,3 +74,23 @@ def test_the_alternatives_of_a_pattern_are_patterns_that_together_mean_the_same(
     paths = set(generate_paths([text], seed))
     for path in paths - {pattern.text, *pattern.alternatives}:  # these also match because the path equals the text
         assert pattern.matches(path) == any(one.matches(path) for one in alone), path
+
+
+@budget(STEPS)
+@given(st.one_of(TEXTS, SOUND_TEXTS, SOUND_TEXTS), SEEDS)
+def test_a_pattern_can_match_below_the_same_folders(text: str, seed: int) -> None:
+    pattern = parse_or_none(text)
+    if pattern is None:
+        return
+    paths = generate_paths([text], seed)
+    folders = {folder for path in paths for folder in (path, *folders_above(path))}
+    assert {folder for folder in folders if pattern.can_match_below(folder)} == {
+        folder for folder in folders if reference_matcher.can_match_below(text, folder)
+    }
+    for path in filter(pattern.matches, paths):
+        assert all(map(pattern.can_match_below, folders_above(path))), path
+
+
+def folders_above(path: str) -> list[str]:
+    names = path.split("/")
+    return ["/".join(names[:depth]) for depth in range(1, len(names))]

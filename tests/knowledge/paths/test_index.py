@@ -57,6 +57,24 @@ def test_it_finds_what_the_patterns_match_one_by_one(given_atoms: list[tuple[str
     assert list(index.match_many(paths)) == [(path, index.matching(path)) for path in paths]
 
 
+@pytest.mark.slow
+@budget(STEPS)
+@given(ATOMS, SEEDS)
+def test_it_finds_below_a_folder_what_the_patterns_can_match_one_by_one(
+    given_atoms: list[tuple[str, list[str]]], seed: int
+) -> None:
+    atoms = {key: keep_patterns(patterns) for key, patterns in given_atoms}
+    index = build_index(atoms.items())
+    for folder in generate_paths([text for patterns in atoms.values() for text in patterns], seed):
+        expected = [
+            key
+            for key, patterns in atoms.items()
+            if any(parse_pattern(text).can_match_below(folder) for text in patterns)
+        ]
+        assert index.matching_below(folder) == sorted(expected), folder
+    assert index.matching_below(".") == sorted(key for key, patterns in atoms.items() if patterns)
+
+
 @budget(STEPS)
 @given(st.lists(st.tuples(KEYS, st.none() | PATTERNS), max_size=40), SEEDS)
 def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
@@ -76,6 +94,7 @@ def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
     fresh = build_index(shuffled)
     paths = generate_paths([text for _, patterns in changes for text in patterns or ()], seed)
     assert [index.matching(path) for path in paths] == [fresh.matching(path) for path in paths]
+    assert [index.matching_below(path) for path in paths] == [fresh.matching_below(path) for path in paths]
     assert (len(index), index.size) == (len(fresh), fresh.size) == (len(atoms), fresh.size)
     for key in atoms:
         index.remove(key)
@@ -89,6 +108,34 @@ def test_patterns_that_differ_only_in_the_middle_of_a_name_are_all_found(text: s
     assert index.matching("src/part7-x/name-7-card.tsx") == ["7"]
     index.remove("7")
     assert index.matching("src/part7-x/name-7-card.tsx") == []
+
+
+def test_a_folder_finds_what_is_inside_of_it_and_what_reaches_into_it() -> None:
+    index = build_index(
+        [
+            ("inside", ["src/pay/api/*.ts"]),
+            ("file", ["src/pay/a.ts"]),
+            ("all", ["src/pay/**"]),
+            ("above", ["src/**/*.ts"]),
+            ("one name", ["src/*/a.ts"]),
+            ("braces", ["{src,lib}/{pay,get}/x?.ts"]),
+            ("itself", ["src/pay"]),
+            ("too short", ["src/*"]),
+            ("beside", ["src/payments/**", "src/pa?/b", "lib/**"]),
+            ("brackets", ["src/[pay]/a.ts"]),
+        ]
+    )
+    assert index.matching_below("src/pay") == ["above", "all", "beside", "braces", "file", "inside", "one name"]
+    assert index.matching_below("src/pay/api") == ["above", "all", "inside"]
+    assert index.matching_below("src/[pay]") == ["above", "brackets", "one name"]
+    assert index.matching_below("/src/pay") == index.matching_below("../src") == []
+
+
+def test_a_segment_that_stands_for_no_name_leads_nowhere() -> None:
+    for text in ("src/[.]/a", "src/[.]./a", "src/[.][.]/a"):
+        assert not parse_pattern(text).can_match_below("src/b")
+        assert parse_pattern(text).can_match_below("src"), "the text itself is a path that it matches"
+    assert parse_pattern("src/*/[.a]").can_match_below("src/b")
 
 
 def test_keys_come_sorted_and_once() -> None:

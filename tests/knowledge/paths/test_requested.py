@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.names import split_path
-from groundplan.knowledge.paths.requested_paths import parse_paths
+from groundplan.knowledge.paths.requested_paths import parse_paths as parse_folders_too
 from tests.machines.budget import budget
 
 STEPS = 2_000
+
+
+def parse_paths(paths: str | list[str]) -> list[str]:
+    return list(parse_folders_too(paths))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,7 @@ def test_a_string_that_is_no_array_of_strings_is_read_as_text(text: str, found: 
 
 
 def test_what_is_empty_vanishes() -> None:
-    for nothing in ("", " \n , ,\n", "[]", "- \n*\n1.", "./", ".", "a/..", '""', "``"):
+    for nothing in ("", " \n , ,\n", "[]", "- \n*\n1.", '""', "``"):
         assert parse_paths(nothing) == []
     assert parse_paths([]) == parse_paths(["", " "]) == []
 
@@ -129,3 +133,27 @@ def test_order_and_repetition_do_not_matter_and_names_lead_down_or_stay_outside(
 def test_a_text_of_nothing_but_decoration_is_no_trouble() -> None:
     for text in ("- " * 100_000, '"' * 200_000, "1. [x] " * 50_000):
         parse_paths(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_folder"),
+    [
+        ("src/pay", True),
+        ("src/pay/", True),
+        ("src/a.ts", False),
+        ("src/a.ts/", True),
+        (".github/workflows", True),
+        (".env", False),
+        ("Makefile", False),
+        ("src/Dockerfile", False),
+        ("`src/ui/`", True),
+        (".", True),
+        ("a/..", True),
+    ],
+)
+def test_a_path_is_of_a_folder_if_it_says_so_or_has_no_ending(text: str, is_folder: bool) -> None:
+    assert list(parse_folders_too(text).values()) == [is_folder]
+
+
+def test_a_path_that_is_once_written_as_a_folder_is_one() -> None:
+    assert parse_folders_too("a.ts, a.ts/") == parse_folders_too("a.ts/, a.ts") == {"a.ts": True}

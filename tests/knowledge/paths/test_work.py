@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from groundplan.knowledge.paths.automaton import Automaton
-from groundplan.knowledge.paths.index import PathIndex
+from groundplan.knowledge.paths.index import PathIndex, TooManySteps
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
 from groundplan.knowledge.paths.route import PatternRoute
@@ -92,6 +94,44 @@ def test_patterns_that_differ_only_in_the_middle_of_a_name_are_passed_over_in_a_
     many = make_index(3_000, "**/*part{}-*/**")
     assert many.matching("src/xpart7-x/a.ts") == ["7"]
     assert count_lines(lambda: many.matching("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("src/area{}/**", "src/area7/ui"),
+        ("src/area{}/file.ts", "src/area7"),
+        ("packages/p{}/{{src,lib}}/**", "packages/p7"),
+    ],
+)
+def test_a_folder_meets_no_more_patterns_when_there_are_ten_times_as_many(text: str, folder: str) -> None:
+    few, many = make_index(100, text), make_index(1_000, text)
+    for index in (few, many):
+        assert index.matching_below(folder) == ["7"]
+    assert count_lines(lambda: many.matching_below(folder)) <= count_lines(lambda: few.matching_below(folder)) + 20
+
+
+@pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
+def test_the_longest_folder_is_bounded_work_even_the_first_time(text: str, unit: str) -> None:
+    folder = long_path(unit, PATH_CHARS_MAX)
+    alternatives = parse_pattern(text).alternatives
+    places = sum(map(len, alternatives))
+    lines_per_character = 5 * len(alternatives)
+    work = count_lines(lambda: parse_pattern(text).can_match_below(folder))
+    assert work <= lines_per_character * len(folder) + 20 * places + 1_000
+
+
+def test_a_search_below_a_folder_that_would_take_too_long_is_refused_before_it_begins() -> None:
+    many = make_index(1_000, "*/[a-b]{}/x")
+    with pytest.raises(TooManySteps):
+        many.matching_below("src", steps_max=1_000)
+    assert many.steps > 1_000
+    assert count_lines(lambda: suppressed(many)) <= 10 * len(many)
+
+
+def suppressed(index: PathIndex) -> None:
+    with suppress(TooManySteps):
+        index.matching_below("src", steps_max=1_000)
 
 
 def make_index(many: int, text: str) -> PathIndex:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -92,7 +93,8 @@ subjects = st.builds(
     knowledge=knowledge,
     part_of=st.none() | names,
     related=st.lists(st.tuples(names, knowledge.filter(bool)), max_size=3).map(tuple),
-)
+    molecule_knowledge=knowledge,
+).map(lambda one: one if one.part_of else replace(one, molecule_knowledge=""))
 
 
 def subject(**changes: object) -> ExportedAtom:
@@ -106,5 +108,6 @@ def subject(**changes: object) -> ExportedAtom:
         "knowledge": "Locales come from the registry, not from local files.\n\nPrices are integers, in cents.",
         "part_of": "Pages",
         "related": (("Cart", "shares the price formatter"),),
+        "molecule_knowledge": "All pages use the shared layout.\n\nRoutes are guarded in the middleware.",
     }
     return ExportedAtom(**{**known, **changes})  # type: ignore[arg-type] # the fields are what the tests give them

@@ -32,9 +32,15 @@ class RulesProject:
         given = {"paths": list(paths) or ["src/cart/**"], "knowledge": "Never round twice.", **more}
         return self._write("atom", name, **given)
 
-    def molecule(self, name: str) -> Any:
+    def molecule(self, name: str, knowledge: str = "Holds for all of them.") -> Any:
         """Create a molecule."""
-        return self._write("molecule", name, knowledge="Holds for all of them.")
+        return self._write("molecule", name, knowledge=knowledge)
+
+    def molecules(self) -> dict[str, str]:
+        """Return the knowledge of each molecule by name, and check that no name occurs twice."""
+        found = self.session.call("knowledge.search", entityType="molecule", projectId=self.project).items
+        assert len({one.name for one in found}) == len(found)
+        return {one.name: one.knowledge for one in found}
 
     def _write(self, entity: str, name: str, **given: Any) -> Any:
         made = self.session.call(

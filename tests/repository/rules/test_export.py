@@ -38,7 +38,8 @@ def test_an_atom_becomes_a_rule_where_the_tool_looks_for_it(project: RulesProjec
     assert done.is_complete
     text = project.files()[CART[form]]
     assert "\n# Cart\n" in text
-    assert "> Part of: Pages\n> Related: Stripe (pays through it)\n\nNever round twice.\n" in text
+    lines = ("> Part of: Pages", "> Related: Stripe (pays through it)", ">", "> Holds for all of them.", "")
+    assert "\n".join((*lines, "Never round twice.\n")) in text
     assert "src/cart/**" in text
     assert "Gone" not in text
 

@@ -13,7 +13,7 @@ from groundplan.repository.rules.formats.front_matter import UnreadableRule
 from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece, render_piece, survives_round_trip
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import format_end_mark
-from groundplan.repository.rules.rule import ExportedAtom, Rule
+from groundplan.repository.rules.rule import ExportedAtom, Rule, normalize_patterns, normalize_rule
 from tests.repository.rules import rule_strategies
 
 
@@ -22,7 +22,9 @@ def test_every_atom_is_carried_there_and_back(subject: ExportedAtom, form: RuleF
     piece = render_piece(subject, form)
 
     assert survives_round_trip(piece, subject, form)
-    assert parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)
+    assert normalize_rule(parse_piece(piece, form)) == Rule(
+        normalize_line_breaks(subject.knowledge), subject.name, tuple(normalize_patterns(subject.patterns))
+    )
 
 
 @given(rule_strategies.subjects)

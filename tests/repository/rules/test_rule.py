@@ -16,6 +16,10 @@ def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -
         "> Files: `src/pages/checkout/**`, `src/components/checkout-*.tsx`\n"
         "> Part of: Pages\n"
         "> Related: Cart (shares the price formatter)\n"
+        ">\n"
+        "> All pages use the shared layout.\n"
+        ">\n"
+        "> Routes are guarded in the middleware.\n"
         "\n"
         "Locales come from the registry, not from local files.\n\nPrices are integers, in cents.\n"
     )
@@ -25,8 +29,12 @@ def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -
 def test_what_is_written_is_read_back(subject: ExportedAtom) -> None:
     knowledge = normalize_line_breaks(subject.knowledge)
 
-    assert parse_generated(render_body(subject, names_files=True)) == Rule(knowledge, subject.name, subject.patterns)
-    assert parse_generated(render_body(subject, names_files=False)) == Rule(knowledge, subject.name)
+    molecule = subject.part_of, normalize_line_breaks(subject.molecule_knowledge) or None
+
+    assert parse_generated(render_body(subject, names_files=True)) == Rule(
+        knowledge, subject.name, subject.patterns, *molecule
+    )
+    assert parse_generated(render_body(subject, names_files=False)) == Rule(knowledge, subject.name, None, *molecule)
 
 
 def test_a_quotation_that_somebody_put_under_the_heading_is_knowledge() -> None:

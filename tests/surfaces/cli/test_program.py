@@ -195,6 +195,30 @@ def tool_answer(result: dict[str, Any]) -> Any:
 
 
 @pytest.mark.slow
+def test_mcp_takes_paths_against_the_working_copy_it_is_told_or_was_started_in(
+    run: Run, serve_messages: Served
+) -> None:
+    (Path("repo") / ".git").mkdir(parents=True)
+    (Path("repo") / "src" / "pay").mkdir(parents=True)
+    run("work", "open", "atlas")
+    nodes = json.dumps([{"ref": "a", "summary": "x"}])
+    (task,) = run("work", "plan", "--project", "atlas", "--nodes", nodes, "--json").answer["created"]
+    words = ("--type", "atom", "--project", "atlas", "--task", task["id"], "--path", "src/pay/**")
+    run("knowledge", "create", "Pay", *words)
+    absolute = str(Path("repo/src/pay/a.ts").absolute())
+    ask = call("query_graph", operation="context", projectId="atlas", paths=[absolute, "src/pay", "/etc/hosts"])
+
+    _, with_option = serve_messages("--repo", "repo/src", messages=[INITIALIZE, ask])
+    _, elsewhere = serve_messages(messages=[INITIALIZE, ask])
+
+    (atom,) = tool_answer(with_option)["data"]["orphanAtoms"]
+    assert atom["matchedPaths"] == ["src/pay", "src/pay/a.ts"]
+    assert tool_answer(with_option)["data"]["unmatchedPaths"] == ["/etc/hosts"]
+    assert len(tool_answer(with_option)["data"]["warnings"]) == 1
+    assert tool_answer(elsewhere)["data"]["unmatchedPaths"] == sorted([absolute, "/etc/hosts"])
+
+
+@pytest.mark.slow
 def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run, serve_messages: Served) -> None:
     run("work", "open", "atlas")
     run(
@@ -242,6 +266,8 @@ def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, serve_messa
         (("mcp", "--access", "none"), 2),
         (("mcp", "--max-answer-tokens", "many"), 2),
         (("mcp", "--max-answer-tokens", "-1"), 2),
+        (("mcp", "--repo", "missing"), 2),
+        (("mcp", "--repo", ""), 2),
         (("mcp", "--config", "missing.yaml"), 2),
         (("mcp", "--db", "missing/plan.db"), 7),
         (("mcp", "--db", "."), 2),
@@ -264,7 +290,7 @@ def test_mcp_help_names_every_option(run: Run) -> None:
     shown = run("mcp", "--help")
 
     assert shown.code == 0
-    for option in ("--db", "--agent", "--tools", "--access", "--kind", "--max-answer-tokens", "--config"):
+    for option in ("--db", "--agent", "--tools", "--access", "--kind", "--repo", "--max-answer-tokens", "--config"):
         assert option in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
 

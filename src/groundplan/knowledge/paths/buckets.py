@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from groundplan.knowledge.paths.pattern import Pattern
 from groundplan.knowledge.paths.route import PatternRoute
@@ -34,6 +35,11 @@ class Bucket:
 
     def __bool__(self) -> bool:
         return bool(self.below or self.unindexed or self.files is not None)
+
+    @property
+    def others(self) -> Iterator[IndexedPattern]:
+        """The entries that do not match everything below; one may come more than once."""
+        return chain(self.unindexed, self.files or ())
 
     def put(self, entry: IndexedPattern, route: PatternRoute) -> None:
         """Add an entry for one of its routes."""
@@ -68,6 +74,9 @@ class TermIndex:
 
     def __bool__(self) -> bool:
         return bool(self._entries)
+
+    def __iter__(self) -> Iterator[IndexedPattern]:
+        return chain.from_iterable(self._entries.values())
 
     def crowd(self, term: str) -> int:
         """Return the number of entries under a term."""
@@ -142,6 +151,9 @@ class BucketIndex:
 
     def __bool__(self) -> bool:
         return bool(self.last or self.by_directory or self.parts)
+
+    def __iter__(self) -> Iterator[IndexedPattern]:
+        return chain(self.last, self.by_directory, self.parts)
 
     def put(self, entry: IndexedPattern, route: PatternRoute) -> bool:
         """Add an entry under its least crowded and then longest term; return False if it has no term."""

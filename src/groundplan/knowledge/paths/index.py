@@ -5,16 +5,22 @@ the root. A search visits each directory of the path. `dir/**` matches without a
 one directory, each is indexed by a term that a name of the path must equal, begin with or end with, or by a substring
 of the path; the least crowded term of a pattern is used. The candidates found that way are then matched.
 
+A search below a folder takes every pattern that begins inside of it, and tries those that begin above it.
+
 The index is not thread-safe: it must not change during a search.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from groundplan.knowledge.paths.buckets import Bucket, BucketIndex, IndexedPattern
-from groundplan.knowledge.paths.names import split_path
+from groundplan.knowledge.paths.names import ROOT, split_path
 from groundplan.knowledge.paths.pattern import parse_pattern
+
+AFTER_SLASH = "0"  # the next character
 
 
 class TooManySteps(Exception):
@@ -30,6 +36,7 @@ class PathIndex:
         self._entries: dict[str, IndexedPattern] = {}
         self._buckets: dict[str, Bucket] = {}  # by the directories that patterns begin with
         self._longest = 0  # an upper bound of the length of these directories, in characters
+        self._sorted: tuple[list[str], list[str]] | None = None  # the texts and these directories, if they are sorted
         self._size = 0
         self.steps = 0  # an upper bound of the cost of the last search
 
@@ -72,6 +79,7 @@ class PathIndex:
 
     def _add_to_buckets(self, entry: IndexedPattern) -> None:
         self._entries[entry.pattern.text] = entry
+        self._sorted = None
         for route in entry.pattern.routes:
             bucket = self._buckets.get(route.head)
             if bucket is None:
@@ -85,6 +93,7 @@ class PathIndex:
         if entry.keys:
             return
         del self._entries[entry.pattern.text]
+        self._sorted = None
         for route in entry.pattern.routes:
             bucket = self._buckets.get(route.head)
             if bucket is not None:
@@ -99,6 +108,43 @@ class PathIndex:
             TooManySteps: the search would need more than `steps_max` steps; `steps` is the number it needs.
         """
         return self._match(path, {}, steps_max)
+
+    def matching_below(self, folder: str, *, steps_max: int | None = None) -> list[str]:
+        """Return the sorted keys with a pattern that can match a path below a normalized folder; `.` is the root.
+
+        Raises:
+            TooManySteps: the search would need more than `steps_max` steps; `steps` is the number it needs.
+        """
+        self.steps = 0
+        if folder == ROOT:
+            self.steps = len(self._by_key)
+            return sorted(key for key, entries in self._by_key.items() if entries)
+        names = split_path(folder)
+        if names is None:
+            return []
+        prefix = folder + "/"
+        found = set(self._entries_inside(prefix))
+        candidates: set[IndexedPattern] = set()
+        above = ""
+        for name in names:
+            if bucket := self._buckets.get(above):
+                found.update(bucket.below)
+                candidates.update(bucket.others)
+            above += name + "/"
+        candidates -= found
+        self.steps = len(found) + len(folder) * sum(len(entry.pattern.alternatives) for entry in candidates)
+        if steps_max is not None and self.steps > steps_max:
+            raise TooManySteps
+        found.update(entry for entry in candidates if entry.pattern.can_match_below_names(prefix, names))
+        return sorted(set().union(*(entry.keys for entry in found)))
+
+    def _entries_inside(self, prefix: str) -> Iterator[IndexedPattern]:
+        """Yield the patterns that begin with a folder: their text, or the directories of an alternative."""
+        if self._sorted is None:
+            self._sorted = sorted(self._entries), sorted(self._buckets)
+        texts, heads = (_cut(some, prefix) for some in self._sorted)
+        buckets = [self._buckets[head] for head in heads]
+        return chain(map(self._entries.__getitem__, texts), *(chain(one.below, one.others) for one in buckets))
 
     def match_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         """Yield each path with its keys. Files of one directory share most of the search."""
@@ -147,6 +193,11 @@ class PathIndex:
             if len(prefix) > self._longest:
                 break
         return folder
+
+
+def _cut(texts: list[str], prefix: str) -> list[str]:
+    """Return those of some sorted texts that begin with a folder, given with its `/`."""
+    return texts[bisect_left(texts, prefix) : bisect_left(texts, prefix[:-1] + AFTER_SLASH)]
 
 
 class _DirectorySearch:

@@ -17,7 +17,7 @@ from groundplan.knowledge.paths.braces import expand_braces
 from groundplan.knowledge.paths.malformed import ALTERNATIVES_MAX, MalformedPattern
 from groundplan.knowledge.paths.names import is_drive, split_path
 from groundplan.knowledge.paths.route import PatternRoute
-from groundplan.knowledge.paths.segment import parse_segment
+from groundplan.knowledge.paths.segment import can_match_a_name, parse_segment
 
 __all__ = ["ALTERNATIVES_MAX", "PATTERN_CHARS_MAX", "MalformedPattern", "Pattern", "parse_pattern"]
 
@@ -33,7 +33,7 @@ class Pattern:
     def __init__(self, text: str, alternatives: tuple[str, ...], routes: tuple[PatternRoute, ...]) -> None:
         self.text = text
         self.alternatives = alternatives  # the expanded braces: patterns that together mean the same
-        self.routes = routes  # of the alternatives that are not just the literal text
+        self.routes = routes  # of the alternatives that match more than the literal text
 
     def matches(self, path: str) -> bool:
         """Return whether the pattern matches a normalized path."""
@@ -53,6 +53,20 @@ class Pattern:
                     return True
         return needs_automaton and _build_automaton(self).accepts(names)
 
+    def can_match_below(self, folder: str) -> bool:
+        """Return whether the pattern can match a path below a normalized folder."""
+        names = split_path(folder)
+        return names is not None and self.can_match_below_names(f"{folder}/", names)
+
+    def can_match_below_names(self, prefix: str, names: list[str]) -> bool:
+        """Return whether the pattern can match a path that begins with `prefix`, a folder given with its names."""
+        if self.text.startswith(prefix):  # its text is a path that it matches
+            return True
+        return any(
+            route.head.startswith(prefix) or (prefix.startswith(route.head) and route.can_match_below(names))
+            for route in self.routes
+        )
+
 
 def parse_pattern(text: str) -> Pattern:
     """Parse a pattern.
@@ -68,7 +82,7 @@ def parse_pattern(text: str) -> Pattern:
         segments = [parse_segment(name) for name in names]
         if "" in segments or "." in segments or ".." in segments:
             raise malformed.segment(segments, alternative, text)
-        if segments != names or alternative != text:
+        if (segments != names or alternative != text) and all(map(can_match_a_name, segments)):
             routes.append(PatternRoute(segments))
     return Pattern(text, alternatives, tuple(routes))
 

@@ -1,16 +1,20 @@
 r"""Parse requested paths from the many forms in which people and agents write them.
 
 A list may be an array, lines, comma separated text, or a JSON array in a string. Its elements may have bullets, check
-boxes, quotes, back-ticks, a leading `./` and the `\` of Windows. The result is a path in the repository; a path outside
-of it is kept as it is, and matches nothing.
+boxes, quotes, back-ticks, a leading `./` and the `\` of Windows. They may be absolute, or relative to a folder of a
+working copy. The result is a path from the root of the repository; a path outside of it is kept as it is, and matches
+nothing.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
-from groundplan.knowledge.paths.names import is_drive
+from groundplan.kernel.preferences import RepositoryPaths
+from groundplan.kernel.wording import quote_text
+from groundplan.knowledge.paths.names import ROOT, is_drive, looks_like_folder, split_path
 
 PATHS_MAX = 1_000
 PATH_CHARS_MAX = 4_096
@@ -20,12 +24,44 @@ PATH_CHARS_MAX = 4_096
 BULLET = re.compile(r"(?:[-*+•]|\d{1,9}[.)])(?:\s+|$)")
 CHECK_BOX = re.compile(r"\[[ xX]\]\s+")
 QUOTES = "`'\""
+OUTSIDE_SHOWN_MAX = 3
 LAYERS_MAX = 3  # of decoration: a quoted list item with a name in back-ticks has two
 
 
-def parse_paths(paths: str | list[str]) -> list[str]:
-    """Return the distinct requested paths, normalized and sorted."""
-    return sorted({path for text in _elements(paths) if (path := _normalize(_strip_decoration(text)))})
+def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool]:
+    """Return the requested paths, normalized and sorted, and whether each asks for what is below a folder.
+
+    It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
+    folder if its name has no ending.
+    """
+    found: dict[str, bool] = {}
+    for text in _elements(paths):
+        written = _strip_decoration(text).replace("\\", "/")
+        path = _normalize(working_copy.locate(written) if working_copy and written else written)
+        if path and not found.get(path):
+            found[path] = written.endswith("/") or _is_folder(path, working_copy)
+    return dict(sorted(found.items()))
+
+
+def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
+    known = working_copy.is_folder(path) if working_copy and split_path(path) else None
+    return path == ROOT or (looks_like_folder(path) if known is None else known)
+
+
+def warn_about_outside_paths(paths: Iterable[str], root: str | None) -> list[str]:
+    """Return a warning if paths are outside of the repository, whose root is None if it is not known."""
+    outside = [path for path in paths if path != ROOT and split_path(path) is None]
+    if not outside:
+        return []
+    shown = ", ".join(map(quote_text, outside[:OUTSIDE_SHOWN_MAX]))
+    more = len(outside) - OUTSIDE_SHOWN_MAX
+    named = f"{shown} and {more} more" if more > 0 else shown
+    if root is None:
+        return [
+            f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts, or start this in "
+            "the repository or with --repo DIR"
+        ]
+    return [f"{named}: outside of the repository {root}; ask for paths in it"]
 
 
 def _elements(paths: str | list[str]) -> list[str]:
@@ -53,11 +89,10 @@ def _strip_decoration(text: str) -> str:
     return text
 
 
-def _normalize(text: str) -> str:
-    """Return a normalized path below the root, else the text; both with `/` as separator."""
-    path = text.replace("\\", "/")
+def _normalize(path: str) -> str:
+    """Return a normalized path below the root, or the root, else the path."""
     names: list[str] = []
-    if path.startswith("/"):
+    if not path or path.startswith("/"):
         return path
     for name in path.split("/"):
         if name == "..":
@@ -66,4 +101,4 @@ def _normalize(text: str) -> str:
             names.pop()
         elif name not in ("", "."):
             names.append(name)
-    return path if names and is_drive(names[0]) else "/".join(names)
+    return path if names and is_drive(names[0]) else "/".join(names) or ROOT

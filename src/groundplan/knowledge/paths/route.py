@@ -10,12 +10,16 @@ for most patterns. Others, for example with two stars in a name or a class, need
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
 
+from groundplan.knowledge.paths.automaton import Automaton
 from groundplan.knowledge.paths.segment import ANY_NAME, DIRECTORIES, Segment, Wildcard
 
 Block: TypeAlias = tuple[str | Wildcard, ...]
+
+AUTOMATA_CACHED_MAX = 128  # of one segment each
 
 
 class PatternRoute:
@@ -92,6 +96,14 @@ class PatternRoute:
             return False
         return True
 
+    def can_match_below(self, names: list[str]) -> bool:
+        """Return whether a path below these directories can match. Only for directories that begin with the head."""
+        # Only the segments before the first `**` are at fixed positions; it matches whatever directories follow, and
+        # the segments after it match names that the path still has to have.
+        given = names[self.depth : self.depth + len(self.leading)]
+        has_room = self.is_open or len(given) < len(self.leading)
+        return has_room and all(map(_segment_matches, self.leading, given))
+
 
 def _needles(segments: Iterable[str | Wildcard]) -> tuple[str, ...]:
     """Return the literal texts in these segments, longest first."""
@@ -112,3 +124,14 @@ def _segments_match(segments: Block, names: list[str], at: int) -> bool:
             return False
         at += 1
     return True
+
+
+def _segment_matches(segment: str | Wildcard, name: str) -> bool:
+    if isinstance(segment, str):
+        return segment == name
+    return segment.accepts(name) and (not segment.tokens or _build_automaton(segment).accepts([name]))
+
+
+@lru_cache(AUTOMATA_CACHED_MAX)
+def _build_automaton(segment: Wildcard) -> Automaton:
+    return Automaton([[segment]])

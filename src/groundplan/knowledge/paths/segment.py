@@ -62,6 +62,7 @@ STAR: Final = Star.STAR
 DIRECTORIES: Final = DoubleStar.DIRECTORIES
 ANY_CHARACTER: Final = CharacterClass((), negated=True)
 ANY_NAME: Final = Wildcard("", "")
+ONLY_DOT: Final = CharacterClass(((".", "."),))
 
 
 def parse_segment(text: str) -> Segment:
@@ -124,6 +125,13 @@ def _literal_runs(tokens: Iterable[Token]) -> list[str]:
         else:
             runs.append("")
     return runs if len(runs) > 1 else [*runs, ""]
+
+
+def can_match_a_name(segment: Segment) -> bool:
+    """Return whether some name matches: `[.]` stands only for `.`, which is not a name, and `[.].` for `..`."""
+    if not isinstance(segment, Wildcard) or STAR in segment.tokens or len(segment.tokens) not in (1, 2):
+        return True
+    return any(token not in (".", ONLY_DOT) for token in segment.tokens)
 
 
 def tokens_of(segment: str | Wildcard) -> Iterable[Token]:

@@ -12,6 +12,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -19,8 +20,13 @@ from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atom
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
 from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.freshness import Freshness
-from groundplan.knowledge.molecule import load_molecules
-from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.molecule import Molecule, MoleculeRelation, build_molecules, load_molecules
+from groundplan.knowledge.paths.requested_paths import (
+    PATH_CHARS_MAX,
+    PATHS_MAX,
+    parse_paths,
+    warn_about_outside_paths,
+)
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
 
@@ -31,7 +37,7 @@ sql = load_queries(__file__)
 
 
 class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The files, as an array or as text separated by commas or line breaks."""
+    """The files and folders, as an array or as text separated by commas or line breaks."""
 
     project_id: Name
     paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
@@ -62,6 +68,8 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
     version: int
     updated_by: str
     knowledge: str | UnsetType = UNSET
+    related_molecules: list[MoleculeRelation] | UnsetType = UNSET
+    changelog: list[ChangelogLine] | UnsetType = UNSET
     atoms: list[MatchedAtom]
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
@@ -78,6 +86,7 @@ class FileKnowledge(Struct, rename="camel"):
     molecules: list[MatchedMolecule]
     orphan_atoms: list[MatchedAtom]
     unmatched_paths: list[str]
+    warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -88,42 +97,41 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
         TooCostly: matching would take too long.
     """
     of_each = request.changelog_limit if request.include_changelog else None
-    return build_file_knowledge(tx, match_atoms(tx, _paths(request.paths)), of_each=of_each)
+    working_copy = tx.preferences.working_copy
+    paths = _paths(request.paths, working_copy)
+    answer = build_file_knowledge(tx, match_atoms(tx, paths), of_each=of_each)
+    root = None if working_copy is None else working_copy.root
+    answer.warnings = warn_about_outside_paths(paths, root) or UNSET
+    return answer
 
 
 def build_file_knowledge(
     tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None
 ) -> FileKnowledge:
-    """Return the knowledge of the atoms that match each path, with `of_each` entries of their changelogs."""
+    """Return the knowledge of the atoms that match each path, and of their molecules.
+
+    Each has the latest `of_each` entries of its changelog; None leaves the changelogs out.
+    """
     matched: dict[str, list[str]] = {}
     for path, atom_ids in found.items():
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _choose_first(tx, matched)
-    chosen_atoms = build_atoms(tx, load_atoms(tx, chosen))
+    atoms = build_atoms(tx, load_atoms(tx, chosen))
+    molecules = build_molecules(tx, load_molecules(tx, {atom.molecule_id for atom in atoms if atom.molecule_id}))
     entries: dict[str, list[ChangelogLine]] = {}
     if of_each is not None:
         entries = latest_entries(tx, KnowledgeEntityType.ATOM, chosen, of_each=of_each)
-    atoms = [
-        (atom.molecule_id, _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET)))
-        for atom in chosen_atoms
-    ]
-    molecules = [
-        MatchedMolecule(
-            id=row.id,
-            name=row.name,
-            version=row.version,
-            updated_by=row.updated_by,
-            knowledge=row.knowledge,
-            atoms=[atom for molecule_id, atom in atoms if molecule_id == row.id],
-        )
-        for row in load_molecules(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
-    ]
+        entries |= latest_entries(tx, KnowledgeEntityType.MOLECULE, [one.id for one in molecules], of_each=of_each)
+    members: dict[str | None, list[MatchedAtom]] = {None: []}
+    for atom in atoms:
+        shown = _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))
+        members.setdefault(atom.molecule_id, []).append(shown)
     return FileKnowledge(
-        molecules,
-        [atom for molecule_id, atom in atoms if molecule_id is None],
+        [_to_matched_molecule(one, members[one.id], entries.get(one.id, UNSET)) for one in molecules],
+        members[None],
         [path for path, atom_ids in found.items() if not atom_ids],
-        {"atoms": left_over} if left_over else UNSET,
+        left_out={"atoms": left_over} if left_over else UNSET,
     )
 
 
@@ -137,6 +145,21 @@ def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str],
         return list(matched), 0
     ids = tx.scalars(sql.first_matched_atoms, project_id=tx.project.id, ids=to_json_array(matched), at_most=at_most)
     return ids, len(matched) - at_most
+
+
+def _to_matched_molecule(
+    molecule: Molecule, atoms: list[MatchedAtom], changelog: list[ChangelogLine] | UnsetType
+) -> MatchedMolecule:
+    return MatchedMolecule(
+        id=molecule.id,
+        name=molecule.name,
+        version=molecule.version,
+        updated_by=molecule.updated_by,
+        knowledge=molecule.knowledge,
+        related_molecules=molecule.related_molecules,
+        changelog=changelog,
+        atoms=atoms,
+    )
 
 
 def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine] | UnsetType) -> MatchedAtom:
@@ -153,13 +176,13 @@ def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine
     )
 
 
-def _paths(given: str | list[Any]) -> list[str]:
+def _paths(given: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
     if isinstance(given, list):
         for index, path in enumerate(given):
             if not isinstance(path, str):
                 raise invalid_argument(("paths", index), "must be a string")
-    paths = parse_paths(given)
-    validate_value({"paths": paths})  # an array inside a string was not validated with the request
+    paths = parse_paths(given, working_copy)
+    validate_value({"paths": list(paths)})  # an array inside a string was not validated with the request
     if not paths:
         raise invalid_argument(("paths",), "contains no path; send at least one, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:

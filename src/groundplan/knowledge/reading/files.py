@@ -6,7 +6,7 @@ that cannot be matched is returned as unmatched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from groundplan.kernel.budget import trim
@@ -20,7 +20,7 @@ from groundplan.providers import FilesQuery
 
 def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
     """Return the knowledge about files of the current project."""
-    paths = parse_paths(asked.paths)
+    paths = parse_paths(asked.paths, tx.preferences.working_copy)
     found: dict[str, list[str]] = {path: [] for path in paths}
     with suppress(TooCostly):  # only knowledge.context reports it
         found |= match_atoms(tx, _limit_paths(paths))
@@ -29,12 +29,12 @@ def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
     return answer
 
 
-def _limit_paths(paths: Sequence[str]) -> list[str]:
+def _limit_paths(paths: Mapping[str, bool]) -> dict[str, bool]:
     """Return the first paths that are within the limits."""
-    accepted: list[str] = []
+    accepted: dict[str, bool] = {}
     room = PATHS_CHARS_MAX
-    for path in paths:
+    for path, is_folder in paths.items():
         if len(path) <= min(room, PATH_CHARS_MAX) and len(accepted) < PATHS_MAX:
-            accepted.append(path)
+            accepted[path] = is_folder
             room -= len(path)
     return accepted

@@ -35,6 +35,7 @@ from groundplan.knowledge.requests import (
 )
 from groundplan.knowledge.revision import advance_revision
 from groundplan.knowledge.words import build_word_index
+from groundplan.knowledge.writing.folder_patterns import warn_about_folder_patterns
 
 sql = load_queries(__file__)
 
@@ -61,6 +62,7 @@ class WrittenKnowledge(Struct):
 
     atom: Atom | UnsetType = UNSET
     molecule: Molecule | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET
 
 
 def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
@@ -73,7 +75,9 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
         OtherProject: the molecule or a related entity belongs to another project.
     """
     if request.entity_type is KnowledgeEntityType.ATOM:
-        return WrittenKnowledge(atom=_create_atom(tx, request))
+        atom = _create_atom(tx, request)
+        warnings = warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
+        return WrittenKnowledge(atom=atom, warnings=warnings)
     return WrittenKnowledge(molecule=_create_molecule(tx, request))
 
 

@@ -45,6 +45,7 @@ from groundplan.knowledge.requests import (
 from groundplan.knowledge.revision import advance_revision
 from groundplan.knowledge.words import build_word_index
 from groundplan.knowledge.writing.create import WrittenKnowledge
+from groundplan.knowledge.writing.folder_patterns import warn_about_folder_patterns
 
 R = TypeVar("R", AtomRow, MoleculeRow)
 
@@ -104,7 +105,9 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
     if request.entity_type is KnowledgeEntityType.ATOM:
-        return WrittenKnowledge(atom=_update_atom(tx, request, id_))
+        atom = _update_atom(tx, request, id_)
+        new_paths = () if request.paths is UNSET else atom.paths or ()
+        return WrittenKnowledge(atom=atom, warnings=warn_about_folder_patterns(new_paths, tx.preferences.working_copy))
     return WrittenKnowledge(molecule=_update_molecule(tx, request, id_))
 
 

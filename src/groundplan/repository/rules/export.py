@@ -86,10 +86,16 @@ def export(
 
 def _pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict[str, Piece], list[FileIssue]]:
     pieces, refused = {}, []
-    for subject in subjects:
+    written: set[tuple[str, str | None, str]] = set()  # the knowledge of molecules, by place
+    for one in subjects:
+        place = agents.file_for(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
+        text = place, one.part_of, one.molecule_knowledge
+        # The blocks of a file are read together, so the first of a molecule speaks for the others.
+        subject = replace(one, molecule_knowledge="") if text in written else one
         piece = render_piece(subject, form)
         if survives_round_trip(piece, subject, form):
             pieces[subject.atom_id] = piece
+            written.add(text)
         else:
             refused.append(FileIssue("", subject.atom_id, NOT_CARRIED))
     return pieces, refused

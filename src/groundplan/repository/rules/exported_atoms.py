@@ -30,20 +30,29 @@ def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
         NotFound: the project does not exist.
         KnowledgeMoving: the knowledge changed during every attempt.
     """
-    molecules = {molecule.id: molecule.name for molecule in _all(session, project, "molecule")}
+    molecules = {molecule.id: molecule for molecule in load_molecules(session, project)}
     return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
 
 
-def load_exported_atom(session: Session, atom: Any) -> ExportedAtom:
-    """Return a loaded atom for an export, with the name of its molecule."""
+def load_molecules(session: Session, project: str) -> list[Any]:
+    """Return all molecules of a project, sorted by name.
+
+    Raises:
+        NotFound: the project does not exist.
+        KnowledgeMoving: the knowledge changed during every attempt.
+    """
+    return _all(session, project, "molecule")
+
+
+def load_molecule_of(session: Session, atom: Any) -> Any:
+    """Return the molecule of a loaded atom, or None."""
     if atom.molecule_id is None:
-        return to_exported_atom(atom, None)
-    answer = session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False)
-    return to_exported_atom(atom, answer.molecule.name)
+        return None
+    return session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False).molecule
 
 
-def to_exported_atom(atom: Any, molecule: str | None) -> ExportedAtom:
-    """Convert an atom, given the name of its molecule."""
+def to_exported_atom(atom: Any, molecule: Any) -> ExportedAtom:
+    """Convert an atom, given its molecule or None."""
     return ExportedAtom(
         atom_id=atom.id,
         project_id=atom.project_id,
@@ -51,7 +60,8 @@ def to_exported_atom(atom: Any, molecule: str | None) -> ExportedAtom:
         name=atom.name,
         patterns=tuple(atom.paths),
         knowledge=atom.knowledge,
-        part_of=molecule,
+        part_of=None if molecule is None else molecule.name,
+        molecule_knowledge="" if molecule is None else molecule.knowledge,
         related=tuple((one.name, one.reason) for one in atom.related_atoms if one.name is not None),
     )
 

@@ -3,19 +3,27 @@
 A generated rule names its atom. If it was edited, the edit updates the atom, unless the atom changed too since the
 export: then a person must decide which is right. If it was not edited, it changes nothing and does not restore a
 deleted atom. Other rules are matched by name and patterns. If several rules match one atom, the first by path counts.
+
+A generated rule also has the knowledge of the molecule of its atom. A new atom joins the molecule of that name, which
+is created if there is none; an edit of this text updates the molecule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
-from groundplan.repository.rules.exported_atoms import load_exported_atom, resolve_project_id
+from groundplan.repository.rules.exported_atoms import (
+    load_molecule_of,
+    load_molecules,
+    resolve_project_id,
+    to_exported_atom,
+)
 from groundplan.repository.rules.formats.registry import RuleFormat, render_piece
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import Mark
@@ -44,6 +52,15 @@ class ImportedAtom:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedMolecule:
+    """A molecule and the first file that its knowledge was imported from."""
+
+    file: str
+    molecule_id: str
+    name: str
+
+
 @dataclass(slots=True)
 class ImportedRules:
     """The results of an import."""
@@ -52,6 +69,7 @@ class ImportedRules:
     updated: list[ImportedAtom] = field(default_factory=list)
     unchanged: list[ImportedAtom] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
+    molecules: list[ImportedMolecule] = field(default_factory=list)  # created or updated
 
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
@@ -62,12 +80,13 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
     """
     done = ImportedRules()
     atoms = _ProjectAtoms(session, project)
+    molecules = _ProjectMolecules(session, project, task, done)
     for one in read_rules(paths, form):
         if isinstance(one, SkippedFile):
             done.skipped.append(one)
             continue
         try:
-            _import_rule(session, atoms, one, task, form, done)
+            _import_rule(session, atoms, molecules, one, task, form, done)
         except Conflict as error:
             done.skipped.append(SkippedFile(one.file, error.message))
         except (Invalid, RuleViolated) as error:
@@ -77,7 +96,13 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
 
 
 def _import_rule(
-    session: Session, atoms: _ProjectAtoms, found: FoundRule, task: str, form: RuleFormat, done: ImportedRules
+    session: Session,
+    atoms: _ProjectAtoms,
+    molecules: _ProjectMolecules,
+    found: FoundRule,
+    task: str,
+    form: RuleFormat,
+    done: ImportedRules,
 ) -> None:
     atom = atoms.find_atom(found)
     mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
@@ -89,7 +114,8 @@ def _import_rule(
         return
     first = atoms.first_rule_for(found, atom)
     differing = {} if atom is None else _differences(found, atom)
-    if atom is not None and not differing:
+    edited_molecule = None if mark is None else _find_edited_molecule(session, found, mark, atom, form)
+    if atom is not None and not differing and edited_molecule is None:
         done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
     elif first is not found:
         done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
@@ -102,17 +128,21 @@ def _import_rule(
             paths=list(found.patterns),
             knowledge=found.rule.knowledge,
             createdByTaskId=task,
+            moleculeId=molecules.resolve(found),
         ).atom
         atoms.keep(created)
         done.created.append(ImportedAtom(found.file, created.id, created.name))
     elif mark is not None and not _is_unchanged_since_export(session, mark, atom, form):
         done.skipped.append(SkippedFile(found.file, BOTH_CHANGED))
     else:
-        updated = session.call(
-            "knowledge.update", entityType="atom", id=atom.id, version=atom.version, lastTaskId=task, **differing
-        ).atom
-        atoms.keep(updated)
-        done.updated.append(ImportedAtom(found.file, updated.id, updated.name))
+        if differing:
+            atom = session.call(
+                "knowledge.update", entityType="atom", id=atom.id, version=atom.version, lastTaskId=task, **differing
+            ).atom
+            atoms.keep(atom)
+        if edited_molecule is not None:
+            molecules.update(edited_molecule, found)
+        done.updated.append(ImportedAtom(found.file, atom.id, atom.name))
 
 
 def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
@@ -135,9 +165,78 @@ def _differences(found: FoundRule, atom: Any) -> dict[str, Any]:
 def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: RuleFormat) -> bool:
     """Return whether the atom still has the exported content."""
     # A new version can have the same content, for example after a confirmation.
-    return (
-        atom.version == mark.version or render_piece(load_exported_atom(session, atom), form).mark.sha256 == mark.sha256
-    )
+    if atom.version == mark.version:
+        return True
+    subject = to_exported_atom(atom, load_molecule_of(session, atom))
+    # In a file with several blocks, only the first of a molecule has the knowledge of the molecule.
+    subjects = (subject, replace(subject, molecule_knowledge=""))
+    return any(render_piece(one, form).mark.sha256 == mark.sha256 for one in subjects)
+
+
+def _find_edited_molecule(session: Session, found: FoundRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
+    """Return the molecule of the atom if the rule has an edit of its knowledge, else None.
+
+    It is an edit if the plan still has all that was exported; otherwise the text in the rule may just be outdated.
+    """
+    molecule = load_molecule_of(session, atom) if found.rule.molecule_knowledge else None
+    if molecule is None or found.rule.part_of != molecule.name:
+        return None
+    is_same = found.rule.molecule_knowledge == normalize_line_breaks(molecule.knowledge)
+    exported = render_piece(to_exported_atom(atom, molecule), form)
+    return None if is_same or exported.mark.sha256 != mark.sha256 else molecule
+
+
+class _ProjectMolecules:
+    """The molecules of a project by name."""
+
+    def __init__(self, session: Session, project: str, task: str, done: ImportedRules) -> None:
+        self._session = session
+        self._project = project
+        self._task = task
+        self._done = done
+
+    @cached_property
+    def _by_name(self) -> dict[str, Any]:
+        return {one.name: one for one in reversed(load_molecules(self._session, self._project))}
+
+    def resolve(self, found: FoundRule) -> str | None:
+        """Return the id of the molecule that a rule names, created if there is none, or None if it names none."""
+        if found.rule.part_of is None:
+            return None
+        name, knowledge = normalize_name(found.rule.part_of), found.rule.molecule_knowledge or ""
+        molecule = self._by_name.get(name)
+        if molecule is None:
+            molecule = self._by_name[name] = self._session.call(
+                "knowledge.create",
+                entityType="molecule",
+                projectId=self._project,
+                name=name,
+                knowledge=knowledge,
+                createdByTaskId=self._task,
+            ).molecule
+            self._report(molecule, found)
+        elif (
+            knowledge and not molecule.knowledge and any(one.molecule_id == molecule.id for one in self._done.molecules)
+        ):
+            self.update(molecule, found)  # created by a rule before that did not have the text
+        return str(molecule.id)
+
+    def update(self, molecule: Any, found: FoundRule) -> None:
+        """Give a molecule the knowledge that a rule has."""
+        updated = self._session.call(
+            "knowledge.update",
+            entityType="molecule",
+            id=molecule.id,
+            version=molecule.version,
+            knowledge=found.rule.molecule_knowledge,
+            lastTaskId=self._task,
+        ).molecule
+        self._by_name[updated.name] = updated
+        self._report(updated, found)
+
+    def _report(self, molecule: Any, found: FoundRule) -> None:
+        if all(one.molecule_id != molecule.id for one in self._done.molecules):
+            self._done.molecules.append(ImportedMolecule(found.file, molecule.id, molecule.name))
 
 
 class _ProjectAtoms:

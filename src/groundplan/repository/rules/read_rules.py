@@ -21,6 +21,7 @@ from groundplan.repository.rules.formats.registry import OWN_FILES, OwnFiles, Ru
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import Mark, RuleBlock, UnclosedBlock
 from groundplan.repository.rules.rule import Rule, parse_handwritten
+from groundplan.repository.working_copy import find_root
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -103,11 +104,10 @@ def _files(named: Path, form: RuleFormat) -> Iterator[Path]:
 def _root(named: Path) -> Path:
     """Return the root of the working copy that contains a path."""
     path = Path(os.path.normpath(named.absolute()))
-    is_folder = path.is_dir()
-    for above in (path, *path.parents) if is_folder else path.parents:
-        if _exists(above / ".git"):
-            return above
-    if is_folder:
+    folder = path if path.is_dir() else path.parent
+    if root := find_root(folder):
+        return root
+    if folder is path:
         return path
     return Path.cwd() if path.is_relative_to(Path.cwd()) else path.parent
 

@@ -4,11 +4,13 @@
     > Files: `src/pages/checkout/**`
     > Part of: Pages
     > Related: Cart (shares the price formatter)
+    >
+    > All pages use the shared layout.
 
     Locales come from the registry, not from local files.
 
-The lines below the heading are generated for readers. Only `Files` is read back, and it is only written if the format
-has no other place for the patterns.
+The quotation below the heading is generated. `Files` is only written if the format has no other place for the patterns.
+The rest of it, after an empty line, is the knowledge of the molecule. `Related` is not read back.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 
 FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX = "> Files: ", "> Part of: ", "> Related: "
+QUOTE = ">"
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
 _CODE_FENCE = re.compile(r" {0,3}(```+|~~~+)")
@@ -40,6 +43,7 @@ class ExportedAtom:
     knowledge: str
     part_of: str | None = None
     related: tuple[tuple[str, str], ...] = ()  # names and reasons
+    molecule_knowledge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,8 @@ class Rule:
     knowledge: str
     name: str | None = None
     patterns: tuple[str, ...] | None = None
+    part_of: str | None = None
+    molecule_knowledge: str | None = None
 
 
 def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
@@ -62,6 +68,9 @@ def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
         lines.append(
             RELATED_PREFIX + "; ".join(f"{name} ({' '.join(reason.split())})" for name, reason in subject.related)
         )
+    if subject.part_of is not None and subject.molecule_knowledge:
+        quoted = normalize_line_breaks(subject.molecule_knowledge).split("\n")
+        lines += [QUOTE, *(f"{QUOTE} {line}" if line else QUOTE for line in quoted)]
     if subject.knowledge:
         lines += ["", normalize_line_breaks(subject.knowledge)]
     return "".join(f"{line}\n" for line in lines)
@@ -72,15 +81,21 @@ def parse_generated(body: str) -> Rule:
     first, lines, rest = _parts(body)
     if not first:
         return Rule(rest.strip())
-    patterns = None
+    patterns = part_of = quoted = None
+    if QUOTE in lines:
+        begin = lines.index(QUOTE)
+        quoted = "\n".join(line.removeprefix(QUOTE).removeprefix(" ") for line in lines[begin:]).strip()
+        lines = lines[:begin]
     for line in lines:
         if line.startswith(FILES_PREFIX):
             patterns = tuple(_parse_code_spans(line)) or None
-    return Rule(rest.strip(), first[2:].strip() or None, patterns)
+        elif line.startswith(PART_OF_PREFIX):
+            part_of = line.removeprefix(PART_OF_PREFIX).strip() or None
+    return Rule(rest.strip(), first[2:].strip() or None, patterns, part_of, quoted)
 
 
 def list_display_lines(body: str) -> list[str]:
-    """Return the lines of a generated text that are never read back."""
+    """Return the lines of a generated text about the molecule and relations, which an atom cannot take in."""
     return [line for line in _parts(body)[1] if not line.startswith(FILES_PREFIX)]
 
 
@@ -95,6 +110,11 @@ def _parts(body: str) -> tuple[str, list[str], str]:
         lines.append(line)
         rest = behind
         line, _, behind = rest.partition("\n")
+    if line == QUOTE and any(one.startswith(PART_OF_PREFIX) for one in lines):
+        while line.startswith(QUOTE):
+            lines.append(line)
+            rest = behind
+            line, _, behind = rest.partition("\n")
     return first, lines, rest
 
 
@@ -120,7 +140,7 @@ def parse_handwritten(body: str) -> Rule:
 
 
 def normalize_rule(rule: Rule) -> Rule:
-    """Return a rule with the normalized name and patterns that the plan stores."""
+    """Return the part of a rule that is of its atom, with the normalized name and patterns that the plan stores."""
     return Rule(
         rule.knowledge,
         None if rule.name is None else normalize_name(rule.name),

@@ -75,6 +75,7 @@ class Invocation:
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
+        from groundplan.repository.working_copy import WorkingCopy
         from groundplan.surfaces.vocabularies import CliVocabulary
 
         settings = self.settings
@@ -82,7 +83,7 @@ class Invocation:
         if is_new and reads_only:
             raise FileMissing(settings.db)
         actor = settings.actor(get_user_name, ActorKind.PERSON)
-        preferences = settings.preferences(CliVocabulary(OPERATIONS))
+        preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
         with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
             if is_new and not self.as_json:
                 with suppress(OSError):  # stderr is closed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from groundplan.repository.rules import marks
@@ -65,7 +65,7 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
     """
     rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
-        return Rule(rule.knowledge, rule.name, own.patterns(front_matter.parse_fields(piece.front)))
+        return replace(rule, patterns=own.patterns(front_matter.parse_fields(piece.front)))
     return rule
 
 
@@ -73,4 +73,10 @@ def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -
     """Return whether parsing a piece gives back its atom, so that an import can find it."""
     if form is RuleFormat.AGENTS and marks.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
-    return parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)
+    return parse_piece(piece, form) == Rule(
+        normalize_line_breaks(subject.knowledge),
+        subject.name,
+        subject.patterns,
+        subject.part_of,
+        normalize_line_breaks(subject.molecule_knowledge) or None,
+    )

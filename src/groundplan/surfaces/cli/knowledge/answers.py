@@ -16,6 +16,7 @@ from groundplan.knowledge.reading.context import FileKnowledge, MatchedAtom
 from groundplan.knowledge.reading.list import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
+    WARNINGS,
     Each,
     Fields,
     Lines,
@@ -36,7 +37,13 @@ def format_context(answer: FileKnowledge) -> Iterator[Part]:
     """Yield the knowledge about some files: molecules with their atoms, then atoms without a molecule."""
     for molecule in answer.molecules:
         yield molecule.name
-        yield from indent((molecule.knowledge or "").splitlines())
+        yield from indent(
+            (
+                *(molecule.knowledge or "").splitlines(),
+                *(f"-> {_format_relation(one)}" for one in molecule.related_molecules or ()),
+                *map(_format_entry, molecule.changelog or ()),
+            )
+        )
         for atom in molecule.atoms:
             yield from indent(_format_matched_atom(atom))
     for atom in answer.orphan_atoms:
@@ -113,6 +120,7 @@ MOLECULE = ("{name}", Fields("id, version", _list_relations, ("task", _format_ta
 ENTITY = (Each("atom", *ATOM), Each("molecule", *MOLECULE))
 CONTEXT = (
     format_context,
+    WARNINGS,
     Lines("unmatched_paths", title="No knowledge about:"),
     When("unmatched_paths", f"Next: {CREATE} --project PROJECT --task TASK"),
 )
@@ -135,8 +143,8 @@ RENDERERS = {
         note_no_results,
     ),
     "knowledge.context": View(*CONTEXT),
-    "knowledge.create": View(*ENTITY),
-    "knowledge.update": View(*ENTITY),
+    "knowledge.create": View(*ENTITY, WARNINGS),
+    "knowledge.update": View(*ENTITY, WARNINGS),
     "knowledge.delete": View(
         "Deleted {deleted}.",
         When("orphaned_atoms", "Atoms now without a molecule: {orphaned_atoms}"),

@@ -114,6 +114,7 @@ def import_rules(
         "updated": [_describe_imported(one) for one in done.updated],
         "unchanged": [_describe_imported(one) for one in done.unchanged],
         "skipped": [{"file": one.file, "reason": one.reason} for one in done.skipped],
+        "molecules": [{"file": one.file, "moleculeId": one.molecule_id, "name": one.name} for one in done.molecules],
     }
 
     def draw() -> None:
@@ -191,6 +192,7 @@ def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
     View(
         Lines("created", "created  {name}  ({file})"),
         Lines("updated", "updated  {name}  ({file})"),
+        Lines("molecules", "molecule  {name}  ({file})"),
         f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
         f"{len(done.skipped)} skipped ({rules_format}).",
         Lines("skipped", "{file}: {reason}", title="Skipped:"),

@@ -42,12 +42,14 @@ Options:
                          Default: agent.
   --owner NAME           The person who owns the projects that the agent
                          creates; needed for that with --access members.
+  --repo DIR             The repository that paths of files are in.
+                         Default: the one around this folder, if any.
   --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
   --config FILE          Configuration file.
                          Default: groundplan.yaml here, if it exists.
   --help                 Show this and exit.
 """
-_FLAGS = ("db", "agent", "tools", "access", "kind", "owner", "max-answer-tokens", "config")
+_FLAGS = ("db", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
 _KINDS = ("agent", "person")
 
 
@@ -75,6 +77,9 @@ def _serve(given: dict[str, str]) -> int:
     if kind not in _KINDS:
         raise _usage(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
     tokens_max = _tokens_max(given.get("max-answer-tokens"))
+    repo = given.get("repo")
+    if repo is not None:
+        _refuse_missing_folder(repo)
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
         raise _usage("MCP needs standard input and output, and one of them is closed")
@@ -84,7 +89,7 @@ def _serve(given: dict[str, str]) -> int:
     sessions: list[Session] = []
 
     def build() -> Tools:
-        session = _open_session(settings, kind, given.get("owner"), tokens_max)
+        session = _open_session(settings, kind, given.get("owner"), tokens_max, repo)
         sessions.append(session)
         return _build_tools(session, settings)
 
@@ -106,11 +111,14 @@ def _will_open(db: str) -> bool:
     return is_ready(db)
 
 
-def _open_session(settings: Settings, kind: str, owner: str | None, tokens_max: int | None) -> Session:
+def _open_session(
+    settings: Settings, kind: str, owner: str | None, tokens_max: int | None, repo: str | None
+) -> Session:
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.open_store import open_store
+    from groundplan.repository.working_copy import WorkingCopy
     from groundplan.session import Session
     from groundplan.surfaces.vocabularies import McpVocabulary
 
@@ -118,7 +126,11 @@ def _open_session(settings: Settings, kind: str, owner: str | None, tokens_max: 
     return Session(
         open_store(settings.db, build_schema),
         settings.actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
-        preferences=settings.preferences(McpVocabulary(OPERATIONS), answer_tokens_max=cap),
+        preferences=settings.preferences(
+            McpVocabulary(OPERATIONS),
+            answer_tokens_max=cap,
+            working_copy=WorkingCopy(repo or ".", starts_at_root=True, is_chosen=repo is not None),
+        ),
     )
 
 
@@ -161,6 +173,13 @@ def _tokens_max(given: str | None) -> int | None:
     if not (given.isascii() and given.isdigit() and len(given) <= 9):
         raise _usage(f"--max-answer-tokens must be a whole number, 0 for no limit, not {quote_text(given)}")
     return int(given)
+
+
+def _refuse_missing_folder(repo: str) -> None:
+    from pathlib import Path
+
+    if not repo or not Path(repo).is_dir():
+        raise _usage(f"--repo must be an existing folder, not {quote_text(repo)}")
 
 
 def _usage(sentence: str, **details: Any) -> GroundplanError:
