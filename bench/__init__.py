@@ -1,1 +1,1 @@
-"""How fast, how small and how fair Groundplan is, measured against the least that could do the same."""
+"""Benchmarks of speed, size and fairness, compared with the smallest programs that do the same."""

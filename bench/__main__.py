@@ -1,4 +1,4 @@
-"""Measure and print one table: `python -m bench`, or only some parts: `python -m bench start ping`."""
+"""Run all benchmarks and print one table: `python -m bench`. Run some of them: `python -m bench start ping`."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from importlib import import_module
 from pathlib import Path
 
 from bench.options import QUICK_SIZES, SIZES, Options
-from bench.report import Result, table
+from bench.report import Result, format_table
 
-# Where each part is; loaded when it is wanted, for some need more than others.
+# The module and function of each part. They are imported on demand, because some need more dependencies than others.
 PARTS = {
-    "start": "stdio:start",
-    "memory": "stdio:memory",
-    "ping": "stdio:ping",
-    "calls": "stdio:calls",
-    "fairness": "fairness:part",
-    "tokens": "tokens:part",
-    "build": "building:part",
-    "work": "work:part",
-    "plan": "planning:part",
-    "claims": "claims:part",
-    "containers": "containers:part",
-    "patterns": "patterns:part",
-    "knowledge": "knowledge:part",
-    "context": "context:part",
-    "purpose": "purpose:part",
-    "pictures": "pictures:part",
-    "freshness": "freshness:part",
-    "postgres": "postgres:part",
+    "start": "stdio:measure_start",
+    "memory": "stdio:measure_memory",
+    "ping": "stdio:measure_ping",
+    "calls": "stdio:measure_calls",
+    "fairness": "fairness:run",
+    "tokens": "tokens:run",
+    "build": "building:run",
+    "work": "work:run",
+    "plan": "planning:run",
+    "claims": "claims:run",
+    "containers": "containers:run",
+    "patterns": "patterns:run",
+    "knowledge": "knowledge:run",
+    "context": "context:run",
+    "purpose": "purpose:run",
+    "pictures": "pictures:run",
+    "freshness": "freshness:run",
+    "postgres": "postgres:run",
 }
 
 
 def main() -> int:
-    """Run the parts that were asked for, one after the other: two at once would measure each other."""
-    given = _arguments()
+    """Run the selected parts one after the other, because parts that run at once would slow down each other."""
+    given = _parse_arguments()
     results: list[Result] = []
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundplan-bench-")))
@@ -54,54 +54,60 @@ def main() -> int:
         for name in given.parts or PARTS:
             begin = time.monotonic()
             print(f"measuring {name} …", end=" ", file=sys.stderr, flush=True)
-            results += _part(name)(options)
+            results += _load_part(name)(options)
             print(f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
     if given.json:
-        print(json.dumps({"machine": _machine(), "results": [result.as_data() for result in results]}, indent=2))
+        print(
+            json.dumps({"machine": _describe_machine(), "results": [result.to_data() for result in results]}, indent=2)
+        )
     else:
-        print(table(results))
-        print("\n" + ", ".join(f"{name} {value}" for name, value in _machine().items()))
+        print(format_table(results))
+        print("\n" + ", ".join(f"{name} {value}" for name, value in _describe_machine().items()))
     return 0
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"any of {', '.join(PARTS)}; all of them by default")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds, small graphs: a first impression")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds, small graphs")
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long the races run")
-    parser.add_argument("--processes", type=int, default=8, help="how many take part in them")
+    parser.add_argument("--processes", type=int, default=8, help="number of processes in the races")
     parser.add_argument(
-        "--sizes", type=_sizes, help=f"nodes of the graphs; {_shown(SIZES)} by default, {_shown(QUICK_SIZES)} if quick"
+        "--sizes",
+        type=_parse_sizes,
+        help=f"nodes of the graphs; {_format_sizes(SIZES)} by default, {_format_sizes(QUICK_SIZES)} if quick",
     )
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the graphs here, and use those that are here")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the graphs here, and reuse existing ones")
     parser.add_argument(
-        "--spread", action="store_true", help="let the system choose the cores for round trips: closer to life, noisier"
+        "--spread",
+        action="store_true",
+        help="let the system choose the cores for round trips: more realistic, more noise",
     )
     given = parser.parse_args()
     if unknown := set(given.parts) - PARTS.keys():
-        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
     return given
 
 
-def _sizes(text: str) -> tuple[int, ...]:
+def _parse_sizes(text: str) -> tuple[int, ...]:
     sizes = tuple(sorted({int(word) for word in text.split(",")}))
     if sizes[0] < SIZES[0]:
         raise argparse.ArgumentTypeError(f"the smallest graph has {SIZES[0]} nodes")
     return sizes
 
 
-def _shown(sizes: tuple[int, ...]) -> str:
+def _format_sizes(sizes: tuple[int, ...]) -> str:
     return ",".join(map(str, sizes))
 
 
-def _part(name: str) -> Callable[[Options], list[Result]]:
+def _load_part(name: str) -> Callable[[Options], list[Result]]:
     module, function = PARTS[name].split(":")
     part: Callable[[Options], list[Result]] = getattr(import_module(f"bench.{module}"), function)
     return part
 
 
-def _machine() -> dict[str, str | int | None]:
+def _describe_machine() -> dict[str, str | int | None]:
     return {
         "Python": platform.python_version(),
         "SQLite": sqlite3.sqlite_version,

@@ -1,4 +1,4 @@
-"""How long it takes to plan whole projects in batches of 1,000, how much memory, and how large the file gets."""
+"""Measure the time, the memory and the file size of planning whole projects in batches of 1,000."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SECONDS_MAX = 600.0  # minutes, not hours
 MEMORY_MB_MAX = 300.0
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark. The other parts use the graphs; those that were kept from an earlier run keep their figures."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part. Graphs that were kept from an earlier run keep their figures."""
     results = []
     for size in options.sizes:
-        path = graphs.built(options, size)
-        build = graphs.how_built(options, size)
+        path = graphs.ensure_graph(options, size)
+        build = graphs.read_build(options, size)
         is_judged = size == JUDGED_SIZE
         seconds, memory = (SECONDS_MAX, MEMORY_MB_MAX) if is_judged else (None, None)
         results += [

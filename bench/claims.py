@@ -1,4 +1,4 @@
-"""Many agents at one file: each claims the best node, resolves it with evidence, and comes back for the next."""
+"""Measure many agents that use one file: each claims the best node, resolves it with evidence, and repeats."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections import Counter
 
 import groundplan
 from bench.fairness import QUICK_S
-from bench.graphs import PROJECT, copied
+from bench.graphs import PROJECT, copy_graph
 from bench.options import Options
-from bench.race import RATIO_MIN, Limit, race, shared
+from bench.race import RATIO_MIN, Limit, count_shared_turns, race
 from bench.report import Result
 
-SIZE_MAX = 100_000  # enough work for every racer; how large the graph is does not matter here
+SIZE_MAX = 100_000  # enough work for every racer; a larger graph makes no difference
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     size = max((size for size in options.sizes if size <= SIZE_MAX), default=options.sizes[0])
     seconds = min(QUICK_S, options.seconds) if options.quick else options.seconds
-    with copied(options, size) as copy:
+    with copy_graph(options, size) as copy:
         with groundplan.open(str(copy.graph), actor="ada") as plan:
-            before = _resolved(plan)
-        logs = race(copy.graph, options.processes, cycle, Limit(seconds=seconds))
+            before = _count_resolved(plan)
+        logs = race(copy.graph, options.processes, claim_and_resolve, Limit(seconds=seconds))
         with groundplan.open(str(copy.graph), actor="ada") as plan:
-            recorded = _resolved(plan) - before
-    got = shared(logs)
+            recorded = _count_resolved(plan) - before
+    got = count_shared_turns(logs)
     claimed = Counter(node_id for log in logs for node_id in log.notes)
     errors = sum(len(log.errors) for log in logs)
     name = f"{options.processes} processes, {got.seconds:.0f} s, {size:,} nodes"
@@ -38,8 +38,8 @@ def part(options: Options) -> list[Result]:
     ]
 
 
-def cycle(plan: groundplan.Session, name: str, done: int) -> str | None:
-    """Claim a node and resolve it; its id."""
+def claim_and_resolve(plan: groundplan.Session, name: str, done: int) -> str | None:
+    """Claim a node, resolve it and return its id; None if no node is left."""
     offers = plan.call("work.claim", project=PROJECT, claim=True).nodes
     if not offers:
         return None
@@ -49,6 +49,6 @@ def cycle(plan: groundplan.Session, name: str, done: int) -> str | None:
     return node_id
 
 
-def _resolved(plan: groundplan.Session) -> int:
+def _count_resolved(plan: groundplan.Session) -> int:
     resolved: int = plan.call("work.open", project=PROJECT).summary.resolved
     return resolved

@@ -1,4 +1,4 @@
-"""The container dialect on the graphs of the work part: next task, advance and get, beside `graph_next` and a claim."""
+"""Compare the container tools (next task, advance, get) with `graph_next` and a claim, on the graphs of `work`."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from typing import Any
 import groundplan
 from bench import graphs
 from bench.options import Options
-from bench.peers import groundplan as server_at
+from bench.peers import start_groundplan
 from bench.report import Result
-from bench.rounds import Step, Times, interleaved, medians_ms, one_core
-from bench.ways import Way, over_stdio
+from bench.rounds import Step, Times, compute_medians_ms, pin_to_one_core, run_interleaved
+from bench.transports import Transport, connect_stdio
 
 ROUNDS = 600  # usual rounds of each kind
 CYCLES = 300
 WARM_UP = 40
-FEATURES = 5  # of tasks that are more important than all others, so that they are offered
-LOOKED_AT = 32  # tasks that are asked for, from all over the graph
+FEATURES = 5  # with tasks of higher priority than all others, so that they are offered
+LOOKED_AT = 32  # requested tasks, spread over the graph
 SIZE_MIN, SIZE_MAX = 1_000, 100_000
 
 FLAT_RATIO_MAX = 1.5
 DIALECT_RATIO_MAX = 2.0
 
-# What each of ours is compared with.
+# The graph tool with which each container tool is compared.
 GRAPH = {"get_next_task": "graph_next", "query_container get": "graph_next", "advance": "claim"}
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     sizes = [size for size in options.sizes if SIZE_MIN <= size <= SIZE_MAX]
     sets: dict[int, list[Times]] = {}
-    with one_core(spread=options.spread):
+    with pin_to_one_core(spread=options.spread):
         for _ in range(options.process_sets):
             for size in sizes:
-                sets.setdefault(size, []).append(_measured(options, size))
-    found = {size: medians_ms(times) for size, times in sets.items()}
-    return [*_dialects(found), *_flatness(found)]
+                sets.setdefault(size, []).append(_measure(options, size))
+    found = {size: compute_medians_ms(times) for size, times in sets.items()}
+    return [*_compare_dialects(found), *_compare_sizes(found)]
 
 
-def _measured(options: Options, size: int) -> Times:
-    cycles = options.rounds_of_a_set(CYCLES)
-    with graphs.copied(options, size) as copy:
+def _measure(options: Options, size: int) -> Times:
+    cycles = options.count_rounds_of_a_set(CYCLES)
+    with graphs.copy_graph(options, size) as copy:
         _fill(copy.graph, WARM_UP + cycles)
-        with server_at(copy.graph, "--tools", "work,containers") as server:
-            way = over_stdio(server.begin())
-            asking = list(_questions(options, way, size))
-            interleaved(WARM_UP, asking)
-            times = interleaved(options.rounds_of_a_set(ROUNDS), asking)
-            interleaved(WARM_UP, _changes(way))
-            return times | interleaved(cycles, _changes(way))
+        with start_groundplan(copy.graph, "--tools", "work,containers") as server:
+            transport = connect_stdio(server.begin())
+            asking = list(_make_reads(options, transport, size))
+            run_interleaved(WARM_UP, asking)
+            times = run_interleaved(options.count_rounds_of_a_set(ROUNDS), asking)
+            run_interleaved(WARM_UP, _make_writes(transport))
+            return times | run_interleaved(cycles, _make_writes(transport))
 
 
 def _fill(db: Path, tasks: int) -> None:
-    """Features with so many tasks in all, more important than what the graph has."""
+    """Create features with this number of tasks in total, of higher priority than the rest of the graph."""
     with groundplan.open(str(db), actor="ada") as plan:
         for feature in range(FEATURES):
             made = plan.call(
@@ -73,41 +73,43 @@ def _fill(db: Path, tasks: int) -> None:
                 )
 
 
-def _questions(options: Options, way: Way, size: int) -> Iterator[Step]:
-    yield _asked(way, "graph_next", [way.line("graph_next", {"project": graphs.PROJECT})])
-    yield _asked(way, "get_next_task", [way.line("get_next_task", {"projectId": graphs.PROJECT})])
+def _make_reads(options: Options, transport: Transport, size: int) -> Iterator[Step]:
+    yield _make_step(transport, "graph_next", [transport.prepare("graph_next", {"project": graphs.PROJECT})])
+    yield _make_step(transport, "get_next_task", [transport.prepare("get_next_task", {"projectId": graphs.PROJECT})])
     numbers = [(size - 1) * step // LOOKED_AT for step in range(LOOKED_AT)]
-    ids = graphs.ids(graphs.built(options, size), numbers)
+    ids = graphs.find_ids(graphs.ensure_graph(options, size), numbers)
     get = [{"operation": "get", "containerType": "task", "id": one} for one in ids]
-    yield _asked(way, "query_container get", [way.line("query_container", one) for one in get])
+    yield _make_step(transport, "query_container get", [transport.prepare("query_container", one) for one in get])
     project = {"operation": "get", "containerType": "project", "id": graphs.PROJECT}
-    yield _asked(way, "get of the project, with counts", [way.line("query_container", project)])
+    yield _make_step(transport, "get of the project, with counts", [transport.prepare("query_container", project)])
 
 
-def _asked(way: Way, name: str, lines: Sequence[Any]) -> Step:
+def _make_step(transport: Transport, name: str, lines: Sequence[Any]) -> Step:
     turns = cycle(lines)
-    return Step(name, lambda: way.send(next(turns)), check=way.read)
+    return Step(name, lambda: transport.send(next(turns)), check=transport.read)
 
 
-def _changes(way: Way) -> Sequence[Step]:
-    """Take a node in each dialect; the container dialect is told before, and not timed, which one."""
-    claim = way.line("graph_next", {"project": graphs.PROJECT, "claim": True})
+def _make_writes(transport: Transport) -> Sequence[Step]:
+    """Return the steps that take a node with each tool. The task to advance is found before the timing starts."""
+    claim = transport.prepare("graph_next", {"project": graphs.PROJECT, "claim": True})
     lines: list[Any] = []
 
     def choose() -> None:
-        task = way.read(way.send(way.line("get_next_task", {"projectId": graphs.PROJECT})))["data"]
-        lines.append(way.line("advance", {"containerType": "task", "id": task["id"], "version": task["version"]}))
+        task = transport.read(transport.send(transport.prepare("get_next_task", {"projectId": graphs.PROJECT})))["data"]
+        lines.append(
+            transport.prepare("advance", {"containerType": "task", "id": task["id"], "version": task["version"]})
+        )
 
     def check(answer: Any) -> None:
-        assert way.read(answer)["data"]["transition"]["to"] == "ACTIVE"
+        assert transport.read(answer)["data"]["transition"]["to"] == "ACTIVE"
 
     return (
-        Step("claim", lambda: way.send(claim), check=way.read),
-        Step("advance", lambda: way.send(lines[-1]), before=choose, check=check),
+        Step("claim", lambda: transport.send(claim), check=transport.read),
+        Step("advance", lambda: transport.send(lines[-1]), before=choose, check=check),
     )
 
 
-def _dialects(found: dict[int, dict[str, float]]) -> Iterator[Result]:
+def _compare_dialects(found: dict[int, dict[str, float]]) -> Iterator[Result]:
     for operation in (*GRAPH, "get of the project, with counts"):
         for size, took in found.items():
             against = GRAPH.get(operation)
@@ -116,7 +118,7 @@ def _dialects(found: dict[int, dict[str, float]]) -> Iterator[Result]:
             yield Result("containers", f"{operation}, {size:,}", took[operation], "ms", base, against or "", bar)
 
 
-def _flatness(found: dict[int, dict[str, float]]) -> Iterator[Result]:
+def _compare_sizes(found: dict[int, dict[str, float]]) -> Iterator[Result]:
     least, *_, most = found if len(found) > 1 else (0, 0)
     if not most:
         return

@@ -1,7 +1,7 @@
-"""What a consumer waits for when it asks for the facts: a whole view, beside the bare reads that it is made of.
+"""Measure a whole view of the facts, compared with the plain reads that it needs.
 
-In-process and with nothing left out, on SQLite and on PostgreSQL: there as the app role under row level security, for a
-member with a stored role, beside the same reads by the superuser, whom no policy concerns.
+The view is read in-process and complete, on SQLite and on PostgreSQL. On PostgreSQL a member with a stored role reads
+it as the app role under row level security, and the superuser, to whom no policy applies, does the plain reads.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import psycopg
 
 import groundplan
 from bench.options import Options
-from bench.peers import groundplan as server_at
+from bench.peers import start_groundplan
 from bench.report import Result
-from bench.rounds import Step, interleaved, medians_ms
+from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.context.resolve import sql
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
@@ -42,7 +42,7 @@ VIEW_MS_MAX = {SQLITE: 15.0, POSTGRES: 30.0}
 RATIO_MAX = 3.0
 LISTING_TOKENS_MAX = 1_200
 
-# What a view is read from, in its order. Each of them but the first is about the run that the first one found.
+# The queries of a view, in order. The first one finds the run, the others read its rows.
 READS = (
     sql.latest_committed,
     sql.sources_of_run,
@@ -56,41 +56,41 @@ READS = (
 Fetch = Callable[[Query, dict[str, Any]], list[tuple[Any, ...]]]
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        took = {SQLITE: _on_sqlite(options, Path(folder) / "plan.db"), POSTGRES: _on_postgres(options)}
-        listing = _listing(Path(folder) / "listed.db")
+        took = {SQLITE: _measure_sqlite(options, Path(folder) / "plan.db"), POSTGRES: _measure_postgres(options)}
+        listing = _list_tools(Path(folder) / "listed.db")
     size = f"{INPUTS} inputs, {SOURCES} sources, {CONSTRAINTS} constraints"
     results = []
     for engine, times in took.items():
         view, raw = times["view"], times["raw"]
         results += [
             Result("context", f"view of {size}, in-process, {engine}", view, "ms", bar=VIEW_MS_MAX[engine]),
-            Result("context", f"view beside its bare reads, {engine}", view, "ms", raw, "fetchall", RATIO_MAX),
+            Result("context", f"view compared with its plain reads, {engine}", view, "ms", raw, "fetchall", RATIO_MAX),
         ]
     what = f"tools/list, context; tools: {len(listing)}"
-    return [*results, Result("context", what, _tokens({"tools": listing}), "tokens", bar=LISTING_TOKENS_MAX)]
+    return [*results, Result("context", what, _count_tokens({"tools": listing}), "tokens", bar=LISTING_TOKENS_MAX)]
 
 
-def _on_sqlite(options: Options, db: Path) -> dict[str, float]:
+def _measure_sqlite(options: Options, db: Path) -> dict[str, float]:
     with groundplan.open(str(db), actor="ada") as session:
         _fill(session)
         with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as bare:
-            return _measured(options, session, lambda query, values: bare.execute(query.sqlite, values).fetchall())
+            return _measure(options, session, lambda query, values: bare.execute(query.sqlite, values).fetchall())
 
 
-def _on_postgres(options: Options) -> dict[str, float]:
+def _measure_postgres(options: Options) -> dict[str, float]:
     server = start_server()
     try:
         with PostgresEngine.on(server, "bench") as engine:
             owner = engine.session("ada")
             _fill(owner)
             owner.call("member.add", scopeId=SCOPE, userId=MEMBER, role=ROLE)
-            engine.as_owner("ANALYZE")  # as autovacuum does it; this server has none
+            engine.as_owner("ANALYZE")  # autovacuum is off on this server
             in_schema = f"-c search_path={SCHEMA_NAME}"
             with psycopg.connect(engine.superuser_url, autocommit=True, options=in_schema) as bare:
-                return _measured(
+                return _measure(
                     options,
                     Session(engine.store, person(MEMBER)),
                     lambda query, values: bare.execute(query.postgres.encode(), values).fetchall(),
@@ -99,7 +99,7 @@ def _on_postgres(options: Options) -> dict[str, float]:
         server.stop()
 
 
-def _measured(options: Options, session: Session, fetch: Fetch) -> dict[str, float]:
+def _measure(options: Options, session: Session, fetch: Fetch) -> dict[str, float]:
     view = session.context.resolve_context_view(SCOPE)
     projects = session.call("project.list").projects
     values = {"tenant_id": "local", "project_id": projects[0].id, "run_id": view.run.id}
@@ -110,7 +110,7 @@ def _measured(options: Options, session: Session, fetch: Fetch) -> dict[str, flo
 
     def check_view(answer: Any) -> None:
         counts = (len(answer.inputs_by_pointer), len(answer.sources_by_id), len(answer.constraints))
-        assert counts == (INPUTS, SOURCES, CONSTRAINTS), "a part of the facts is missing"
+        assert counts == (INPUTS, SOURCES, CONSTRAINTS), "some facts are missing"
 
     def check_rows(count: int) -> None:
         assert count == rows, "these are not the rows of the view"
@@ -119,16 +119,16 @@ def _measured(options: Options, session: Session, fetch: Fetch) -> dict[str, flo
         Step("view", lambda: session.call("context.view", scopeId=SCOPE), check=check_view),
         Step("raw", read, check=check_rows),
     )
-    interleaved(WARM_UP, steps)
-    return medians_ms([interleaved(options.rounds(ROUNDS), steps)])
+    run_interleaved(WARM_UP, steps)
+    return compute_medians_ms([run_interleaved(options.count_rounds(ROUNDS), steps)])
 
 
 def _fill(session: Session) -> None:
-    """A committed run of the size that is measured: every input has links, values of all kinds, some of none."""
+    """Commit a run of the measured size, in which every input has links, with values of all kinds and some UNSET."""
     run_id = session.context.create_draft_run(SCOPE).id
     sources = [
         {
-            "id": _source(number),
+            "id": _make_source_id(number),
             "kind": "url",
             "title": f"Survey {number} of the western valley",
             "uri": f"https://example.org/surveys/{number}",
@@ -145,14 +145,14 @@ def _fill(session: Session) -> None:
         "context.edit",
         runId=run_id,
         sources=sources,
-        inputs=list(_inputs()),
-        constraints=list(_constraints()),
+        inputs=list(_generate_inputs()),
+        constraints=list(_generate_constraints()),
         artifacts=artifacts,
     )
     session.context.commit_run(run_id, allow_partial=True)
 
 
-def _inputs() -> Iterator[dict[str, Any]]:
+def _generate_inputs() -> Iterator[dict[str, Any]]:
     for number in range(INPUTS):
         yield {
             "pointer": f"/area{number % 20}/group{number % 7}/field{number}",
@@ -160,27 +160,27 @@ def _inputs() -> Iterator[dict[str, Any]]:
             "domain": "site",
             "required": number % 3 == 0,
             "fieldType": "text",
-            **_value(number),
+            **_choose_value(number),
             "provenance": "source-backed",
             "evidenceSnippet": "as measured on the ground, within two metres",
-            "sourceIds": [_source((number + step) % SOURCES) for step in range(SOURCES_OF_AN_INPUT)],
+            "sourceIds": [_make_source_id((number + step) % SOURCES) for step in range(SOURCES_OF_AN_INPUT)],
         }
 
 
-def _constraints() -> Iterator[dict[str, Any]]:
+def _generate_constraints() -> Iterator[dict[str, Any]]:
     for number in range(CONSTRAINTS):
         yield {
             "key": f"limit.{number}",
             "label": f"Limit {number}",
             "domain": "regulatory",
-            **_value(number),
+            **_choose_value(number),
             "provenance": "source-backed",
-            "sourceId": _source(number % SOURCES),
+            "sourceId": _make_source_id(number % SOURCES),
             "snippet": "no closer than this to the water",
         }
 
 
-def _value(number: int) -> dict[str, Any]:
+def _choose_value(number: int) -> dict[str, Any]:
     kinds: tuple[tuple[str, Any], ...] = (
         ("string", f"between the old road and mark {number}"),
         ("number", number + 0.5),
@@ -193,15 +193,15 @@ def _value(number: int) -> dict[str, Any]:
     return {"valueKind": kind, "value": value}
 
 
-def _source(number: int) -> str:
+def _make_source_id(number: int) -> str:
     return str(UUID(int=number + 1))
 
 
-def _listing(db: Path) -> list[Any]:
-    with server_at(db, "--tools", "context") as server:
+def _list_tools(db: Path) -> list[Any]:
+    with start_groundplan(db, "--tools", "context") as server:
         listing: list[Any] = server.begin().ask("tools/list")["tools"]
         return listing
 
 
-def _tokens(value: Any) -> int:
+def _count_tokens(value: Any) -> int:
     return count_tokens(json.dumps(value, separators=(",", ":"), ensure_ascii=False))

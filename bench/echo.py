@@ -1,4 +1,4 @@
-"""The least that answers a line of JSON with a line of JSON: what every ratio is measured against."""
+"""The smallest program that answers a line of JSON with a line of JSON: the baseline of round trips."""
 
 from __future__ import annotations
 

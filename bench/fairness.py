@@ -1,4 +1,4 @@
-"""Do writers of one file get equal turns? Every process makes one small change after the other."""
+"""Measure whether writers of one file get equal turns: every process makes small changes in a loop."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from pathlib import Path
 
 import groundplan
 from bench.options import Options
-from bench.race import RATIO_MIN, Limit, race, shared
+from bench.race import RATIO_MIN, Limit, count_shared_turns, race
 from bench.report import Result
 
 PROJECT = "atlas"
 ROLES = ("viewer", "editor")
 QUICK_S = 2.0
 
-__all__ = ["RATIO_MIN", "Fairness", "measure", "measure_rounds", "part"]
+__all__ = ["RATIO_MIN", "Fairness", "measure", "measure_rounds", "run"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """What the writers got."""
+    """The result of a race of writers."""
 
-    writes: tuple[int, ...]  # of each process, in the shared time
-    seconds: float  # how long that was
-    ratio: float  # how much the unluckiest process got of what the luckiest got
+    writes: tuple[int, ...]  # per process, while all processes ran
+    seconds: float  # how long all processes ran
+    ratio: float  # the fewest writes of a process divided by the most
     writes_per_s: float
     longest_wait_s: float  # the slowest single write
     errors: tuple[str, ...]
-    acknowledged: int  # all writes that were answered, in and outside the shared time
-    recorded: int  # the revisions that the project has moved on by
+    acknowledged: int  # all answered writes, also before and after the shared time
+    recorded: int  # by how much the revision of the project rose
 
 
 def measure(processes: int, seconds: float) -> Fairness:
-    """Write for some seconds."""
+    """Let every process write for this many seconds."""
     return _measure(processes, Limit(seconds=seconds))
 
 
 def measure_rounds(processes: int, rounds: int) -> Fairness:
-    """Let every process write so many times."""
+    """Let every process write this many times."""
     return _measure(processes, Limit(turns=rounds))
 
 
@@ -47,10 +47,10 @@ def _measure(processes: int, limit: Limit) -> Fairness:
         db = Path(folder) / "plan.db"
         with groundplan.open(str(db), actor="ada") as plan:
             plan.call("project.create", name=PROJECT)
-            before = _revision(plan)
+            before = _read_revision(plan)
             logs = race(db, processes, write, limit)
-            recorded = _revision(plan) - before
-    got = shared(logs)
+            recorded = _read_revision(plan) - before
+    got = count_shared_turns(logs)
     return Fairness(
         writes=got.turns,
         seconds=got.seconds,
@@ -64,19 +64,19 @@ def _measure(processes: int, limit: Limit) -> Fairness:
 
 
 def write(plan: groundplan.Session, name: str, done: int) -> str:
-    """One write: a role that differs from the one before, so that there is something to change."""
+    """Set another role than the previous write did, so that every write changes something."""
     role = ROLES[done % len(ROLES)]
     plan.call("member.add", scopeId=PROJECT, userId=name, role=role)
     return role
 
 
-def _revision(plan: groundplan.Session) -> int:
+def _read_revision(plan: groundplan.Session) -> int:
     rev: int = plan.call("project.list").projects[0].rev
     return rev
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     seconds = min(QUICK_S, options.seconds) if options.quick else options.seconds
     found = measure(options.processes, seconds)
     name = f"{options.processes} processes, {found.seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""What an agent waits for when it asks what is known: about some files in a project of 5,000 atoms, and by words."""
+"""Measure the context of files and the search for words, in a project of 5,000 atoms."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import Any
 
 import groundplan
 from bench.options import Options
-from bench.peers import Peer, echo
-from bench.peers import groundplan as server_at
+from bench.peers import Peer, start_echo, start_groundplan
 from bench.report import Result
-from bench.rounds import Step, Times, interleaved, medians_ms, one_core
+from bench.rounds import Step, Times, compute_medians_ms, pin_to_one_core, run_interleaved
 
 PROJECT = "atlas"
 ATOMS = 5_000
@@ -32,20 +31,20 @@ SEARCH_MS_MAX = 20.0
 EVERYWHERE, COMMON, RARE = "handler", "webhook", "idempotent"  # in every text, in one of eight, in one of 500
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         db = Path(folder) / "plan.db"
         begin = time.perf_counter()
-        atoms = filled(db, ATOMS // 10 if options.quick else ATOMS)
+        atoms = fill(db, ATOMS // 10 if options.quick else ATOMS)
         made_ms = (time.perf_counter() - begin) * 1000 / len(atoms)
         sets, cold = [], []
-        with one_core(spread=options.spread):
+        with pin_to_one_core(spread=options.spread):
             for _ in range(options.process_sets):
-                times, first_ms = _measured(options, db, atoms)
+                times, first_ms = _measure(options, db, atoms)
                 sets.append(times)
                 cold.append(first_ms)
-    took = medians_ms(sets)
+    took = compute_medians_ms(sets)
     size = f"{len(atoms):,} atoms"
     return [
         Result("knowledge", f"create an atom of 4 KB, in-process, {size}", made_ms, "ms"),
@@ -54,15 +53,15 @@ def part(options: Options) -> list[Result]:
             Result("knowledge", f"{name}, stdio, {size}", took[name], "ms", bar=bar)
             for name, bar in (
                 ("context of 3 paths", CONTEXT_MS_MAX),
-                ("context behind a change of patterns", None),
-                *((name, SEARCH_MS_MAX) for name in _queries()),
+                ("context after a change of patterns", None),
+                *((name, SEARCH_MS_MAX) for name in _build_queries()),
             )
         ),
         Result("knowledge", "floor: echo", took["echo"], "ms"),
     ]
 
 
-def _queries() -> dict[str, str]:
+def _build_queries() -> dict[str, str]:
     return {
         "search, a word in 1 of 500": RARE,
         "search, a word in 1 of 8": COMMON,
@@ -71,23 +70,23 @@ def _queries() -> dict[str, str]:
     }
 
 
-def _measured(options: Options, db: Path, atoms: list[str]) -> tuple[Times, float]:
-    with echo() as bare, server_at(db) as server:
+def _measure(options: Options, db: Path, atoms: list[str]) -> tuple[Times, float]:
+    with start_echo() as bare, start_groundplan(db) as server:
         server.begin()
         server.call("graph_open", {"project": PROJECT})
         begin = time.perf_counter()
-        server.call("query_graph", _paths(0))
+        server.call("query_graph", _build_request(0))
         first_ms = (time.perf_counter() - begin) * 1000
-        steps = list(_steps(bare, server, atoms))
-        interleaved(WARM_UP, steps)
-        return interleaved(options.rounds_of_a_set(ROUNDS), steps), first_ms
+        steps = list(_make_steps(bare, server, atoms))
+        run_interleaved(WARM_UP, steps)
+        return run_interleaved(options.count_rounds_of_a_set(ROUNDS), steps), first_ms
 
 
-def _steps(bare: Peer, server: Peer, atoms: list[str]) -> Iterator[Step]:
-    line = bare.line("ping")
-    yield Step("echo", lambda: bare.ask_line(line))
-    asked = cycle([server.call_line("query_graph", _paths(place)) for place in range(32)])
-    yield Step("context of 3 paths", lambda: server.ask_line(next(asked)))
+def _make_steps(bare: Peer, server: Peer, atoms: list[str]) -> Iterator[Step]:
+    line = bare.format_request("ping")
+    yield Step("echo", lambda: bare.send(line))
+    asked = cycle([server.format_call("query_graph", _build_request(place)) for place in range(32)])
+    yield Step("context of 3 paths", lambda: server.send(next(asked)))
     turns = count()
 
     def change() -> None:
@@ -97,25 +96,25 @@ def _steps(bare: Peer, server: Peer, atoms: list[str]) -> Iterator[Step]:
         update = {"operation": "update", "entityType": "atom", "id": atom_id, "version": atom["version"]}
         server.call("manage_graph", {**update, "paths": list(reversed(atom["paths"]))})
 
-    behind = server.call_line("query_graph", _paths(7))
-    yield Step("context behind a change of patterns", lambda: server.ask_line(behind), before=change)
-    for name, query in _queries().items():
+    after = server.format_call("query_graph", _build_request(7))
+    yield Step("context after a change of patterns", lambda: server.send(after), before=change)
+    for name, query in _build_queries().items():
         search = {"operation": "search", "entityType": "atom", "projectId": PROJECT, "query": query}
-        yield _asking(name, server, server.call_line("query_graph", search))
+        yield _make_step(name, server, server.format_call("query_graph", search))
 
 
-def _asking(name: str, server: Peer, line: bytes) -> Step:
-    return Step(name, lambda: server.ask_line(line))
+def _make_step(name: str, server: Peer, line: bytes) -> Step:
+    return Step(name, lambda: server.send(line))
 
 
-def _paths(place: int) -> dict[str, Any]:
+def _build_request(place: int) -> dict[str, Any]:
     paths = [f"src/area{place}/form.ts", f"lib/deep/part{place + 1}/list-view.tsx", f"docs/none{place}.md"]
     return {"operation": "context", "projectId": PROJECT, "paths": ",".join(paths)}
 
 
-def filled(db: Path, size: int) -> list[str]:
-    """A project with so many atoms, each with four patterns and 4 KB of text; their ids."""
-    chance = random.Random(5)  # noqa: S311 - the same texts in every run, not a secret
+def fill(db: Path, size: int) -> list[str]:
+    """Create a project with atoms of four patterns and 4 KB of text, and return the ids of the atoms."""
+    chance = random.Random(5)  # noqa: S311 - the same texts in every run, no secret
     vocabulary = [
         "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(3, 10))) for _ in range(VOCABULARY)
     ]

@@ -29,32 +29,32 @@ _PLACES = ("in the north", "along the river", "on the plateau", "in the old town
 Ops = list[dict[str, Any]]
 
 
-def large_theory(nodes: int, edges: int, indicators: int, seed: int) -> list[Ops]:
+def generate_theory(nodes: int, edges: int, indicators: int, seed: int) -> list[Ops]:
     """Return batches for `purpose.edit` that fill the first draft of a project.
 
     Keys are counted per node type, so the key of each node is known in advance. It is also the ref of the node, so that
     a batch can refer to nodes of other batches.
     """
     random = Random(seed)  # noqa: S311 - not used for secrets
-    layers = _layers(nodes)
+    layers = _assign_keys(nodes)
     between = _choose_edges(layers, edges, random)
     operations = [
-        *_nodes(layers, random),
-        *_edges(between),
-        *_assumptions(between),
-        *_indicators(layers, indicators, random),
+        *_generate_nodes(layers, random),
+        *_generate_edges(between),
+        *_generate_assumptions(between),
+        *_generate_indicators(layers, indicators, random),
     ]
     return [operations[start : start + BATCH] for start in range(0, len(operations), BATCH)]
 
 
-def fill_large(session: Session, project: str, batches: list[Ops]) -> None:
+def fill_draft(session: Session, project: str, batches: list[Ops]) -> None:
     """Write a theory into a new draft of a project."""
     session.call("purpose.draft", project=project)
     for operations in batches:
         session.call("purpose.edit", project=project, operations=operations)
 
 
-def _layers(nodes: int) -> dict[str, list[str]]:
+def _assign_keys(nodes: int) -> dict[str, list[str]]:
     """Return the keys of each node type: few goals, mostly activities."""
     if nodes < len(_LEVELS):
         raise ValueError(f"nodes must be at least {len(_LEVELS)}, one of each type")
@@ -93,7 +93,7 @@ def _choose_edges(layers: dict[str, list[str]], edges: int, random: Random) -> l
     return list(found)
 
 
-def _nodes(layers: dict[str, list[str]], random: Random) -> Iterator[dict[str, Any]]:
+def _generate_nodes(layers: dict[str, list[str]], random: Random) -> Iterator[dict[str, Any]]:
     for node_type, keys in layers.items():
         for key in keys:
             title = f"{random.choice(_VERBS)} {random.choice(_GROUPS)} {random.choice(_PLACES)}, {key}"
@@ -107,7 +107,7 @@ def _nodes(layers: dict[str, list[str]], random: Random) -> Iterator[dict[str, A
             }
 
 
-def _edges(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _generate_edges(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     for number, (source, target) in enumerate(between):
         yield {
             "op": "add_edge",
@@ -118,7 +118,7 @@ def _edges(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _assumptions(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _generate_assumptions(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     """Yield an assumption for every fifth edge, alternately on the edge and on its target node."""
     for number, (source, target) in enumerate(between[::_EDGES_OF_AN_ASSUMPTION]):
         subject = {"node": target} if number % 2 else {"source": source, "target": target}
@@ -126,7 +126,7 @@ def _assumptions(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
         yield {"op": "add_assumption", **subject, "assumption_text": text, **_RISKS[number % len(_RISKS)]}
 
 
-def _indicators(layers: dict[str, list[str]], count: int, random: Random) -> Iterator[dict[str, Any]]:
+def _generate_indicators(layers: dict[str, list[str]], count: int, random: Random) -> Iterator[dict[str, Any]]:
     """Yield indicators for goals first, then for lower levels, starting over if there are more than nodes."""
     keys = [key for level in _LEVELS for key in layers[level]]
     for number in range(count):

@@ -1,4 +1,4 @@
-"""What was asked for: how long to measure, on which sizes, and where the graphs lie."""
+"""The options of a run: how long to measure, on which sizes, and where to keep the graphs."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from pathlib import Path
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = SIZES[:3]
 PROCESS_SETS = 4
-ROUNDS_MIN = 5  # a median of fewer means nothing
+ROUNDS_MIN = 5  # the minimum for a useful median
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The choices of one run."""
+    """The options of one run."""
 
     quick: bool
     seconds: float  # how long the races run
-    processes: int  # how many take part in them
+    processes: int  # in the races
     sizes: tuple[int, ...]  # ascending, in nodes below the root
-    graphs: Path  # graphs that were built, which nobody writes to
-    scratch: Path  # everything else, gone with the run
+    graphs: Path  # the folder of built graphs, which no part writes to
+    scratch: Path  # the folder for everything else, deleted after the run
     spread: bool = False  # let the system choose the cores for round trips
 
     @property
     def process_sets(self) -> int:
-        """How often processes are started anew: where they and their pages come to lie differs from start to start."""
+        """How often processes are restarted, because their placement in memory differs from start to start."""
         return PROCESS_SETS // 2 if self.quick else PROCESS_SETS
 
-    def rounds_of_a_set(self, usual: int) -> int:
-        """How many rounds each set of processes makes."""
-        return -(-self.rounds(usual) // self.process_sets)
+    def count_rounds_of_a_set(self, usual: int) -> int:
+        """Return the number of rounds for each set of processes."""
+        return -(-self.count_rounds(usual) // self.process_sets)
 
-    def rounds(self, usual: int) -> int:
-        """A tenth of the usual number in a hurry."""
+    def count_rounds(self, usual: int) -> int:
+        """Return the number of rounds: the usual number, or a tenth of it if quick."""
         return max(ROUNDS_MIN, usual // 10) if self.quick else usual

@@ -1,7 +1,6 @@
-"""Path patterns: building the index of a large project, asking it, and patterns that are made to be slow.
+"""Measure the index of path patterns of a large project: building, matching, and patterns designed to be slow.
 
-The project has 5,000 atoms of 4 patterns, of the kinds that people write. The paths lie where the patterns point, so
-most of them are known to several atoms.
+The project has 5,000 atoms with 4 common patterns each. The paths are chosen so that most of them match several atoms.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from random import Random
 
 from bench.options import Options
 from bench.report import Result
-from bench.rounds import Step, interleaved, medians_ms, one_core
+from bench.rounds import Step, compute_medians_ms, pin_to_one_core, run_interleaved
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import Pattern, parse_pattern
 from tests.knowledge.paths.pathological_patterns import PATHOLOGICAL, long_path
@@ -21,7 +20,7 @@ from tests.knowledge.paths.pathological_patterns import PATHOLOGICAL, long_path
 ATOMS = 5_000
 PATTERNS_OF_AN_ATOM = 4
 PATHS = 200
-FILES = 50_000  # of a repository that is walked
+FILES = 50_000  # in the repository
 FILES_OF_A_DIRECTORY = 10
 FEW_ATOMS = 500
 
@@ -34,45 +33,45 @@ MATCH_MS_MAX = 60.0
 PATHOLOGICAL_MS_MAX = 5.0
 WALK_S_MAX = 5.0
 
-SHARED = ("md", "mdx", "json", "yaml", "css", "svg", "snap", "sql")  # ends of names that many atoms care for
+SHARED = ("md", "mdx", "json", "yaml", "css", "svg", "snap", "sql")  # suffixes that many atoms have patterns for
 SOURCES = ("ts", "tsx", "test.ts", "css")
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
-    with one_core(spread=options.spread):
-        return [*_project(options), *_walks(options), *_pathological(options)]
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
+    with pin_to_one_core(spread=options.spread):
+        return [*_measure_project(options), *_measure_walks(options), *_measure_pathological(options)]
 
 
-def _project(options: Options) -> Iterator[Result]:
-    site = _Site(_atoms(ATOMS))
-    paths = _paths()
-    times = interleaved(options.rounds(BUILDS), [Step("build", site.build, before=site.clear)])
+def _measure_project(options: Options) -> Iterator[Result]:
+    site = _IndexBuilder(_generate_atoms(ATOMS))
+    paths = _generate_paths()
+    times = run_interleaved(options.count_rounds(BUILDS), [Step("build", site.build, before=site.clear)])
     match = Step("match", lambda: [site.index.matching(path) for path in paths])
-    times |= interleaved(options.rounds(ROUNDS), [match])
-    taken = medians_ms([times])
+    times |= run_interleaved(options.count_rounds(ROUNDS), [match])
+    taken = compute_medians_ms([times])
     what = f"{ATOMS:,} atoms of {PATTERNS_OF_AN_ATOM} patterns"
     yield Result("patterns", f"build the index, {what}", taken["build"], "ms", bar=BUILD_MS_MAX)
     yield Result("patterns", f"match {PATHS} paths, {what}", taken["match"], "ms", bar=MATCH_MS_MAX)
-    yield Result("patterns", "memory of a pattern in the index", _bytes_of_a_pattern(), "bytes")
+    yield Result("patterns", "memory of a pattern in the index", _measure_pattern_bytes(), "bytes")
 
 
-def _bytes_of_a_pattern() -> float:
+def _measure_pattern_bytes() -> float:
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        index = _built(_atoms(ATOMS))
+        index = _build_index(_generate_atoms(ATOMS))
         return (tracemalloc.get_traced_memory()[0] - before) / index.size
     finally:
         tracemalloc.stop()
 
 
-def _walks(options: Options) -> Iterator[Result]:
-    files = _repository()
+def _measure_walks(options: Options) -> Iterator[Result]:
+    files = _generate_files()
     for atoms in (FEW_ATOMS, ATOMS):
-        index = _built(_atoms(atoms))
+        index = _build_index(_generate_atoms(atoms))
         step = Step("walk", partial(_walk, index, files))
-        taken = medians_ms([interleaved(options.rounds(WALKS), [step])])["walk"] / 1000
+        taken = compute_medians_ms([run_interleaved(options.count_rounds(WALKS), [step])])["walk"] / 1000
         yield Result("patterns", f"match {FILES:,} files, {atoms:,} atoms", taken, "s", bar=WALK_S_MAX)
 
 
@@ -80,16 +79,18 @@ def _walk(index: PathIndex, files: list[str]) -> int:
     return sum(1 for _ in index.match_many(files))
 
 
-def _pathological(options: Options) -> Iterator[Result]:
-    """The first match of each, which has to make ready what later ones find ready."""
+def _measure_pathological(options: Options) -> Iterator[Result]:
+    """Measure the first match of each pattern, which builds what later matches reuse."""
     for name, (text, unit) in PATHOLOGICAL.items():
-        trial = _Trial(text, long_path(unit))
-        times = interleaved(options.rounds(ROUNDS), [Step("match", trial.match, before=trial.prepare)])
-        yield Result("patterns", f"{name}, first match", medians_ms([times])["match"], "ms", bar=PATHOLOGICAL_MS_MAX)
+        trial = _FirstMatch(text, long_path(unit))
+        times = run_interleaved(options.count_rounds(ROUNDS), [Step("match", trial.match, before=trial.prepare)])
+        yield Result(
+            "patterns", f"{name}, first match", compute_medians_ms([times])["match"], "ms", bar=PATHOLOGICAL_MS_MAX
+        )
 
 
-class _Site:
-    """Where an index is built again and again. The one before is taken down first, which takes time, too."""
+class _IndexBuilder:
+    """An index that is built repeatedly. `clear` frees the previous one outside the timing."""
 
     def __init__(self, atoms: dict[str, list[str]]) -> None:
         self._atoms = atoms
@@ -99,11 +100,11 @@ class _Site:
         self.index = PathIndex()
 
     def build(self) -> None:
-        self.index = _built(self._atoms)
+        self.index = _build_index(self._atoms)
 
 
-class _Trial:
-    """A pattern that has not matched anything yet, and a path."""
+class _FirstMatch:
+    """A freshly parsed pattern and a path to match."""
 
     def __init__(self, text: str, path: str) -> None:
         self._text = text
@@ -117,23 +118,23 @@ class _Trial:
         return self._pattern.matches(self._path)
 
 
-def _built(atoms: dict[str, list[str]]) -> PathIndex:
+def _build_index(atoms: dict[str, list[str]]) -> PathIndex:
     index = PathIndex()
     for key, patterns in atoms.items():
         index.put(key, patterns)
     return index
 
 
-def _random(seed: int) -> Random:
-    return Random(seed)  # noqa: S311 - the same project each time, nothing secret
+def _make_random(seed: int) -> Random:
+    return Random(seed)  # noqa: S311 - the same project in every run, no secret
 
 
-def _atoms(many: int) -> dict[str, list[str]]:
-    random = _random(1)
-    return {f"atom-{n:05}": random.sample(_kinds(n, random), PATTERNS_OF_AN_ATOM) for n in range(many)}
+def _generate_atoms(many: int) -> dict[str, list[str]]:
+    random = _make_random(1)
+    return {f"atom-{n:05}": random.sample(_list_patterns(n, random), PATTERNS_OF_AN_ATOM) for n in range(many)}
 
 
-def _kinds(n: int, random: Random) -> list[str]:
+def _list_patterns(n: int, random: Random) -> list[str]:
     return [
         f"src/area{n}/**",
         f"src/area{n}/**/*.test.ts",
@@ -145,8 +146,8 @@ def _kinds(n: int, random: Random) -> list[str]:
     ]
 
 
-def _paths() -> list[str]:
-    random = _random(2)
+def _generate_paths() -> list[str]:
+    random = _make_random(2)
     kinds = (
         "src/area{}/views/forms/file{}.ts",
         "src/area{}/deep/x/a{}.test.ts",
@@ -160,8 +161,8 @@ def _paths() -> list[str]:
     return [random.choice(kinds).format(random.randrange(ATOMS), random.randrange(50)) for _ in range(PATHS)]
 
 
-def _repository() -> list[str]:
-    random = _random(3)
+def _generate_files() -> list[str]:
+    random = _make_random(3)
     directories = [f"src/area{n}/{part}" for n in range(1_500) for part in ("views/forms", "model", "api/v1")]
     directories += [f"packages/p{n}/src/lib" for n in range(FILES // FILES_OF_A_DIRECTORY - len(directories))]
     return [

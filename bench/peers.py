@@ -1,4 +1,4 @@
-"""Processes at the other end of a pipe: Groundplan as a client starts it, and the echo it is compared with."""
+"""Processes that are called over a pipe: the Groundplan server, and the echo program it is compared with."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ INITIALIZE = {
 }
 
 
-def answered(line: bytes) -> Any:
-    """The result in the line of an answer.
+def parse_result(line: bytes) -> Any:
+    """Return the result in the line of an answer.
 
     Raises:
-        RuntimeError: it is an error, or there is no answer.
+        RuntimeError: the answer is an error, or there is none.
     """
     body: dict[str, Any] = json.loads(line) if line else {"error": "the process has ended"}
     if "error" in body or body.get("result", {}).get("isError"):
@@ -33,40 +33,40 @@ def answered(line: bytes) -> Any:
     return body["result"]
 
 
-def answer_text(line: bytes) -> str:
-    """The text that a tool answered.
+def extract_text(line: bytes) -> str:
+    """Return the text of a tool's answer.
 
     Raises:
-        RuntimeError: the tool refused.
+        RuntimeError: the answer is an error.
     """
-    text: str = answered(line)["content"][0]["text"]
+    text: str = parse_result(line)["content"][0]["text"]
     return text
 
 
 class Peer:
-    """One process that is asked one thing at a time."""
+    """A process that handles one request at a time."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._ids = count(1)
 
     def ask(self, method: str, params: Any = None) -> Any:
-        """Send a request and give its result.
+        """Send a request and return its result.
 
         Raises:
             RuntimeError: the answer is an error, or there is none.
         """
-        return answered(self.ask_line(self.line(method, params)))
+        return parse_result(self.send(self.format_request(method, params)))
 
-    def line(self, method: str, params: Any = None) -> bytes:
-        """A request as it is sent."""
+    def format_request(self, method: str, params: Any = None) -> bytes:
+        """Return the line of a request."""
         request = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         if params is not None:
             request["params"] = params
         return json.dumps(request, separators=(",", ":")).encode() + b"\n"
 
-    def ask_line(self, line: bytes) -> bytes:
-        """Send a line and give the line that comes back; nothing else happens here, for this is what is timed."""
+    def send(self, line: bytes) -> bytes:
+        """Send a line and return the line of the answer. It does nothing else, because this is what is timed."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -74,25 +74,25 @@ class Peer:
         stdin.flush()
         return stdout.readline()
 
-    def call_line(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
-        """A tool call as it is sent."""
-        return self.line("tools/call", {"name": tool, "arguments": arguments})
+    def format_call(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
+        """Return the line of a tool call."""
+        return self.format_request("tools/call", {"name": tool, "arguments": arguments})
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Call a tool and give the text of its answer.
+        """Call a tool and return the text of its answer.
 
         Raises:
-            RuntimeError: the tool refused.
+            RuntimeError: the answer is an error.
         """
-        return answer_text(self.ask_line(self.call_line(tool, arguments)))
+        return extract_text(self.send(self.format_call(tool, arguments)))
 
     def begin(self) -> Self:
-        """Shake hands."""
+        """Initialize the connection."""
         self.ask("initialize", INITIALIZE)
         return self
 
-    def rss_mb(self) -> float:
-        """Resident memory in MB (10^6 bytes)."""
+    def measure_rss_mb(self) -> float:
+        """Return the resident memory in MB (10^6 bytes)."""
         try:
             status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
             kib = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
@@ -107,17 +107,17 @@ class Peer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            self._process.communicate(timeout=END_S_MAX)  # end of input, which ends both kinds of peers
+            self._process.communicate(timeout=END_S_MAX)  # closes stdin, which ends both programs
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
 
 
-def echo() -> Peer:
-    """The bare loop."""
+def start_echo() -> Peer:
+    """Start the echo program."""
     return Peer([sys.executable, str(HERE / "echo.py")])
 
 
-def groundplan(db: Path, *flags: str) -> Peer:
-    """`groundplan mcp` as it is installed beside this interpreter."""
-    return Peer([str(Path(sys.executable).with_name("groundplan")), "mcp", "--db", str(db), *flags])
+def start_groundplan(db: Path, *flags: str) -> Peer:
+    """Start the `groundplan mcp` that is installed with this interpreter."""
+    return Peer([str(Path(sys.executable).with_name("groundplan")), "mcp", "--db", str(db), "--kind", "person", *flags])

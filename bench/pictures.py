@@ -1,4 +1,4 @@
-"""What a picture and a file of a theory cost: layout and SVG together, and files out of a store and into one."""
+"""Measure drawing a picture of a theory (layout and SVG), and exporting and importing its files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 import groundplan
-from bench.large_purpose import fill_large, large_theory
+from bench.large_purpose import fill_draft, generate_theory
 from bench.options import Options
-from bench.purpose import SEED, content_from
+from bench.purpose import SEED, build_content_from
 from bench.report import Result
-from bench.rounds import Step, interleaved, medians_ms
+from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.purpose.exchange.formats.table import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus
@@ -29,13 +29,13 @@ SMALL_MS_MAX, LARGE_MS_MAX = 150.0, 1_000.0
 ROUNDS, LARGE_ROUNDS = 30, 7
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        return [*_pictures(options), *_files(options, Path(folder))]
+        return [*_measure_pictures(options), *_measure_files(options, Path(folder))]
 
 
-def _pictures(options: Options) -> Iterator[Result]:
+def _measure_pictures(options: Options) -> Iterator[Result]:
     for size, rounds, bar in ((SMALL, ROUNDS, SMALL_MS_MAX), (LARGE, LARGE_ROUNDS, LARGE_MS_MAX)):
         theory = Theory(
             PROJECT,
@@ -44,51 +44,51 @@ def _pictures(options: Options) -> Iterator[Result]:
             VersionStatus.PUBLISHED,
             Profile.STANDARD,
             None,
-            content_from(large_theory(*size, SEED)),
+            build_content_from(generate_theory(*size, SEED)),
             {},
             {},
             [],
         )
-        other = theory._replace(content=content_from(large_theory(*size, SEED + 1)))
+        other = theory._replace(content=build_content_from(generate_theory(*size, SEED + 1)))
         seen: set[str] = set()
 
         def check(drawn: DrawnPicture, seen: set[str] = seen) -> None:
             seen.add(drawn.svg)
-            assert len(seen) == 1, "the same theory gave two pictures"
+            assert len(seen) == 1, "the same theory gave two different pictures"
 
         steps = (
-            Step("plan", partial(_drawn, build_plan_picture, theory), check=check),
-            Step("pathway", partial(_drawn, pathway, theory, "G1")),
-            Step("compare", partial(_drawn, comparison, other, theory)),
+            Step("plan", partial(_draw, build_plan_picture, theory), check=check),
+            Step("pathway", partial(_draw, pathway, theory, "G1")),
+            Step("compare", partial(_draw, comparison, other, theory)),
         )
-        took = medians_ms([interleaved(options.rounds(rounds), steps)])
+        took = compute_medians_ms([run_interleaved(options.count_rounds(rounds), steps)])
         what = f"{size[0]:,} nodes, {size[1]:,} edges"
         yield Result("pictures", f"layout and SVG, {what}", took["plan"], "ms", bar=bar)
-        yield Result("pictures", "… the ways to a goal", took["pathway"], "ms")
-        yield Result("pictures", "… two versions that share nothing but keys", took["compare"], "ms")
+        yield Result("pictures", "… pathway to a goal", took["pathway"], "ms")
+        yield Result("pictures", "… comparison of two versions that share only keys", took["compare"], "ms")
 
 
-def _drawn(subject: Callable[..., Picture], *of: Any) -> DrawnPicture:
+def _draw(subject: Callable[..., Picture], *of: Any) -> DrawnPicture:
     return draw(subject(*of))
 
 
-def _files(options: Options, folder: Path) -> Iterator[Result]:
+def _measure_files(options: Options, folder: Path) -> Iterator[Result]:
     with groundplan.open(str(folder / "plan.db"), actor="ada") as session:
         session.call("project.create", name=PROJECT)
-        fill_large(session, PROJECT, large_theory(*SMALL, SEED))
+        fill_draft(session, PROJECT, generate_theory(*SMALL, SEED))
         steps = [
             Step(format_, partial(session.call, "purpose.export", project=PROJECT, format=format_))
             for format_ in WRITABLE
         ]
-        took = medians_ms([interleaved(options.rounds(ROUNDS), steps)])
+        took = compute_medians_ms([run_interleaved(options.count_rounds(ROUNDS), steps)])
         document = msgspec.json.decode(session.call("purpose.export", project=PROJECT, format="json").content)
         session.call("project.create", name="copy")
-        taking = Step(
+        import_step = Step(
             "import",
             lambda: session.call("purpose.import", project="copy", document=document),
             check=lambda _: session.call("purpose.discard", project="copy"),
         )
-        took |= medians_ms([interleaved(options.rounds(ROUNDS), [taking])])
+        took |= compute_medians_ms([run_interleaved(options.count_rounds(ROUNDS), [import_step])])
     for format_ in WRITABLE:
         yield Result("pictures", f"export as {format_}, {SMALL[0]} nodes", took[format_], "ms")
     yield Result("pictures", f"import, {SMALL[0]} nodes", took["import"], "ms")

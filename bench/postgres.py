@@ -1,6 +1,6 @@
-"""`graph_next` on PostgreSQL, as the app role under row level security, for a member with a stored role.
+"""Measure `graph_next` on PostgreSQL, as the app role under row level security, for a member with a stored role.
 
-The graphs are those of SQLite, copied row by row as the superuser. Events are left behind: nothing here reads them.
+The superuser copies the graphs from SQLite row by row. Events are not copied, because nothing here reads them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import psycopg
 from bench import graphs
 from bench.options import Options
 from bench.report import Result
-from bench.rounds import Step, interleaved, medians_ms
+from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
@@ -36,51 +36,51 @@ NODE = (
 )
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     sizes = [size for size in options.sizes if size >= SIZE_MIN]
     server = start_server()
     try:
         with PostgresEngine.on(server, "bench") as engine:
             for place, size in enumerate(sizes):
-                _load(engine, _project(size), graphs.built(options, size), mark=ascii_lowercase[place])
-            engine.as_owner("ANALYZE")  # as autovacuum does it; this server has none
-            took = _measured(options, engine, sizes)
+                _load(engine, _name_project(size), graphs.ensure_graph(options, size), mark=ascii_lowercase[place])
+            engine.as_owner("ANALYZE")  # autovacuum is off on this server
+            took = _measure(options, engine, sizes)
     finally:
         server.stop()
-    return list(_results(sizes, took))
+    return list(_build_results(sizes, took))
 
 
-def _project(size: int) -> str:
+def _name_project(size: int) -> str:
     return f"atlas-{size}"
 
 
-def _measured(options: Options, engine: PostgresEngine, sizes: list[int]) -> dict[str, float]:
+def _measure(options: Options, engine: PostgresEngine, sizes: list[int]) -> dict[str, float]:
     session = Session(engine.store, person(MEMBER))
-    steps = [_next(session, _project(size)) for size in sizes]
-    interleaved(WARM_UP, steps)
-    return medians_ms([interleaved(options.rounds(ROUNDS), steps)])
+    steps = [_make_next_step(session, _name_project(size)) for size in sizes]
+    run_interleaved(WARM_UP, steps)
+    return compute_medians_ms([run_interleaved(options.count_rounds(ROUNDS), steps)])
 
 
-def _next(session: Session, project: str) -> Step:
+def _make_next_step(session: Session, project: str) -> Step:
     def check(answer: Any) -> None:
-        assert answer.nodes, "nothing to do"
+        assert answer.nodes, "no node is ready"
 
     return Step(project, lambda: session.call("work.next", project=project), check=check)
 
 
-def _results(sizes: list[int], took: dict[str, float]) -> Iterator[Result]:
+def _build_results(sizes: list[int], took: dict[str, float]) -> Iterator[Result]:
     for size in sizes:
-        yield Result("postgres", f"next, in-process, app role, {size:,}", took[_project(size)], "ms")
+        yield Result("postgres", f"next, in-process, app role, {size:,}", took[_name_project(size)], "ms")
     if len(sizes) > 1:
         least, most = sizes[0], sizes[-1]
-        base = took[_project(least)]
+        base = took[_name_project(least)]
         what = f"next, {most:,} ÷ {least:,}"
-        yield Result("postgres", what, took[_project(most)], "ms", base, f"{least:,}", FLAT_RATIO_MAX)
+        yield Result("postgres", what, took[_name_project(most)], "ms", base, f"{least:,}", FLAT_RATIO_MAX)
 
 
 def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> None:
-    """Make a project with the nodes and edges of a graph. The mark keeps ids of several graphs apart."""
+    """Create a project with the nodes and edges of a graph. The mark makes ids unique across graphs."""
     owner = engine.session("ada")
     owner.call("work.open", project=project, goal="A graph to measure on")
     owner.call("member.add", scopeId=project, userId=MEMBER, role=ROLE)
@@ -89,17 +89,17 @@ def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> No
         psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA_NAME}") as target,
     ):
         target.execute("SET session_replication_role = replica")  # references were checked when the graph was built
-        (project_id,) = _one(target.execute("SELECT id FROM projects WHERE name = %s", (project,)))
-        (of_graph,) = _one(source.execute("SELECT id FROM projects WHERE name = ?", (graphs.PROJECT,)))
+        (project_id,) = _fetch_one(target.execute("SELECT id FROM projects WHERE name = %s", (project,)))
+        (of_graph,) = _fetch_one(source.execute("SELECT id FROM projects WHERE name = ?", (graphs.PROJECT,)))
         with target.cursor() as cursor:
             with cursor.copy(f"COPY work_nodes (tenant_id, project_id, n, {NODE}) FROM STDIN") as copy:
-                for n, node_id, *rest in _nodes(source, of_graph):
+                for n, node_id, *rest in _read_nodes(source, of_graph):
                     copy.write_row(("local", project_id, n, mark + node_id, *rest))
             with cursor.copy("COPY work_edges (tenant_id, project_id, from_n, type, to_n) FROM STDIN") as copy:
                 edges = "SELECT from_n, type, to_n FROM work_edges WHERE tenant_id = 'local' AND project_id = ?"
                 for edge in source.execute(edges, (of_graph,)):
                     copy.write_row(("local", project_id, *edge))
-        counts = _one(
+        counts = _fetch_one(
             source.execute(
                 "SELECT last_n, total, resolved, blocked, actionable, tasks FROM work_projects WHERE project_id = ?",
                 (of_graph,),
@@ -112,13 +112,13 @@ def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> No
         )
 
 
-def _nodes(source: sqlite3.Connection, project_id: str) -> Iterator[tuple[Any, ...]]:
+def _read_nodes(source: sqlite3.Connection, project_id: str) -> Iterator[tuple[Any, ...]]:
     columns = NODE.replace("resolved", "CASE WHEN resolved THEN 'true' ELSE 'false' END", 1)
     yield from source.execute(
         f"SELECT n, {columns} FROM work_nodes WHERE tenant_id = 'local' AND project_id = ? AND n > 1", (project_id,)
     )
 
 
-def _one(cursor: Any) -> tuple[Any, ...]:
+def _fetch_one(cursor: Any) -> tuple[Any, ...]:
     row: tuple[Any, ...] = cursor.fetchone()
     return row

@@ -1,8 +1,8 @@
-"""What a theory of change costs: to open, edit, publish and compare one of 300 nodes, beside raw SQL on the same rows.
+"""Measure opening, editing, publishing and comparing a theory of 300 nodes, compared with raw SQL on the same rows.
 
-In-process, on SQLite. The floors lie in plain tables that hold the same rows, in WAL mode with `synchronous = FULL` and
-without checks, references, triggers or permissions. The gates are measured alone, as the functions they are, also on a
-theory of 100,000 edges; and what an agent pays is measured over stdio.
+The calls are made in-process, on SQLite. The floors use plain tables with the same rows, in WAL mode with
+`synchronous = FULL` and without checks, references, triggers or permissions. The gates are measured as functions, also
+on a theory of 100,000 edges. Tokens are counted over stdio.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import groundplan
-from bench.large_purpose import Ops, fill_large, large_theory
+from bench.large_purpose import Ops, fill_draft, generate_theory
 from bench.options import Options
-from bench.peers import groundplan as server_at
+from bench.peers import start_groundplan
 from bench.report import Result
-from bench.rounds import Step, interleaved, medians_ms
+from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan import demo
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
@@ -64,7 +64,7 @@ OPEN_MS_MAX, EDIT_MS_MAX, PUBLISH_MS_MAX, COMPARE_MS_MAX = 30.0, 15.0, 150.0, 50
 OPEN_TOKENS_MAX = 2_500
 LISTING_TOKENS_MAX = 1_200
 
-# What a version is read from, and what is known beside it.
+# The queries for the content of a version, and those for versions and observations.
 CONTENT = (
     sql.nodes_of_version,
     sql.edges_of_version,
@@ -72,7 +72,7 @@ CONTENT = (
     sql.edge_assumptions_of_version,
     sql.indicators_of_version,
 )
-BESIDE = (sql.versions, sql.measurements, sql.reviews, sql.waivers, sql.decisions)  # of which there are none here
+BESIDE = (sql.versions, sql.measurements, sql.reviews, sql.waivers, sql.decisions)  # there are no observations here
 TABLES = (
     "toc_versions",
     "toc_nodes",
@@ -84,31 +84,31 @@ TABLES = (
 )
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        return [*_operations(options, Path(folder)), *_gates(options), *_tokens_of(Path(folder))]
+        return [*_measure_operations(options, Path(folder)), *_measure_gates(options), *_measure_tokens(Path(folder))]
 
 
 # --- Operations -------------------------------------------------------------------------------------------------------
 
 
-def _operations(options: Options, folder: Path) -> Iterator[Result]:
+def _measure_operations(options: Options, folder: Path) -> Iterator[Result]:
     db = folder / "plan.db"
     with groundplan.open(str(db), actor="ada") as session:
         session.call("project.create", name=PROJECT)
-        fill_large(session, PROJECT, large_theory(NODES, EDGES, INDICATORS, SEED))
+        fill_draft(session, PROJECT, generate_theory(NODES, EDGES, INDICATORS, SEED))
         session.call("purpose.publish", project=PROJECT)
         session.call("purpose.draft", project=PROJECT)
-        with _Raw(db, folder / "raw.db") as raw:
+        with _RawTheory(db, folder / "raw.db") as raw:
             took: dict[str, float] = {}
-            # One after the other: publishing leaves versions behind, which an answer would list.
+            # Publishing comes last, because an answer would list the versions that it creates.
             for steps, rounds in (
-                ((*_writing(session, raw), *_reading(session, raw)), ROUNDS),
-                (_publishing(session, raw), PUBLISHINGS),
+                ((*_make_writes(session, raw), *_make_reads(session, raw)), ROUNDS),
+                (_make_publishing_steps(session, raw), PUBLISHINGS),
             ):
-                interleaved(WARM_UP, steps)
-                took |= medians_ms([interleaved(options.rounds(rounds), steps)])
+                run_interleaved(WARM_UP, steps)
+                took |= compute_medians_ms([run_interleaved(options.count_rounds(rounds), steps)])
     size = f"{NODES} nodes, {EDGES} edges, {INDICATORS} indicators"
     for name, what, bar in (
         ("open", f"open {size}", OPEN_MS_MAX),
@@ -118,17 +118,17 @@ def _operations(options: Options, folder: Path) -> Iterator[Result]:
         ("draft", "draft, a clone of the version", None),
     ):
         yield Result("purpose", what, took[name], "ms", bar=bar)
-        yield Result("purpose", f"… beside raw SQL: {name}", took[name], "ms", took[f"raw {name}"], "same rows")
+        yield Result("purpose", f"… compared with raw SQL: {name}", took[name], "ms", took[f"raw {name}"], "same rows")
 
 
-def _reading(session: Session, raw: _Raw) -> Sequence[Step]:
+def _make_reads(session: Session, raw: _RawTheory) -> Sequence[Step]:
     def check_opened(answer: Any) -> None:
-        assert len(answer.nodes) >= NODES, "a part of the theory is missing"
+        assert len(answer.nodes) >= NODES, "some nodes are missing"
 
     def check_compared(answer: Any) -> None:
         assert answer.nodes.changed, "there is nothing to compare"
 
-    published, draft = raw.version_ids()
+    published, draft = raw.list_version_ids()
     return (
         Step("open", lambda: session.call("purpose.open", project=PROJECT), check=check_opened),
         Step("raw open", lambda: raw.read(BESIDE) + raw.read(CONTENT, draft)),
@@ -141,8 +141,8 @@ def _reading(session: Session, raw: _Raw) -> Sequence[Step]:
     )
 
 
-def _writing(session: Session, raw: _Raw) -> Sequence[Step]:
-    batch = _Batch()
+def _make_writes(session: Session, raw: _RawTheory) -> Sequence[Step]:
+    batch = _EditBatch()
 
     def edit() -> Any:
         return session.call("purpose.edit", project=PROJECT, operations=batch.operations)
@@ -153,8 +153,8 @@ def _writing(session: Session, raw: _Raw) -> Sequence[Step]:
     )
 
 
-class _Batch:
-    """Ten operations of all sorts, after which there is as much as before: each round takes away what the last made."""
+class _EditBatch:
+    """Ten operations of different kinds. Each round removes the last node, so the size stays the same."""
 
     def __init__(self) -> None:
         self._round = 0
@@ -185,7 +185,7 @@ class _Batch:
         assert answer.applied in (BATCH, BATCH - 1)
 
 
-def _publishing(session: Session, raw: _Raw) -> Sequence[Step]:
+def _make_publishing_steps(session: Session, raw: _RawTheory) -> Sequence[Step]:
     def check(answer: Any) -> None:
         assert answer.gate.passed
 
@@ -194,8 +194,8 @@ def _publishing(session: Session, raw: _Raw) -> Sequence[Step]:
     return publish, Step("raw publish", raw.publish), draft, Step("raw draft", raw.clone)
 
 
-class _Raw:
-    """The rows of a plan in plain tables, and what has to be done to them at least."""
+class _RawTheory:
+    """The rows of a theory in plain tables, and the smallest writes that each operation needs."""
 
     def __init__(self, db: Path, raw: Path) -> None:
         self._connection = sqlite3.connect(raw, isolation_level=None)
@@ -224,18 +224,18 @@ class _Raw:
         }
         self._made = 0
 
-    def __enter__(self) -> _Raw:
+    def __enter__(self) -> _RawTheory:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def version_ids(self) -> list[str]:
-        """The published version and the draft."""
+    def list_version_ids(self) -> list[str]:
+        """Return the ids of the versions by number: the published version, then the draft."""
         return [id_ for (id_,) in self._connection.execute("SELECT id FROM toc_versions ORDER BY version_number")]
 
     def read(self, queries: Sequence[Query], version_id: str = "") -> int:
-        """How many rows there are."""
+        """Run the queries and return the number of rows."""
         values = {
             "tenant_id": "local",
             "project_id": self._project,
@@ -252,7 +252,7 @@ class _Raw:
         )
 
     def edit(self) -> None:
-        """One node with two edges, an assumption and an indicator instead of another, four rows changed, ten events."""
+        """Replace a node, two edges, an assumption and an indicator, update four rows and insert ten events."""
         with self._transaction():
             for table, count in (("toc_nodes", 1), ("toc_edges", 2), ("toc_assumptions", 1), ("toc_indicators", 1)):
                 rows = self._rows[table][:count]
@@ -271,7 +271,7 @@ class _Raw:
             self._record(BATCH)
 
     def publish(self) -> None:
-        """Read it, write the results of a gate into its row, and record it."""
+        """Read the draft, write gate results into its row, and insert an event."""
         self.read(CONTENT, self._draft)
         with self._transaction():
             self._connection.execute(
@@ -281,7 +281,7 @@ class _Raw:
             self._record(1)
 
     def clone(self) -> None:
-        """Every row of a version once more."""
+        """Insert every row of a version again, under a new version."""
         with self._transaction():
             version_id = f"version-{self._made}"
             for table, rows in self._rows.items():
@@ -314,35 +314,35 @@ class _Raw:
 # --- Gates ------------------------------------------------------------------------------------------------------------
 
 
-def _gates(options: Options) -> Iterator[Result]:
+def _measure_gates(options: Options) -> Iterator[Result]:
     for size, rounds, unit in (
-        ((NODES, EDGES, INDICATORS), options.rounds(ROUNDS), "ms"),
+        ((NODES, EDGES, INDICATORS), options.count_rounds(ROUNDS), "ms"),
         (LARGE, 1 if options.quick else LARGE_ROUNDS, "s"),
     ):
-        content = content_from(large_theory(*size, SEED))
+        content = build_content_from(generate_theory(*size, SEED))
         for gate in TABLES_OF_CHECKS:
-            took = min(_timed(partial(_ran, gate, content)) for _ in range(rounds))
+            took = min(_time(partial(_run_gate, gate, content)) for _ in range(rounds))
             what = f"gate {gate}, {size[0]:,} nodes, {size[1]:,} edges"
             yield Result("purpose", what, took * (1000 if unit == "ms" else 1), unit)
 
 
-def _ran(gate: Gate, content: Content) -> None:
+def _run_gate(gate: Gate, content: Content) -> None:
     served = {node.key: 1 for node in content.of_type(NodeType.ACTIVITY)}
     outside = ExternalFacts(ContextFacts("run"), served, [])
     found = run_gate(
         gate, content, Observations([], [], [], []), profile=Profile.STANDARD, outside=outside, today=TODAY
     )
-    assert found.result.passed, "the theory that was made does not hold"
+    assert found.result.passed, "the generated theory does not pass the gate"
 
 
-def _timed(act: Callable[[], object]) -> float:
+def _time(act: Callable[[], object]) -> float:
     begin = time.perf_counter()
     act()
     return time.perf_counter() - begin
 
 
-def content_from(batches: Sequence[Ops]) -> Content:
-    """The theory that some batches make, under the keys that they foresee."""
+def build_content_from(batches: Sequence[Ops]) -> Content:
+    """Return the theory that batches of operations create, without a store."""
     nodes: list[PurposeNode] = []
     edges: list[PurposeEdge] = []
     assumptions: list[Assumption] = []
@@ -373,14 +373,14 @@ def content_from(batches: Sequence[Ops]) -> Content:
 # --- Tokens -----------------------------------------------------------------------------------------------------------
 
 
-def _tokens_of(folder: Path) -> Iterator[Result]:
+def _measure_tokens(folder: Path) -> Iterator[Result]:
     db = folder / "small.db"
     example = demo.PROJECTS[0].name
     with groundplan.open(str(db), actor="ada") as session:
         demo.fill(session)
         session.call("project.create", name=PROJECT)
-        fill_large(session, PROJECT, large_theory(*SMALL, SEED))
-    with server_at(db, "--tools", "purpose") as server:
+        fill_draft(session, PROJECT, generate_theory(*SMALL, SEED))
+    with start_groundplan(db, "--tools", "purpose") as server:
         listing = server.begin().ask("tools/list")["tools"]
         answers = {name: server.call("toc_open", {"project": name}) for name in (example, PROJECT)}
     sizes = {example: "the example, about 30 nodes", PROJECT: "{} nodes, {} edges, {} indicators".format(*SMALL)}

@@ -1,7 +1,7 @@
-"""Several processes at one file, each doing its turns as fast as it can, through the real store.
+"""Run several processes on one file through the real store; each takes turns as fast as it can.
 
-Turns are counted in the time that all processes share: from the moment the last one began to the moment the first one
-ended. Outside it somebody had the file to themselves, which says nothing about fairness.
+Turns are counted while all processes run: from the start of the last one to the end of the first one. Before and after
+that, a process may have the file to itself, which says nothing about fairness.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import groundplan
 START_S_MAX = 60.0
 RATIO_MIN = 0.5
 
-# One turn of a racer, given its name and how many turns it has had: what came of it, or None when nothing is left.
+# One turn of a racer, from its name and the number of its earlier turns: a note, or None if nothing is left to do.
 Turn: TypeAlias = Callable[[groundplan.Session, str, int], str | None]
 
 
 class Limit(NamedTuple):
-    """When a racer is done."""
+    """When a racer stops."""
 
     seconds: float | None = None
     turns: int | None = None
@@ -35,25 +35,25 @@ class Limit(NamedTuple):
         return late or (self.turns is not None and turns >= self.turns)
 
 
-class Log(NamedTuple):
-    """What one racer did."""
+class RacerLog(NamedTuple):
+    """The turns of one racer."""
 
     began: float
-    moments: list[float]  # when each turn was over, on the clock that all processes share
-    notes: list[str]  # what came of it
+    moments: list[float]  # the end of each turn, on the clock that all processes share
+    notes: list[str]  # the result of each turn
     longest_wait_s: float
     errors: list[str]
 
 
-class Shared(NamedTuple):
-    """What the racers got while all of them ran."""
+class SharedTurns(NamedTuple):
+    """The turns of each racer while all of them ran."""
 
     turns: tuple[int, ...]
     seconds: float
 
     @property
     def ratio(self) -> float:
-        """How much the unluckiest got of what the luckiest got."""
+        """The fewest turns of a racer divided by the most."""
         return min(self.turns) / max(self.turns) if max(self.turns) else 0.0
 
     @property
@@ -61,8 +61,8 @@ class Shared(NamedTuple):
         return sum(self.turns) / self.seconds if self.seconds else 0.0
 
 
-def race(db: Path, processes: int, turn: Turn, limit: Limit) -> list[Log]:
-    """Let processes take their turns, and give what each of them did."""
+def race(db: Path, processes: int, turn: Turn, limit: Limit) -> list[RacerLog]:
+    """Run the processes and return the log of each."""
     spawning = multiprocessing.get_context("spawn")
     barrier, logs = spawning.Barrier(processes), spawning.Queue()
     racers = [
@@ -71,14 +71,14 @@ def race(db: Path, processes: int, turn: Turn, limit: Limit) -> list[Log]:
     ]
     for racer in racers:
         racer.start()
-    found = [Log(*logs.get(timeout=START_S_MAX + (limit.seconds or START_S_MAX))) for _ in racers]
+    found = [RacerLog(*logs.get(timeout=START_S_MAX + (limit.seconds or START_S_MAX))) for _ in racers]
     for racer in racers:
         racer.join()
     return found
 
 
-def _run(db: str, name: str, turn: Turn, limit: Limit, barrier: Barrier, logs: Queue[Log]) -> None:
-    log = Log(0.0, [], [], 0.0, [])
+def _run(db: str, name: str, turn: Turn, limit: Limit, barrier: Barrier, logs: Queue[RacerLog]) -> None:
+    log = RacerLog(0.0, [], [], 0.0, [])
     with groundplan.open(db, actor=name) as plan:
         plan.call("project.list")  # open the file and load the code before the race
         barrier.wait(START_S_MAX)
@@ -89,7 +89,7 @@ def _run(db: str, name: str, turn: Turn, limit: Limit, barrier: Barrier, logs: Q
             begin = time.monotonic()
             try:
                 note = turn(plan, name, done)
-            except Exception as error:  # every kind of failure counts, that is what is measured
+            except Exception as error:  # every kind of failure is counted
                 log.errors.append(f"{type(error).__name__}: {error}")
                 continue
             if note is None:
@@ -100,11 +100,11 @@ def _run(db: str, name: str, turn: Turn, limit: Limit, barrier: Barrier, logs: Q
     logs.put(log)
 
 
-def shared(logs: Sequence[Log]) -> Shared:
-    """The turns in the time that all racers share."""
+def count_shared_turns(logs: Sequence[RacerLog]) -> SharedTurns:
+    """Return the turns while all racers ran."""
     begin = max(log.began for log in logs)
     end = min((log.moments or [log.began])[-1] for log in logs)
-    return Shared(
+    return SharedTurns(
         turns=tuple(sum(begin <= moment <= end for moment in log.moments) for log in logs),
         seconds=max(0.0, end - begin),
     )

@@ -1,6 +1,6 @@
-"""The least that SQLite could do: the same rows in plain tables, with the same durability and nothing on top.
+"""The SQLite baseline: the same rows in plain tables, with the same durability and nothing else.
 
-No checks, no references, no triggers, no permissions; of indexes only the keys and the order in which work is offered.
+There are no checks, references, triggers or permissions, and only two indexes: by id, and by the order of offers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDEXES = """
 CREATE UNIQUE INDEX nodes_by_id ON nodes (tenant_id, id);
 CREATE INDEX nodes_ready ON nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n) WHERE is_ready;
 """
-FILLED = f"""
+FILL = f"""
 INSERT INTO projects SELECT tenant_id, id, rev FROM graph.projects WHERE name = :project;
 INSERT INTO nodes SELECT {NODE} FROM graph.work_nodes WHERE project_id = (SELECT id FROM projects);
 INSERT INTO edges SELECT {EDGE} FROM graph.work_edges WHERE project_id = (SELECT id FROM projects);
@@ -44,14 +44,14 @@ SELECT {NODE} FROM nodes WHERE tenant_id = 'local' AND project_id = :project_id 
 """
 
 
-BEHIND_ALL = 2**40  # the revision of events of our own: a place that no copied one has
+OWN_EVENTS_REV = 2**40  # the revision of events that `commit` inserts; no copied event has it
 
-# Which tables these are, for the name of a file with them.
-EDITION = f"{crc32((TABLES + INDEXES + FILLED).encode()):08x}"
+# A checksum of the tables, for the file name.
+EDITION = f"{crc32((TABLES + INDEXES + FILL).encode()):08x}"
 
 
-class Rows(NamedTuple):
-    """What one write put into the graph."""
+class GraphRows(NamedTuple):
+    """The rows that one call wrote to the graph."""
 
     nodes: list[tuple[Any, ...]]
     edges: list[tuple[Any, ...]]
@@ -70,7 +70,7 @@ def fill(path: Path, graph: Path, project: str) -> None:
         connection.execute("BEGIN")
         for statement in TABLES.split(";")[:-1]:
             connection.execute(statement)
-        for statement in FILLED.split(";")[:-1]:
+        for statement in FILL.split(";")[:-1]:
             connection.execute(statement, {"project": project} if ":project" in statement else {})
         for statement in INDEXES.split(";")[:-1]:
             connection.execute(statement)
@@ -78,20 +78,20 @@ def fill(path: Path, graph: Path, project: str) -> None:
     unfinished.rename(path)
 
 
-def written(graph: Path, project: str, *, after_n: int) -> Rows:
-    """The rows that a plan wrote behind a certain node."""
+def read_rows_after(graph: Path, project: str, *, after_n: int) -> GraphRows:
+    """Return the rows of nodes after `after_n`, and the events of the latest revision."""
     with contextlib.closing(sqlite3.connect(graph)) as connection:
         (project_id,) = connection.execute("SELECT id FROM projects WHERE name = ?", (project,)).fetchone()
         which = {"project_id": project_id, "after_n": after_n}
 
-        def all_of(select: str) -> list[tuple[Any, ...]]:
+        def select_all(select: str) -> list[tuple[Any, ...]]:
             return connection.execute(f"{select} AND project_id = :project_id", which).fetchall()
 
-        nodes = all_of(f"SELECT {NODE} FROM work_nodes WHERE tenant_id = 'local' AND n > :after_n")
-        return Rows(
+        nodes = select_all(f"SELECT {NODE} FROM work_nodes WHERE tenant_id = 'local' AND n > :after_n")
+        return GraphRows(
             nodes=nodes,
-            edges=all_of(f"SELECT {EDGE} FROM work_edges WHERE tenant_id = 'local' AND from_n > :after_n"),
-            events=all_of(
+            edges=select_all(f"SELECT {EDGE} FROM work_edges WHERE tenant_id = 'local' AND from_n > :after_n"),
+            events=select_all(
                 f"SELECT {EVENT} FROM events WHERE tenant_id = 'local' "
                 "AND rev = (SELECT rev FROM projects WHERE tenant_id = 'local' AND id = :project_id)"
             ),
@@ -99,27 +99,27 @@ def written(graph: Path, project: str, *, after_n: int) -> Rows:
         )
 
 
-class Raw:
-    """Plain tables, opened as Groundplan opens its file."""
+class RawTables:
+    """Plain tables, opened like the file of Groundplan."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA synchronous = FULL")
         (self._project_id,) = self._connection.execute("SELECT id FROM projects").fetchone()
-        (last,) = self._connection.execute("SELECT max(n) FROM events WHERE rev = ?", (BEHIND_ALL,)).fetchone()
+        (last,) = self._connection.execute("SELECT max(n) FROM events WHERE rev = ?", (OWN_EVENTS_REV,)).fetchone()
         self._n = count((last or 0) + 1)
 
-    def top(self) -> list[tuple[Any, ...]]:
-        """What is to be done next: the first entry of the index."""
+    def read_top(self) -> list[tuple[Any, ...]]:
+        """Return the next node: the first entry of the index."""
         return self._connection.execute(TOP, {"project_id": self._project_id}).fetchall()
 
     def commit(self) -> None:
-        """One row more and a counter moved on, safe on the disk."""
+        """Insert one event, raise the revision, and commit durably."""
         execute = self._connection.execute
         event = (
             "local",
             self._project_id,
-            BEHIND_ALL,
+            OWN_EVENTS_REV,
             next(self._n),
             1,
             "now",
@@ -130,17 +130,17 @@ class Raw:
             None,
         )
         execute("BEGIN IMMEDIATE")
-        execute(f"INSERT INTO events VALUES ({_holes(EVENT)})", event)
+        execute(f"INSERT INTO events VALUES ({_format_placeholders(EVENT)})", event)
         execute("UPDATE projects SET rev = rev + 1 WHERE tenant_id = 'local' AND id = ?", (self._project_id,))
         execute("COMMIT")
 
-    def insert(self, rows: Rows) -> None:
-        """Many rows at once, safe on the disk."""
+    def insert(self, rows: GraphRows) -> None:
+        """Insert many rows in one durable commit."""
         execute, many = self._connection.execute, self._connection.executemany
         execute("BEGIN IMMEDIATE")
-        many(f"INSERT INTO nodes VALUES ({_holes(NODE)})", rows.nodes)
-        many(f"INSERT INTO edges VALUES ({_holes(EDGE)})", rows.edges)
-        many(f"INSERT INTO events VALUES ({_holes(EVENT)})", rows.events)
+        many(f"INSERT INTO nodes VALUES ({_format_placeholders(NODE)})", rows.nodes)
+        many(f"INSERT INTO edges VALUES ({_format_placeholders(EDGE)})", rows.edges)
+        many(f"INSERT INTO events VALUES ({_format_placeholders(EVENT)})", rows.events)
         many("INSERT INTO texts (rowid, summary) VALUES (?, ?)", rows.texts)
         execute("UPDATE projects SET rev = rev + 1 WHERE tenant_id = 'local' AND id = ?", (self._project_id,))
         execute("COMMIT")
@@ -152,5 +152,5 @@ class Raw:
         self._connection.close()
 
 
-def _holes(columns: str) -> str:
+def _format_placeholders(columns: str) -> str:
     return ", ".join("?" * (columns.count(",") + 1))

@@ -1,4 +1,4 @@
-"""Measure by taking turns: what else the machine does meanwhile then hits everything that is compared."""
+"""Time steps in turns, so that other load on the machine affects all compared steps alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Times: TypeAlias = dict[str, list[float]]  # in s, by the name of what was timed
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to time. What comes before it, and looking at its result, is not timed."""
+    """A function to time. `before` and `check` are not timed."""
 
     name: str
     act: Callable[[], Any]
@@ -24,8 +24,8 @@ class Step:
     check: Callable[[Any], object] | None = None
 
 
-def interleaved(rounds: int, steps: Sequence[Step]) -> Times:
-    """How long each step took each time, all of them taking turns."""
+def run_interleaved(rounds: int, steps: Sequence[Step]) -> Times:
+    """Run the steps in turns and return the durations of each."""
     times: Times = {step.name: [] for step in steps}
     for _ in range(rounds):
         for step in steps:
@@ -39,8 +39,8 @@ def interleaved(rounds: int, steps: Sequence[Step]) -> Times:
     return times
 
 
-def medians_ms(sets: Iterable[Times]) -> dict[str, float]:
-    """The median of each step over several sets of processes."""
+def compute_medians_ms(sets: Iterable[Times]) -> dict[str, float]:
+    """Return the median of each step in ms, over several sets of processes."""
     gathered: dict[str, list[list[float]]] = {}
     for times in sets:
         for name, taken in times.items():
@@ -49,11 +49,11 @@ def medians_ms(sets: Iterable[Times]) -> dict[str, float]:
 
 
 @contextlib.contextmanager
-def one_core(*, spread: bool = False) -> Iterator[None]:
-    """Keep this process and those it starts on one core, where the system can.
+def pin_to_one_core(*, spread: bool = False) -> Iterator[None]:
+    """Keep this process and its children on one core, if the system supports it.
 
-    They only ever take turns. Left alone, some lie on the core of their client and some do not, and waking a process on
-    another core costs more than all the rest of a round trip: the same ping measured 0.02 ms or 0.1 ms, by chance.
+    They only take turns. Otherwise some run on the core of their client and some do not, and waking a process on
+    another core costs more than the rest of a round trip: the same ping took 0.02 ms or 0.1 ms, by chance.
     """
     if spread or not hasattr(os, "sched_setaffinity"):
         yield

@@ -1,8 +1,8 @@
-"""The graph that everything is measured on: a tree with fan-out 8 in which a node has one dependency on average.
+"""The shape of the measured graphs: a tree with fan-out 8 in which a node has one dependency on average.
 
-Nodes are counted from 0 in the order of creation; a node's parent and what it waits for come before it. Those with odd
-numbers wait for two others and those with even numbers for none, so nearly half of the nodes can be started: the leaves
-with even numbers.
+Nodes are numbered from 0 in the order of creation, after their parents and dependencies. Nodes with odd numbers have
+two dependencies and nodes with even numbers have none, so nearly half of the nodes can be started: the leaves with even
+numbers.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ PLACES = tuple(f"{side} {lane}" for side in ("upper", "lower", "inner", "outer")
 ))  # fmt: skip
 
 
-def parent_of(number: int) -> int:
-    """The number of a node's parent; the first eight lie below the root."""
+def get_parent(number: int) -> int:
+    """Return the number of a node's parent. The first eight nodes are children of the root."""
     return number // FAN_OUT - 1
 
 
-def targets_of(number: int) -> list[int]:
-    """What a node waits for: a near neighbour and one from anywhere before it.
+def choose_targets(number: int) -> list[int]:
+    """Return the dependencies of a node: a near node and any earlier one.
 
-    A target and all that is below it stand left of the node in the tree, so no choice of targets closes a cycle.
+    A target and everything below it is left of the node in the tree, so no choice of targets closes a loop.
     """
     if number % 2 == 0:
         return []
-    own = {_first_beside(node): node for node in (number, *_ancestors(number))}
+    own = {_find_first_at_depth(node): node for node in (number, *_list_ancestors(number))}
     targets = []
-    for wanted in (max(number - 3, 0), _scattered(number) % number):
-        first = _first_beside(wanted)
+    for wanted in (max(number - 3, 0), _hash_number(number) % number):
+        first = _find_first_at_depth(wanted)
         if left := own[first] - first:
             targets.append(first + (wanted - first) % left)
     return list(dict.fromkeys(targets))
 
 
-def summary_of(number: int) -> str:
-    """What a node says: a thing that one node in 32 mentions, and a place that one in 64 does."""
-    verb, thing, place = words_of(number)
+def format_summary(number: int) -> str:
+    """Return the summary of a node, with a thing that one node in 32 has and a place that one in 64 has."""
+    verb, thing, place = choose_words(number)
     return f"{verb} the {thing} of the {place} lane, step {number}"
 
 
-def words_of(number: int) -> tuple[str, str, str]:
-    """The words of a node's summary."""
-    mixed = _scattered(number)
+def choose_words(number: int) -> tuple[str, str, str]:
+    """Return the words of a node's summary."""
+    mixed = _hash_number(number)
     return (
         VERBS[mixed % len(VERBS)],
         THINGS[mixed // 16 % len(THINGS)],
@@ -66,18 +66,18 @@ def words_of(number: int) -> tuple[str, str, str]:
     )
 
 
-def planned(first: int, count: int, id_of: Callable[[int], str]) -> Iterator[dict[str, Any]]:
-    """Nodes as `graph_plan` takes them, when those before them exist already."""
+def generate_nodes(first: int, count: int, id_of: Callable[[int], str]) -> Iterator[dict[str, Any]]:
+    """Yield nodes for `graph_plan`. The nodes before `first` must exist."""
 
-    def name(number: int) -> str:
+    def get_ref(number: int) -> str:
         return f"n{number}" if number >= first else id_of(number)
 
     for number in range(first, first + count):
-        node: dict[str, Any] = {"ref": f"n{number}", "summary": summary_of(number)}
-        if (parent := parent_of(number)) != ROOT:
-            node["parent_ref"] = name(parent)
-        if targets := targets_of(number):
-            node["depends_on"] = [name(target) for target in targets]
+        node: dict[str, Any] = {"ref": f"n{number}", "summary": format_summary(number)}
+        if (parent := get_parent(number)) != ROOT:
+            node["parent_ref"] = get_ref(parent)
+        if targets := choose_targets(number):
+            node["depends_on"] = [get_ref(target) for target in targets]
         if number % 4 == 0:
             node["properties"] = {"priority": number // 4 % 3}
         if number % 16 == 0:
@@ -85,19 +85,19 @@ def planned(first: int, count: int, id_of: Callable[[int], str]) -> Iterator[dic
         yield node
 
 
-def _first_beside(number: int) -> int:
-    """The number of the first node at the same depth."""
+def _find_first_at_depth(number: int) -> int:
+    """Return the number of the first node at the same depth."""
     first = 0
     while (below := (first + 1) * FAN_OUT) <= number:
         first = below
     return first
 
 
-def _ancestors(number: int) -> Iterator[int]:
-    while (number := parent_of(number)) != ROOT:
+def _list_ancestors(number: int) -> Iterator[int]:
+    while (number := get_parent(number)) != ROOT:
         yield number
 
 
-def _scattered(number: int) -> int:
-    # Fibonacci hashing: neighbours get words that have nothing to do with each other, the same in every run.
+def _hash_number(number: int) -> int:
+    # Fibonacci hashing: neighbours get unrelated words, the same in every run.
     return (number * 2_654_435_761 & 0xFFFF_FFFF) >> 7

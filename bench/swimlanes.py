@@ -1,6 +1,6 @@
-"""A project as agents have it: thirty nodes in six phases, a third of them done, with links and evidence.
+"""A typical project of agents: thirty nodes in six phases, a third of them done, with links and evidence.
 
-It is the kind of project that the token figures of the work graph were once measured on.
+The token limits of the work graph were set for a project of this kind.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PHASES = {
     ),
 }
 LINKS = {0: ["docs/adr/0001-data-model.md"], 1: ["src/api/lanes.ts", "docs/api.md"], 2: ["src/board/Lane.tsx"]}
-DONE = (  # phase, task, the commit and what it did
+DONE = (  # phase, task, commit
     (0, 0, "9b1c2de Add repository, linting and CI"),
     (0, 1, "41fa0c7 Define lanes, cards and positions"),
     (0, 2, "c07d95a Migrate lanes and cards"),
@@ -68,8 +68,8 @@ class Swimlanes(NamedTuple):
     tasks: list[list[str]]  # by phase
 
 
-def planted(server: Peer, ask: Any) -> Swimlanes:
-    """Plan the project and do the first part of its work. `ask` calls a tool and gives its answer."""
+def plan_project(server: Peer, ask: Any) -> Swimlanes:
+    """Plan the project and do the first part of its work. `ask` calls a tool and returns its answer."""
     ask(server, "graph_open", {"project": PROJECT, "goal": GOAL})
     nodes = []
     for p, (phase, tasks) in enumerate(PHASES.items()):

@@ -1,6 +1,6 @@
-"""What agents pay: tools/list, each operation on a project of thirty nodes, and the claim-work-resolve cycle.
+"""Count the tokens of tools/list, of each operation on a project of thirty nodes, and of a claim-work-resolve cycle.
 
-A token is four characters of compact JSON: of the arguments for a request, of the answer's text for an answer.
+A token is four characters of compact JSON: the arguments of a request, or the text of an answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from bench import swimlanes
 from bench.options import Options
-from bench.peers import Peer, groundplan
+from bench.peers import Peer, start_groundplan
 from bench.report import Result
 from bench.swimlanes import PROJECT, Swimlanes
 
@@ -22,7 +22,7 @@ AGENT = "claude-code-v1"
 
 LISTING_MAX = {None: 5_000, "work": 1_200, "knowledge": 700, "work,knowledge,briefing": 2_500, "all": 8_000}
 
-# What a request and its answer may cost: the figures of the work graph's contract, of a range the upper end.
+# Token limits of a request and its answer, from the contract of the work graph; the upper end of each range.
 MAX = {
     "graph_open": (30, 100),
     "graph_plan": (160, 55),
@@ -39,30 +39,30 @@ TOOLS_WITH_LEAN = ("graph_next", "graph_context", "graph_query", "graph_history"
 CYCLE_MAX, LEAN_CYCLE_MAX = 450, 300
 
 
-def part(options: Options) -> list[Result]:
-    """The benchmark."""
+def run(options: Options) -> list[Result]:
+    """Return the results of this part."""
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-        results = list(_listings(Path(folder)))
+        results = list(_measure_listings(Path(folder)))
         for lean in (False, True):
-            with groundplan(Path(folder) / f"lean-{lean}.db", "--agent", AGENT) as server:
-                results += _operations(server.begin(), lean=lean)
+            with start_groundplan(Path(folder) / f"lean-{lean}.db", "--agent", AGENT) as server:
+                results += _measure_operations(server.begin(), lean=lean)
     return results
 
 
-def _listings(folder: Path) -> Iterator[Result]:
-    """What tools/list costs a client before it has asked anything."""
+def _measure_listings(folder: Path) -> Iterator[Result]:
+    """Count the tokens of tools/list."""
     for groups, bar in LISTING_MAX.items():
         flags = ("--tools", groups) if groups else ()
-        with groundplan(folder / "listed.db", *flags) as server:
+        with start_groundplan(folder / "listed.db", *flags) as server:
             listing = server.begin().ask("tools/list")["tools"]
         what = f"tools/list, {groups or 'default'}; tools: {len(listing)}"
-        yield Result("tokens", what, _tokens(_compact({"tools": listing})), "tokens", bar=bar)
+        yield Result("tokens", what, _count_tokens(_encode({"tools": listing})), "tokens", bar=bar)
 
 
-def _operations(server: Peer, *, lean: bool) -> list[Result]:
-    lanes = swimlanes.planted(server, _asked)
+def _measure_operations(server: Peer, *, lean: bool) -> list[Result]:
+    lanes = swimlanes.plan_project(server, _ask)
     results = []
-    for tool, what, arguments in _calls(lanes):
+    for tool, what, arguments in _list_calls(lanes):
         if lean and tool not in TOOLS_WITH_LEAN:
             server.call(tool, arguments)
             continue
@@ -71,16 +71,16 @@ def _operations(server: Peer, *, lean: bool) -> list[Result]:
         request_max, answer_max = MAX[tool]
         name = f"{tool} ({what}){', lean' if lean else ''}"
         results += [
-            Result("tokens", f"{name}: request", _tokens(_compact(sent)), "tokens", bar=request_max),
-            Result("tokens", f"{name}: answer", _tokens(answer), "tokens", bar=answer_max),
+            Result("tokens", f"{name}: request", _count_tokens(_encode(sent)), "tokens", bar=request_max),
+            Result("tokens", f"{name}: answer", _count_tokens(answer), "tokens", bar=answer_max),
         ]
-    spent = _cycle(server, lean=lean)
+    spent = _measure_cycle(server, lean=lean)
     bar = LEAN_CYCLE_MAX if lean else CYCLE_MAX
     return [*results, Result("tokens", f"claim, progress, resolve{', lean' if lean else ''}", spent, "tokens", bar=bar)]
 
 
-def _calls(lanes: Swimlanes) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """One call of each tool, some of two kinds."""
+def _list_calls(lanes: Swimlanes) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield calls of every tool: the tool, a description and the arguments."""
     done, task, waiting = lanes.tasks[0][1], lanes.tasks[1][1], lanes.tasks[1][2]
     yield "graph_open", "project", {"project": PROJECT}
     yield "graph_next", "a done dependency", {"project": PROJECT}
@@ -112,14 +112,14 @@ def _calls(lanes: Swimlanes) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "graph_update", "1 node resolved", {"updates": [change]}
 
 
-def _cycle(server: Peer, *, lean: bool) -> int:
-    """Claim a node, leave a note while working on it, and resolve it with evidence: three calls, both directions."""
+def _measure_cycle(server: Peer, *, lean: bool) -> int:
+    """Claim a node, add a note, resolve it with evidence, and return the tokens of the three requests and answers."""
     spent = 0
 
     def ask(tool: str, arguments: dict[str, Any]) -> Any:
         nonlocal spent
         answer = server.call(tool, arguments)
-        spent += _tokens(_compact(arguments)) + _tokens(answer)
+        spent += _count_tokens(_encode(arguments)) + _count_tokens(answer)
         return json.loads(answer)
 
     (offer,) = ask("graph_next", {"project": PROJECT, "claim": True, **({"lean": True} if lean else {})})["nodes"]
@@ -131,13 +131,13 @@ def _cycle(server: Peer, *, lean: bool) -> int:
     return spent
 
 
-def _asked(server: Peer, tool: str, arguments: dict[str, Any]) -> Any:
+def _ask(server: Peer, tool: str, arguments: dict[str, Any]) -> Any:
     return json.loads(server.call(tool, arguments))
 
 
-def _compact(value: Any) -> str:
+def _encode(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)

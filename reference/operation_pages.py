@@ -97,7 +97,7 @@ ORDER = {
 EFFECTS = {
     Effect.READ: "reads only",
     Effect.WRITE: "writes",
-    Effect.DESTROY: "writes, and takes something away",
+    Effect.DESTROY: "writes and deletes",
 }
 _RAISED = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
@@ -155,7 +155,7 @@ def build_operation_pages() -> Iterator[tuple[str, str]]:
     for name, operations in group_by_page().items():
         requests = ((OPERATIONS[one], fill_placeholders(values, NODES)) for one, values in FIRST.get(name, ()))
         first = ["groundplan init", *(build_command_line(*request) for request in requests)]
-        opening = "The examples belong together: run them from top to bottom, in an empty folder. They begin with\n\n"
+        opening = "Run the examples in this order, in an empty folder. Start with\n\n"
         opening += _fence("sh", "\n".join(first))
         blocks = (opening, *map(_build_operation, operations), *_build_shapes(operations))
         yield name, format_page(name.capitalize(), *blocks)
@@ -181,13 +181,13 @@ def _list_facts(operation: AnyOperation) -> str:
         facts.append(f"- Without a project: needs `{alone}`: {list_roles(alone)}.")
     effect = EFFECTS[operation.effect]
     if operation.idempotent:
-        effect += "; the same call again changes nothing more"
+        effect += "; idempotent"
     facts.append(f"- Effect: {effect}.")
     if operation.effect is not Effect.READ and operation.project is not None:
         facts.append(f"- Archived projects: {'allowed' if operation.on_archived else 'refused'}.")
     for other in operation.variants:
         needed = f"needs `{other.permission}`: {list_roles(other.permission)}"
-        facts.append(f"- May become {_format_name(other)}, {EFFECTS[other.effect]}; {needed}.")
+        facts.append(f"- Some requests run {_format_name(other)} instead: {EFFECTS[other.effect]}; {needed}.")
     return "\n".join(facts)
 
 
@@ -203,7 +203,7 @@ def list_roles(permission: Permission) -> str:
     return ", ".join(role.value for role in Role if role in GRANTS[permission])
 
 
-# --- What goes in, what comes out -----------------------------------------------------------------------------------
+# --- Arguments, answers and errors ----------------------------------------------------------------------------------
 
 
 def _build_inputs(operation: AnyOperation) -> str:
@@ -217,12 +217,12 @@ def _build_inputs(operation: AnyOperation) -> str:
         )
         for one in list_arguments(operation.input)
     ]
-    head = ("Argument", "Type", "Required", "Limits", "What it is")
+    head = ("Argument", "Type", "Required", "Limits", "Description")
     return format_table(head, rows) if rows else "Takes no arguments."
 
 
 def _describe(operation: AnyOperation, path: str) -> str:
-    """Return the description of an argument, and where to read on."""
+    """Return the description of an argument, with a link to more about it."""
     thing = operation.name.partition(".")[0]
     link = SEE_ALSO.get(f"{operation.name}/{path}") or SEE_ALSO.get(f"{thing}/{path}")
     return describe_argument(operation.name, path) + (f" See {link}." if link else "")
@@ -263,7 +263,7 @@ def _build_answer(title: str, shape: Any) -> str:
 
 def _build_fields(title: str, schema: Mapping[str, Any]) -> str:
     rows = [(f"`{path}`", words) for path, words in list_fields(schema)]
-    return format_table((title, "Type"), rows) if rows else "Answers with an empty object."
+    return format_table((title, "Type"), rows) if rows else "The answer is an empty object."
 
 
 def _get_schema(shape: Any) -> dict[str, Any]:
@@ -300,7 +300,7 @@ def list_fields(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str
         here = f"{path}.{name}" if path else name
         is_list = field.get("type") == "array" and "properties" in field.get("items", {})
         inside = field["items"] if is_list else field
-        missing = "" if name in schema.get("required", ()) else ", may be missing"
+        missing = "" if name in schema.get("required", ()) else ", optional"
         if "properties" not in inside:
             yield here, describe_schema(field) + missing
             continue
@@ -314,7 +314,7 @@ def _list_errors(operation: AnyOperation) -> str:
         f"- [`{load_error_classes()[name].code}`](errors.md#{load_error_classes()[name].code}): {why}"
         for name, why in list_declared_errors(operation)
     ]
-    return "Refuses, besides what [every operation](errors.md) refuses:\n\n" + "\n".join(lines) if lines else ""
+    return "Errors, besides those of [every operation](errors.md):\n\n" + "\n".join(lines) if lines else ""
 
 
 def list_declared_errors(operation: AnyOperation) -> list[tuple[str, str]]:
@@ -326,7 +326,7 @@ def list_declared_errors(operation: AnyOperation) -> list[tuple[str, str]]:
     return list(found)
 
 
-# --- How it is called -----------------------------------------------------------------------------------------------
+# --- Examples -------------------------------------------------------------------------------------------------------
 
 
 def _build_calls(operation: AnyOperation) -> Iterator[str]:
@@ -388,8 +388,8 @@ def _find_command(operation: AnyOperation, values: Mapping[str, Any]) -> Command
     """Return the command for these values; None if no command has the operation."""
     wire = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
     for command in operation.commands:
-        says_it = all(values.get(wire[name]) == value for name, value in command.fixed.items())
-        if says_it and not any(wire[name] in values for name in command.without):
+        matches = all(values.get(wire[name]) == value for name, value in command.fixed.items())
+        if matches and not any(wire[name] in values for name in command.without):
             return command
     if operation.commands:
         raise LookupError(f"no command reaches {operation.name} with {values}")

@@ -1,4 +1,4 @@
-"""The reference pages about the whole: the index, access, errors, the configuration and the command line."""
+"""The reference pages that are not about single operations: index, access, errors, configuration, commands, formats."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from tests.purpose.theories import whole_theory
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
-    "agent": "Who acts. The command line takes your user name and the MCP server a name of its own if nobody says.",
-    "access": "`open` trusts whoever can open the store; `members` lets the stored roles decide.",
+    "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
+    "access": "`open` trusts everybody who can open the store; `members` uses the stored roles.",
     "tools": "The groups of tools that the MCP server offers.",
-    "claim_ttl_minutes": "How long a claim on a work node holds, where its project has no policy about it.",
-    "lean": "Leave null, empty and bookkeeping fields out of answers about work, where a request does not say.",
-    "pipelines": "The steps of tasks and features in projects that are made from now on: `{task: […], feature: […]}`, "
-    "or one list for both. A project keeps its own.",
+    "claim_ttl_minutes": "How long a claim on a work node lasts. A policy of the project overrides it.",
+    "lean": "Omit null, empty and bookkeeping fields from answers about work. A request can override it.",
+    "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
+    "both. Existing projects keep theirs.",
     "config_file": "The configuration file itself.",
 }
 
@@ -78,7 +78,7 @@ def _build_index() -> str:
         "- [Errors](errors.md): every code, its HTTP status and its exit code",
         "- [Configuration](configuration.md): the file, the environment, the flags",
         "- [Command line](cli.md): every command",
-        "- [Formats](formats.md): as what a theory is written and read, and what each keeps and loses",
+        "- [Formats](formats.md): the file formats of a theory of change, and what each keeps and loses",
     ]
     return format_page("Reference", format_table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
 
@@ -106,22 +106,22 @@ def _build_access() -> str:
     ]
     return format_page(
         "Access",
-        "Somebody who is not a member of a project gets the answer that a missing project gets.",
+        "For somebody who is not a member, a project does not exist: the answer is the same as for a missing project.",
         "## Inside a project",
         format_table(("Permission", *(role.value for role in Role), "Needed by"), of_role),
         "## Agents",
-        f"An agent has the smaller of its own role and the one that the policy `{AGENT_ROLE_POLICY}` of the project "
-        f"allows, by default {AGENT_ROLE}. This also holds in open access, where every person is an owner. What the "
-        "policy keeps from an agent is refused as `agent_not_allowed`, with the command of a person. An agent may "
-        "discard a draft that only it has written. Where stored roles decide, it creates a project only for a person "
-        "who then owns it (`groundplan mcp --owner NAME`).",
+        f"An agent has at most the role that the policy `{AGENT_ROLE_POLICY}` of the project allows, by default "
+        f"{AGENT_ROLE}. This also holds in open access, where every person is an owner. If the policy forbids an "
+        "operation, the error is `agent_not_allowed`, and it names the command that a person can run. An agent may "
+        "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
+        "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
-        "Every member of the organization has these.",
+        "Every member of the organization has these permissions.",
         format_table(("Permission", "Needed by"), of_organization),
         "## In the database",
-        "PostgreSQL enforces this by row level security, whatever a statement asks for. A role means: the rows of the "
-        "projects in which the actor has it.",
-        format_table(("Table", "Read", "Add", "Change", "Remove", "Besides"), of_tables),
+        "PostgreSQL enforces these rules by row level security, for every statement. A role stands for the rows of the "
+        "projects in which the actor has that role.",
+        format_table(("Table", "Select", "Insert", "Update", "Delete", "Restrictions"), of_tables),
     )
 
 
@@ -184,7 +184,7 @@ def _list_restrictions(declared: tables.Table) -> str:
 def _build_errors() -> str:
     blocks = [
         "Every error has a `code` for programs, a `message` that says what to do, and `details`. Its family alone "
-        "decides the HTTP status and the exit code; over MCP all of them come with `isError: true`.",
+        "decides the HTTP status and the exit code; over MCP every error has `isError: true`.",
         format_table(
             ("Family", "HTTP", "Exit", "Meaning"),
             [
@@ -202,7 +202,7 @@ def _build_errors() -> str:
             (f'<a id="{code}"></a>`{code}`', " · ".join(texts) or "The message says what is wrong.")
             for code, texts in meanings.items()
         ]
-        blocks += [f"## {family.__name__}", format_table(("Code", "Meaning, or what it says"), rows)]
+        blocks += [f"## {family.__name__}", format_table(("Code", "Meaning"), rows)]
     return format_page("Errors", *blocks)
 
 
@@ -227,17 +227,17 @@ def _build_configuration() -> str:
     files = " or ".join(f"`{name}`" for name in configuration.FILE_NAMES)
     return format_page(
         "Configuration",
-        f"A file {files} in the current folder, or the one that `--config` names; then the environment; then the "
-        "flags. The later one wins. A relative path in the file is meant from the folder of the file. An unknown key "
-        "is refused.",
-        format_table(("In the file", "Environment", "Flag", "Default", "What it is"), rows),
+        f"Settings come from a file {files} in the current folder, or from the file that `--config` names; then from "
+        "the environment; then from the flags. Later sources override earlier ones. A relative path in the file is "
+        "relative to the folder of the file. An unknown key is an error.",
+        format_table(("Key in the file", "Environment", "Flag", "Default", "Description"), rows),
         "## Tool groups",
         ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)
-        + f"; `{configuration.TOOLS_ALL}` is all of them.",
-        "## The log",
-        f"`{LOG_VARIABLE}` names a file to which a defect of Groundplan itself is appended: the whole of it, under the "
-        "reference that the error shows. It is made for you alone (mode 0600). Without it nothing is kept; an MCP "
-        "server that is already serving writes to stderr instead.",
+        + f"; `{configuration.TOOLS_ALL}` selects all of them.",
+        "## Log",
+        f"`{LOG_VARIABLE}` names a file for internal errors of Groundplan. Each one is appended with its traceback, "
+        "under the reference that the error message shows. Only you can read the file (mode 0600). Without this "
+        "variable nothing is logged. A running MCP server always writes to stderr instead.",
     )
 
 
@@ -272,19 +272,19 @@ def _build_commands() -> str:
     common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return format_page(
         "Command line",
-        "## Around a plan",
-        "The examples belong together: run them from top to bottom.",
+        "## Setup",
+        "Run the examples in this order.",
         *(_build_command(name, command) for name, command in alone.items()),
         "## Operations",
         format_table(("Command", "What it does", "Operation"), rows),
-        "## More than an operation",
-        "These look at a file or at a working copy too, or take one thing as it is typed; `--help` says how.",
+        "## Other commands",
+        "These commands also use files or a working copy, or are a short form of an operation; see their `--help`.",
         format_table(("Command", "What it does"), written),
-        "## Options that every command has",
-        "They may stand before the words, between them or after them. `groundplan mcp` alone has no `--json`: what it "
-        "prints is the protocol.",
+        "## Common options",
+        "They may be given before, between or after the words of a command. Only `groundplan mcp` has no `--json`: its "
+        "output is the protocol.",
         format_table(("Option", "What it does"), common),
-        "The exit status is 0, or that of the [family](errors.md) of the error.",
+        "The exit status is 0, or the exit code of the [family](errors.md) of the error.",
     )
 
 
@@ -306,8 +306,8 @@ def _build_command(name: str, command: Any) -> str:
     rows = [(_format_option(one), one.help) for one in command.params if not _is_common(one)]
     parts = [f"### groundplan {name}", command.help.strip()]
     if rows:
-        parts.append(format_table(("Argument or option", "What it is"), rows))
-    if name == "mcp":  # which reads its flags by hand, to start faster
+        parts.append(format_table(("Argument or option", "Description"), rows))
+    if name == "mcp":  # it parses its own flags, to start faster
         parts.append(f"```text\n{MCP_HELP.strip()}\n```")
     return "\n\n".join((*parts, f"```sh\n{COMMANDS[name]}\n```"))
 
@@ -349,16 +349,17 @@ def _build_formats() -> str:
     )
     return format_page(
         "Formats",
-        "`groundplan purpose export` writes a version, `groundplan purpose import` takes a file in as a new draft. "
-        "How to: [the guide](../guides/files.md). What the picture shows: [pictures](../concepts/pictures.md).",
-        format_table(("Format", "What it is", "Files", "Goes", "Keeps", "Loses"), rows),
+        "`groundplan purpose export` writes a version to a file, `groundplan purpose import` reads a file into a new "
+        "draft. See [the guide](../guides/files.md), and [pictures](../concepts/pictures.md) for the SVG.",
+        format_table(("Format", "Description", "Suffix", "Direction", "Keeps", "Loses"), rows),
         "## Native JSON",
-        "What has no value is left out. An assumption is on a `node`, or on the edge from `source` to `target` (with "
-        "`edge_type` where it is no CONTRIBUTES_TO). `profile`, `edges`, `assumptions`, `indicators` and `waivers` may "
-        "be missing. A key may be any name of up to 128 characters; one that is no key of ours becomes a fresh one.",
+        "Fields without a value are omitted. An assumption is about a `node`, or about the edge from `source` to "
+        "`target` (with `edge_type` unless it is CONTRIBUTES_TO). `profile`, `edges`, `assumptions`, `indicators` and "
+        "`waivers` are optional. A key may be any name of up to 128 characters; a name that is not a Groundplan key "
+        "gets a new key.",
         f"```json\n{example}```",
     )
 
 
 def _format_directions(is_written: bool, is_read: bool) -> str:
-    return {(True, True): "both ways", (True, False): "out", (False, True): "in"}[is_written, is_read]
+    return {(True, True): "export, import", (True, False): "export", (False, True): "import"}[is_written, is_read]

@@ -14,7 +14,7 @@ from reference.examples.context import RUNS
 
 __all__ = ["COMMANDS", "EXAMPLES", "FIRST", "FURTHER", "MADE_AS", "NODES", "RUNS", "WRITTEN"]
 
-# The calls before the examples of a page, in an empty database.
+# The calls to make before the examples of a page, in an empty database.
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     **kernel.FIRST,
     **containers.FIRST,
@@ -38,7 +38,7 @@ FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {**context.FURTHER, **pur
 # The commands of operations that are written by hand, because they also read or write files.
 WRITTEN = {**context.WRITTEN, **purpose.WRITTEN}
 
-# The ids on the pages, which are new wherever the examples are run.
+# The ids that the pages show. Every run of the examples creates other ids.
 NODES = {**work.NODES, **knowledge.NODES, **containers.NODES, **context.NODES}
 MADE_AS = {**knowledge.MADE_AS, **containers.MADE_AS}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-BUILT_IN = "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d10"  # a template that comes with Groundplan
+BUILT_IN = "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d10"  # the id of a built-in template
 
 _ATLAS = ("project.create", {"name": "atlas"})
 _SURVEY = {"containerType": "task", "title": "Survey the island", "projectId": "atlas"}
@@ -58,7 +58,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "containerType": "task",
         "id": "{draw}",
         "version": 3,
-        "reason": "The land registry has drawn it",
+        "reason": "The land registry has a drawing",
     },
     "container.block": {
         "containerType": "feature",
@@ -76,7 +76,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "content": "- sheets/coast/north.svg",
         "tags": "context",
     },
-    "section.update": {"sectionId": "{section}", "version": 1, "usageDescription": "The files this is about"},
+    "section.update": {"sectionId": "{section}", "version": 1, "usageDescription": "The files of this task"},
     "section.update_text": {
         "sectionId": "{section}",
         "version": 2,

@@ -77,7 +77,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "context.edit": [
         (
-            "A weaker value waits beside a stronger one:",
+            "A value of lower provenance becomes a suggestion:",
             {
                 "runId": "{run}",
                 "inputs": [
@@ -85,12 +85,12 @@ FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {
                         "pointer": "/island/name",
                         "value": "Atlantis",
                         "provenance": "model-inferred",
-                        "rationale": "The oldest sheet has it so",
+                        "rationale": "The oldest sheet has this name",
                     }
                 ],
             },
         ),
-        ("A person decides:", {"runId": "{run}", "accept": ["{suggestion}"]}),
+        ("A person accepts the suggestion:", {"runId": "{run}", "accept": ["{suggestion}"]}),
     ],
 }
 

@@ -33,7 +33,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "parentType": "atom",
         "parentId": "{atom}",
         "taskId": "{survey}",
-        "summary": "Drew the north anew after the storm",
+        "summary": "Redrew the north after the storm",
     },
     "knowledge.context": {"projectId": "atlas", "paths": "sheets/coast/north.svg,legend/hills.md"},
     "knowledge.get": {"entityType": "atom", "id": "{atom}"},

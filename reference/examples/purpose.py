@@ -32,7 +32,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "purpose.edit": {
         **_ATLAS,
         "operations": [
-            {"op": "add_edge", "source": "walk", "target": "OP1", "mechanism": "What was seen is drawn the same day"},
+            {"op": "add_edge", "source": "walk", "target": "OP1", "mechanism": "Surveyors draw it the same day"},
             {"op": "add_node", "ref": "walk", "node_type": "ACTIVITY", "title": "Walk the coast", "owner": "ben"},
             {
                 "op": "add_assumption",
@@ -46,7 +46,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             {
                 "op": "add_indicator",
                 "node": "OC1",
-                "name": "Walkers who were seen off the paths",
+                "name": "Walkers seen off the paths",
                 "unit": "a month",
                 "direction": "decrease",
                 "baseline": 40,
@@ -67,11 +67,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "purpose.record": {
         **_ATLAS,
         "measurements": [{"indicator": "IN1", "value": 31, "as_of": "2026-05-01", "source": "Logbook of the wardens"}],
-        "reviews": [{"assumption": "AS1", "status": "at_risk", "reason": "Many walk by what their phones show them"}],
+        "reviews": [{"assumption": "AS1", "status": "at_risk", "reason": "Many walkers use their phones"}],
         "decisions": [
             {
                 "text": "Offer the map for phones too",
-                "rationale": "It is what walkers have at hand",
+                "rationale": "Walkers carry phones",
                 "about": ["AS1", "OP1->OC1"],
             }
         ],
@@ -91,7 +91,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 {"key": "G1", "node_type": "GOAL", "title": "Nobody gets lost on the island"},
                 {"key": "signs", "node_type": "OUTCOME", "title": "Walkers see where they are"},
             ],
-            "edges": [{"source": "signs", "target": "G1", "mechanism": "Who knows where they are turns round in time"}],
+            "edges": [{"source": "signs", "target": "G1", "mechanism": "Walkers notice a wrong turn"}],
         },
     },
 }
@@ -104,18 +104,18 @@ WRITTEN = {
 
 FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "purpose.check": [
-        ("The same in another profile:", {**_ATLAS, "gate": "A", "version": "published", "profile": "strict"}),
+        ("The same check in another profile:", {**_ATLAS, "gate": "A", "version": "published", "profile": "strict"}),
     ],
     "purpose.record": [
         (
-            "An owner answers for a check:",
+            "An owner waives a check:",
             {
                 **_ATLAS,
                 "waivers": [
                     {
                         "code": "GA_MECHANISM",
                         "refs": ["OC1->G1"],
-                        "reason": "Everybody knows how",
+                        "reason": "The mechanism is well known",
                         "owner": "ada",
                         "due": "2099-12-31",
                     }

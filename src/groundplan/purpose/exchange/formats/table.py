@@ -1,4 +1,4 @@
-"""The file formats: purpose, direction, and what each keeps and loses. Help texts are generated from it."""
+"""The file formats: description, direction, and what each keeps and loses. The help texts are generated from it."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ FORMATS = {
         ".json",
         True,
         True,
-        "everything in the version and its waivers; comes back byte for byte",
-        "measurements, reviews and decisions, which are of no version; its number, label and day of publishing",
+        "everything in the version, and its waivers; an import restores it byte for byte",
+        "measurements, reviews and decisions, because they belong to no version; number, label, publication date",
     ),
     FileFormat.MERMAID: FormatInfo(
         "Mermaid flowchart, for Markdown pages",
         ".mmd",
         True,
         False,
-        "keys, types, titles, edges with type and confidence, marks of assumptions with risk and status, waivers",
+        "keys, types, titles, edges with type and confidence, assumptions as markers with risk and status, waivers",
         "descriptions, narratives, owners, mechanisms, texts and review dates of assumptions, indicators and"
-        " measurements, metadata, the day of publishing",
+        " measurements, metadata, publication date",
     ),
     FileFormat.DOT: FormatInfo(
         "Graphviz DOT",
         ".dot",
         True,
         False,
-        "what Mermaid keeps; descriptions, mechanisms and texts of assumptions as tooltips",
-        "narratives, owners, review dates, indicators and measurements, metadata, the day of publishing; a sign stands"
-        " for characters that XML cannot hold",
+        "the same as Mermaid; also descriptions, mechanisms and texts of assumptions, as tooltips",
+        "narratives, owners, review dates, indicators and measurements, metadata, publication date; characters that"
+        " XML does not allow are replaced",
     ),
     FileFormat.GRAPHML: FormatInfo(
         "GraphML, for yEd, Gephi and networkx",
@@ -71,8 +71,8 @@ FORMATS = {
         True,
         False,
         "nodes and edges with every field, assumptions with status, indicators with the latest measurement, waivers",
-        "nothing of the version; earlier measurements, reasons of reviews, decisions; a sign stands for characters that"
-        " XML cannot hold",
+        "nothing in the version; earlier measurements, reasons of reviews, decisions; characters that XML does not"
+        " allow are replaced",
     ),
     FileFormat.CANVAS: FormatInfo(
         "JSON Canvas, for Obsidian",
@@ -81,7 +81,7 @@ FORMATS = {
         True,
         "keys, types, titles, descriptions, edges with type and mechanism, assumptions with risk as cards",
         "confidence, indicators and measurements, owners, review dates and reviews of assumptions, narratives,"
-        " metadata, waivers, profile, number, label and day of publishing; a blank text comes back as none",
+        " metadata, waivers, profile, number, label, publication date; an import reads a blank text as no text",
         not_carried=(
             "confidence",
             "indicators",
@@ -99,18 +99,18 @@ FORMATS = {
         True,
         True,
         "every field of every row",
-        "waivers and profile; measurements and reviews; number, label and day of publishing; a blank text comes back as"
-        " none",
+        "waivers and profile; measurements and reviews; number, label, publication date; an import reads a blank text"
+        " as no text",
         not_carried=("waivers", "profile"),
     ),
     FileFormat.XLSX: FormatInfo(
-        "Workbook with the sheets of CSV; needs groundplan[xlsx]",
+        "Workbook with the same sheets as CSV; needs groundplan[xlsx]",
         ".xlsx",
         True,
         False,
-        "every field of every row, texts as texts and numbers as numbers",
-        "waivers and profile; measurements and reviews; number, label and day of publishing; line ends become line"
-        " feeds, and a sign stands for characters that XML cannot hold; to take it in again, save its sheets as CSV",
+        "every field of every row; texts stay texts and numbers stay numbers",
+        "waivers and profile; measurements and reviews; number, label, publication date; all line ends become line"
+        " feeds, and characters that XML does not allow are replaced; to import it, save its sheets as CSV",
         "xlsx",
     ),
     FileFormat.LOGFRAME: FormatInfo(
@@ -119,8 +119,8 @@ FORMATS = {
         True,
         False,
         "titles, descriptions, owners, indicators with numbers, sources and the latest measurement, assumptions with"
-        " risk and status, what leads to what and how, waivers",
-        "narratives, metadata, hours of measurements; the lines of a text become one",
+        " risk and status, edges with mechanism, waivers",
+        "narratives, metadata, times of measurements; the lines of a text are joined",
     ),
     FileFormat.IATI: FormatInfo(
         "IATI 2.03 results, XML",
@@ -129,31 +129,30 @@ FORMATS = {
         False,
         "titles and descriptions of nodes that have indicators, with baseline, target and the latest measurement",
         "edges with mechanism and confidence, assumptions with review dates and reviews, waivers, nodes without"
-        " indicators; narratives, owners and metadata of nodes; the day of publishing, hours of measurements; who"
-        " reports and takes part, status, dates, places, sectors, language, years of baselines and periods of targets"
-        " are unknown here, so the publisher must add them before the file is valid",
+        " indicators; narratives, owners and metadata of nodes; publication date, times of measurements. Groundplan"
+        " does not know the reporting and participating organizations, status, dates, places, sectors, language, years"
+        " of baselines and periods of targets: the publisher must add them to make the file valid",
     ),
     FileFormat.SVG: FormatInfo(
-        "The picture; purpose render has more to choose",
+        "The picture; purpose render has more options",
         ".svg",
         True,
         False,
-        "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions where a"
-        " pointer rests",
-        "narratives, metadata, owners and review dates of assumptions, profile, and of indicators with their"
-        " measurements all but how many there are",
+        "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions as tooltips;"
+        " the number of indicators",
+        "narratives, metadata, owners and review dates of assumptions, profile, indicators with their measurements",
     ),
     FileFormat.XMPZ2: FormatInfo(
         "Miradi project (XMPZ2)",
         ".xmpz2",
         False,
         True,
-        "factors, links with what is written at them, details, goals, objectives and activities as text, names and"
-        " units of indicators, assumptions where the file says which factor they are about",
+        "factors, links with their texts, details, goals, objectives and activities as text, names and units of"
+        " indicators, assumptions that name their factor",
         "boxes, stresses, other assumptions, ratings, measurements, methods, comments, dates, budgets, geometry",
         not_carried=(
             "CAUSES and DEPENDS_ON",
-            "confidence but low",
+            "confidence other than low",
             "risk and review dates of assumptions",
             "owners",
             "narratives",
@@ -164,7 +163,7 @@ FORMATS = {
     ),
 }
 
-# Operations return text, of which `export_file` makes a workbook.
+# Operations return text, so they cannot return a workbook; `export_file` builds it from the text.
 WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
 EXPORTABLE = (*WRITABLE, *(one for one, about in FORMATS.items() if about.is_written and about.extra is not None))
 READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)
