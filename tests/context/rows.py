@@ -32,6 +32,9 @@ def a_run(project: str, id_: str, **changes: Value) -> Row:
         "created_by": "ada",
         "updated_at": STAMP,
         "rev": 1,
+        "committed_by": None,
+        "committer_kind": None,
+        "replaced_run_id": None,
         **changes,
     }
 
@@ -39,7 +42,10 @@ def a_run(project: str, id_: str, **changes: Value) -> Row:
 def committed(status: str = "committed", rev: int = 2) -> Row:
     """What committing a draft makes of it."""
     partial = status == "partial_committed"
-    return {"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev}
+    return {
+        **{"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev},
+        **{"committed_by": "ada", "committer_kind": "user"},
+    }
 
 
 def a_source(run: Row, id_: str, **changes: Value) -> Row:
@@ -87,10 +93,11 @@ def a_link(run: Row, input_id: str, source_id: str) -> Row:
 
 
 def a_constraint(run: Row, id_: str, **changes: Value) -> Row:
+    """A constraint that a person has set; its key is its id, so no two constraints are in each other's way."""
     return {
         **below(run),
         "id": id_,
-        "key": "height_m_max",
+        "key": id_,
         "domain": "site",
         "label": "No higher than",
         "value_kind": "number",
@@ -100,6 +107,7 @@ def a_constraint(run: Row, id_: str, **changes: Value) -> Row:
         "source_id": None,
         "snippet": None,
         "created_at": STAMP,
+        "updated_at": STAMP,
         **changes,
     }
 
@@ -177,7 +185,7 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
             key,
             a_constraint(run, f"{name}-c", source_id=f"{name}-s1"),
             change={"value_number": 13.5},
-            fresh={"id": f"{name}-c-fresh"},
+            fresh={"id": f"{name}-c-fresh", "key": f"{name}-c-fresh"},
             anchors=("source_id",),
         ),
         Prey(
@@ -206,7 +214,10 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
     return Family(
         Prey("pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}),
         children,
-        reopened={"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
+        reopened={
+            **{"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
+            **{"committed_by": None, "committer_kind": None},
+        },
         beside=(*sources, *inputs),
     )
 

@@ -148,7 +148,7 @@ def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ad
     facts.link_input_sources(
         first.id,
         [
-            LinkWrite("/site/open", law),
+            LinkWrite(pointer="/site/open", source_id=law),
             {"pointer": "/site/soil", "sourceId": survey},
             PcivInputSourceV1(soil.id.replace("-", ""), law),
         ],

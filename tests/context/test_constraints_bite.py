@@ -9,7 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundplan.context.refusals import LowerProvenance, NotAnOption, RequiredUnset, SourceMissing
+from groundplan.context.refusals import (
+    DisplacesUserEntered,
+    LowerProvenance,
+    NotAnOption,
+    PersonRequired,
+    RequiredUnset,
+    SourceMissing,
+)
 from groundplan.context.tables import RUN_CHILD_TABLES
 from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
@@ -42,6 +49,8 @@ WORDS = {
     "pciv_runs_begin_as_drafts": "not_a_draft",
     "pciv_runs_commit_is_whole": "required_unset",
     "pciv_runs_commit_is_backed": "source_missing",
+    "pciv_runs_commit_displaces_nobody": "displaces_user_entered",
+    "pciv_deleted_runs_are_deleted_by_persons": "person_required",
     "pciv_inputs_provenance_never_lowers": "lower_provenance",
     "pciv_constraints_provenance_never_lowers": "lower_provenance",
     "pciv_inputs_value_is_an_option_at_insert": "not_an_option",
@@ -76,9 +85,9 @@ def suggestion(**changes: Value) -> str:
     return old("pciv_suggestions", "draft-g", **changes)
 
 
-def removed(run_id: str, project_id: str) -> str:
+def removed(run_id: str, project_id: str, kind: str = "user") -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": project_id, "deleted_at": STAMP, "deleted_by": "ada"}
-    return inserted("pciv_deleted_runs", row)
+    return inserted("pciv_deleted_runs", {**row, "deleter_kind": kind})
 
 
 def link(input_id: str, source_id: str, **changes: Value) -> str:
@@ -91,9 +100,7 @@ def value(kind: str, is_: Value) -> Row:
 
 ATTEMPTS = {
     # runs
-    "a status that is unknown": Attempt(
-        run(status="archived", committed_at=LATER, updated_at=LATER), "pciv_runs_status_is_known"
-    ),
+    "a status that is unknown": Attempt(run(**{**committed(), "status": "archived"}), "pciv_runs_status_is_known"),
     "a draft that was committed once": Attempt(run(committed_at=LATER), "pciv_runs_are_committed_at_a_moment"),
     "a commit at no moment": Attempt(
         run(**{**committed(), "committed_at": None}), "pciv_runs_are_committed_at_a_moment"
@@ -140,6 +147,33 @@ ATTEMPTS = {
     "a commit of a sourced constraint without a source": Attempt(
         run("unfounded", **committed()), "pciv_runs_commit_is_backed"
     ),
+    "a commit by nobody": Attempt(run(**{**committed(), "committed_by": None}), "pciv_runs_are_committed_by_somebody"),
+    "a commit by no kind of actor": Attempt(
+        run(**{**committed(), "committer_kind": None}), "pciv_runs_are_committed_by_somebody"
+    ),
+    "a draft that somebody committed": Attempt(
+        run(committed_by="ada", committer_kind="user"), "pciv_runs_are_committed_by_somebody"
+    ),
+    "a commit by a ghost": Attempt(
+        run("copied", **{**committed(), "committer_kind": "ghost"}), "pciv_runs_committer_is_known"
+    ),
+    "a commit in the place of another project's run": Attempt(
+        run(**committed(), replaced_run_id="nowhere"), "pciv_runs_replace_a_run_of_their_project"
+    ),
+    "a model's commit without what a person entered": Attempt(
+        run("free", **{**committed(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+    ),
+    "a model's commit of another value than a person's": Attempt(
+        run("otherwise", **{**committed(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+    ),
+    "a service's commit of what is no longer required": Attempt(
+        run("eased", **{**committed("partial_committed"), "committer_kind": "system"}),
+        "pciv_runs_commit_displaces_nobody",
+    ),
+    "a committed run deleted by a model": Attempt(
+        removed("force", "atlas", "model"), "pciv_deleted_runs_are_deleted_by_persons"
+    ),
+    "a run deleted by a ghost": Attempt(removed("draft", "atlas", "ghost"), "pciv_deleted_runs_deleter_is_known"),
     "a run deleted from no project": Attempt(removed("draft", "nowhere"), "pciv_deleted_runs_are_of_a_project"),
     "a run deleted twice": Attempt(removed("gone", "atlas"), "pciv_deleted_runs_pkey"),
     # sources
@@ -217,6 +251,7 @@ ATTEMPTS = {
     "a constraint whose key is too long": Attempt(constraint(key="ü" * 256), "pciv_constraints_are_named"),
     "a constraint without a label": Attempt(constraint(label=""), "pciv_constraints_are_named"),
     "a constraint of no domain": Attempt(constraint(domain=""), "pciv_constraints_are_named"),
+    "two constraints of one key": Attempt(constraint(key="draft-d"), "pciv_constraints_key_is_unique"),
     "a snippet that is too long": Attempt(constraint(snippet="ü" * 16_385), "pciv_constraints_snippet_fits"),
     "a constraint from another run's source": Attempt(
         constraint(source_id="other-s1"), "pciv_constraints_share_the_run_of_their_source"
@@ -331,8 +366,26 @@ def fill(engine: Engine) -> None:
     engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis")))
     place(engine, a_family("atlas", "draft"), a_family("atlas", "other"))
     lacking, unbacked, unfounded, free = (a_run("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free"))
+    force, copied, otherwise, eased = (a_run("atlas", name) for name in ("force", "copied", "otherwise", "eased"))
     engine.as_owner(
         *(inserted("pciv_runs", each) for each in (lacking, unbacked, unfounded, free)),
+        *(inserted("pciv_runs", each) for each in (force, copied, otherwise, eased)),
+        # What a person entered, in the run in force and in drafts that came of it.
+        *(
+            inserted("pciv_inputs", an_input(each, f"{each['id']}-i", pointer="/entered", **changes))
+            for each, changes in (
+                (force, {}),
+                (copied, {"provenance": "model-inferred", "updated_by": "model"}),
+                (otherwise, {"value_string": "13 km", "provenance": "model-inferred", "updated_by": "model"}),
+                (eased, {"required": False, "updated_by": "model"}),
+            )
+        ),
+        *(
+            inserted("pciv_constraints", a_constraint(each, f"{each['id']}-c", key="entered"))
+            for each in (force, copied, otherwise, eased)
+        ),
+        inserted("pciv_constraints", a_constraint(DRAFT, "draft-d")),
+        run("force", **committed()),
         inserted("pciv_inputs", an_input(lacking, "lacking-i1", value_string=None)),
         inserted("pciv_sources", a_source(lacking, "lacking-s1")),
         inserted("pciv_input_sources", a_link(lacking, "lacking-i1", "lacking-s1")),
@@ -380,6 +433,10 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         run("lacking", **partial),
         run("free", **whole),
         run("free", **partial),
+        *(run("copied", **{**whole, "committer_kind": kind}) for kind in ("user", "model", "system")),
+        *(run(id_, **partial) for id_ in ("otherwise", "eased")),
+        removed("force", "atlas"),
+        removed("draft", "atlas", "model"),
         an_old_input("draft-i1", value_string="x", provenance="source-backed"),
         an_old_input("draft-i1", value_string="x", provenance="user-entered"),
         an_old_input("lacking-i1", value_string="x", provenance="model-inferred"),
@@ -426,6 +483,8 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
         "a model's value onto a person's": LowerProvenance,
         "a choice that is no option": NotAnOption,
         "a revision that skips": RevisionSkipped,
+        "a model's commit without what a person entered": DisplacesUserEntered,
+        "a committed run deleted by a model": PersonRequired,
     }
     for what, error in wrong.items():
         with pytest.raises(error):

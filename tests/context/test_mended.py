@@ -261,7 +261,7 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock
     desk.write("/kept", 7)
     desk.agent.write("/guessed", 4)
 
-    assert desk.commit().warnings == ["overrides user-entered values of the previous commit: /gone, /guessed"]
+    assert desk.commit().warnings == ["displaces what a person entered in the previous commit: /gone, /guessed"]
 
 
 def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(
@@ -279,10 +279,11 @@ def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back
     clock.move(minutes=1)
     desk.agent.draft(copyFrom=first)
 
-    assert desk.agent.commit().warnings == ["overrides user-entered values of the previous commit: /owner"]
+    assert refused(desk.agent.commit).code == "displaces_user_entered"
+    assert desk.commit().warnings == ["displaces what a person entered in the previous commit: /owner"]
     clock.move(minutes=1)
     desk.draft()
-    assert desk.commit().warnings == ["overrides user-entered values of the previous commit: /owner, /same, k"]
+    assert desk.commit().warnings == ["displaces what a person entered in the previous commit: /owner, /same, k"]
 
 
 def test_a_row_that_no_page_can_hold_is_named_and_what_comes_behind_it_is_reached(desk: Facts) -> None:
@@ -318,7 +319,7 @@ def test_a_comparison_comes_in_pages_that_keep_the_cap(desk: Facts) -> None:
     second = desk.draft()
     desk.edit(
         inputs=[{"pointer": f"/{n:03}", "label": "x", "value": n} for n in range(60)],
-        constraints=[{"key": "same", "label": "k", "value": n} for n in range(30)],
+        constraints=[{"key": f"k{n:02}", "label": "k", "value": n} for n in range(30)],
         sources=[{"kind": kind, "title": "t", "uri": "u"} for kind in ("url", "file", "url")],
     )
     whole = desk.call("context.diff", **{"from": first, "to": second})
@@ -371,7 +372,7 @@ def test_rows_of_one_call_keep_their_order_also_in_a_copy_and_in_a_document(desk
     titles = [f"t{n:02}" for n in range(12)]
     desk.edit(
         artifacts=[{"type": "plan", "title": title} for title in titles],
-        constraints=[{"key": "k", "label": title, "value": 1} for title in titles],
+        constraints=[{"key": title, "label": title, "value": 1} for title in titles],
     )
 
     def order(run_id: str) -> list[list[str]]:
@@ -410,8 +411,8 @@ def test_a_run_that_another_scope_calls_deleted_is_not(engine: Engine, desk: Fac
     Facts(desk.session, "borealis").draft()
     ((theirs,),) = engine.as_owner("SELECT id FROM projects WHERE name = 'borealis'")
     engine.as_owner(
-        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by) "
-        f"VALUES ('local', '{desk.run}', '{theirs}', '2026-03-01T09:00:00.000Z', 'mallory')"
+        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind) "
+        f"VALUES ('local', '{desk.run}', '{theirs}', '2026-03-01T09:00:00.000Z', 'mallory', 'user')"
     )
     assert desk.view().run.id == desk.run
     assert desk.write("/a", 1).rev == 2

@@ -145,6 +145,8 @@ def some_constraint_row(luck: Random, facts: Facts, run: Run, ids: Ids, marker: 
     n = some_row(luck, run.constraints, [n for other in facts.runs.values() for n in other.constraints], ids)
     found = None if n is None else run.constraints.get(n)
     given: dict[str, Any] = {} if n is None else {"n": n}
+    if found is not None and sometimes(luck):
+        given = {"key": found.key} if often(luck) else {"n": n, "key": found.key}
     if found is None:
         given |= mostly(luck, {"key": luck.choice(KEYS), "label": "limit", "kind": luck.choice(KINDS)})
         given["domain"] = marker
@@ -207,10 +209,12 @@ def some_edit(luck: Random, facts: Facts, run: Run, ids: Ids, serial: str) -> di
         given["constraints"] = [some_constraint_row(luck, facts, run, ids, f"c{serial}")]
     if rarely(luck) or rarely(luck):
         given["artifacts"] = [some_artifact_row(luck, facts, run, ids, f"a{serial}")]
-    if luck.random() < 0.1 and run.inputs:
-        pointer = luck.choice([*run.inputs, *(POINTERS if rarely(luck) else ())])
-        given["links"] = [(pointer, some_source(luck, facts, run))]
+    keys = [one.key for one in run.constraints.values()]
+    if luck.random() < 0.1 and (run.inputs or keys):
+        name = luck.choice([*run.inputs, *keys, *((*POINTERS, *KEYS) if rarely(luck) else ())])
+        given["links"] = [(name, some_source(luck, facts, run))]
     linked = [(pointer, n) for pointer, one in run.inputs.items() for n in sorted(one.sources)]
+    linked += [(one.key, one.source) for one in run.constraints.values() if one.source is not None]
     if linked and luck.random() < 0.25:
         given["unlinks"] = [luck.choice(linked) if not rarely(luck) else (POINTERS[0], some_source(luck, facts, run))]
     if luck.random() < 0.09:
@@ -252,6 +256,26 @@ def some_first_facts(luck: Random, serial: str) -> dict[str, Any]:
     return {"sources": sources, "inputs": inputs, "constraints": [limit | {"shorthand": True}]}
 
 
+def some_restatement(luck: Random, latest: Run, serial: str) -> dict[str, Any]:
+    """What is in force, said anew in a draft that does not begin with it; now and then something otherwise, or not."""
+
+    def some(one: Valued) -> dict[str, Any]:
+        value = luck.choice(VALUES[one.kind]) if rarely(luck) else one.value
+        return {"label": one.label, "kind": one.kind, "value": value, "shorthand": True}
+
+    inputs = [
+        {"pointer": pointer, "options": one.options, "required": one.required and not rarely(luck), **some(one)}
+        for pointer, one in latest.inputs.items()
+        if not rarely(luck)
+    ]
+    limits = [
+        {"key": one.key, "domain": f"c{serial}.{one.key}", **some(one)}
+        for one in latest.constraints.values()
+        if not rarely(luck)
+    ]
+    return {"inputs": inputs, "constraints": limits}
+
+
 def some_decision(luck: Random, facts: Facts, run: Run) -> dict[str, Any]:
     return {luck.choice(("accept", "accept", "reject")): [some_suggestion(luck, facts, run)]}
 
@@ -270,7 +294,10 @@ def edit_as_arguments(given: Mapping[str, Any], ids: Ids) -> dict[str, Any]:
             told[part] = [_row(part, one, ids) for one in given[part]]
     for part in ("links", "unlinks"):
         if part in given:
-            told[part] = [{"pointer": pointer, "sourceId": rows[n]} for pointer, n in given[part]]
+            told[part] = [
+                {("pointer" if name.startswith("/") else "constraint"): name, "sourceId": rows[n]}
+                for name, n in given[part]
+            ]
     for part in ("accept", "reject"):
         if part in given:
             told[part] = [rows[n] for n in given[part]]

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.context import resolve, run
+from groundplan.context.displaced import DisplacedFacts
 from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
-from groundplan.context.runs import commit, create_draft
+from groundplan.context.runs import commit, create_draft, delete
 from groundplan.context.runs import list as list_runs
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
@@ -94,7 +95,12 @@ unbacked = all_of(
     asked(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
 )
 
+displacing = instead(commit, "find_displaced", lambda *_, **__: DisplacedFacts([], []))
+deleting = instead(delete, "refuse_unless_person")
+
 FIRST_FENCES = {
+    "displaces_user_entered": displacing,
+    "person_required": deleting,
     "frozen": unfrozen,
     "lower_provenance": overruled,
     "not_an_option": unchosen,
@@ -109,6 +115,12 @@ SABOTAGE: dict[str, Sabotage] = {
     ),
     "a choice need not be an option": all_of(unchosen, dropped("pciv_inputs_value_is_an_option")),
     "a whole commit may lack something": all_of(incomplete, dropped("pciv_runs_commit_is_whole")),
+    "an agent's commit displaces what a person entered": all_of(
+        displacing, dropped("pciv_runs_commit_displaces_nobody")
+    ),
+    "an agent deletes what is committed": all_of(deleting, dropped("pciv_deleted_runs_are_deleted_by_persons")),
+    "who says the same takes a person's entry": instead(commit, "_keep_entries"),
+    "a key is not looked for": instead(constraints, "find_constraint"),
     "what is source-backed needs no source": all_of(unbacked, dropped("pciv_runs_commit_is_backed")),
     "the last source can go": all_of(instead(inputs, "refuse_unbacked"), instead(edit, "refuse_unbacked")),
     "anybody decides": instead(suggestions, "require_person"),
@@ -149,9 +161,12 @@ def test_without_its_check_the_database_itself_refuses(
     due = {"pointer": "/due", "label": "Due", "valueKind": "string", "required": True}
     due |= {"value": "May", "provenance": "source-backed"} if code == "source_missing" else {}
     ada.call("context.edit", runId=run_id, inputs=[level, due])
-    if code == "frozen":
+    if code in ("frozen", "displaces_user_entered", "person_required"):
         ada.call("context.commit", runId=run_id, allowPartial=True)
+    empty_id = scout.call("context.create_draft", scopeId="atlas").run.id
     calls: dict[str, Callable[[], Any]] = {
+        "displaces_user_entered": lambda: scout.call("context.commit", runId=empty_id),
+        "person_required": lambda: scout.call("context.delete", runId=run_id),
         "frozen": lambda: ada.call("context.edit", runId=run_id, inputs=[{"pointer": "/due", "value": "May"}]),
         "lower_provenance": lambda: scout.call(
             "context.edit", runId=run_id, inputs=[{"pointer": "/level", "value": None, "provenance": "model-inferred"}]

@@ -129,7 +129,7 @@ def decision(**changes: Value) -> str:
 
 def removed(run_id: str) -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": "atlas", "deleted_at": STAMP, "deleted_by": "ada"}
-    return inserted("pciv_deleted_runs", row)
+    return inserted("pciv_deleted_runs", {**row, "deleter_kind": "user"})
 
 
 ATTEMPTS = {

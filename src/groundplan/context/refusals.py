@@ -30,6 +30,18 @@ class NotAnOption(RuleViolated):
     code = "not_an_option"
 
 
+class DisplacesUserEntered(RuleViolated):
+    """Only a person commits a run that displaces what a person entered."""
+
+    code = "displaces_user_entered"
+
+
+class PersonRequired(RuleViolated):
+    """Only a person deletes a committed run."""
+
+    code = "person_required"
+
+
 class RunBound(RuleViolated):
     """A run that a published version rests on cannot be deleted."""
 
@@ -45,5 +57,9 @@ REFUSALS = {
         LowerProvenance, "the current value has a higher provenance; suggest a replacement instead"
     ),
     "not_an_option": make_error_factory(NotAnOption, "the value is not one of the options"),
+    "displaces_user_entered": make_error_factory(
+        DisplacesUserEntered, "the run displaces what a person entered; let a person commit it"
+    ),
+    "person_required": make_error_factory(PersonRequired, "only a person can delete a committed run"),
     "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.context.schemas import PcivRunV1, RunStatus, UpdatedBy
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
@@ -29,6 +29,9 @@ class RunRow(Struct):
     created_at: str
     updated_at: str
     rev: int
+    committed_by: str | None = None
+    committer_kind: UpdatedBy | None = None
+    replaced_run_id: str | None = None  # the run that was in force until this one was committed
 
     @property
     def is_draft(self) -> bool:

@@ -108,6 +108,14 @@ class UpdatedBy(StrEnum):
     SYSTEM = "system"
 
 
+class Displacement(StrEnum):
+    """How a run displaces what a person entered in the run before it."""
+
+    CHANGED = "changed"  # it has another value
+    REMOVED = "removed"  # it is gone
+    OPTIONAL = "optional"  # it is no longer required
+
+
 class ResolvePrefer(StrEnum):
     """Which run a view shows."""
 
@@ -202,6 +210,7 @@ class PcivConstraintV1(Struct, rename="camel"):
     source_id: str | None
     snippet: str | None
     created_at: str
+    updated_at: str
 
 
 class PcivArtifactV1(Struct, rename="camel"):
@@ -247,6 +256,17 @@ class Suggestion(Struct, rename="camel"):
     updated_by: UpdatedBy
 
 
+class DisplacedFact(Struct, kw_only=True):
+    """A fact of the previous run that a person had entered and this run displaces, with who committed it and when."""
+
+    pointer: str | UnsetType = UNSET  # of an input
+    constraint: str | UnsetType = UNSET  # the key
+    change: Displacement
+    before: Any
+    by: str
+    at: str
+
+
 class PcivContextViewV1(Struct, rename="camel"):
     """One run as every consumer reads it."""
 
@@ -258,13 +278,17 @@ class PcivContextViewV1(Struct, rename="camel"):
 
 
 class ContextView(PcivContextViewV1):
-    """A view with its version, the required inputs that are missing, warnings and suggestions."""
+    """A view with its version, the required inputs that are missing, warnings and suggestions.
+
+    `displaced` is there as long as the run is in force.
+    """
 
     context_version_id: str
     missing: list[str]
     warnings: list[str]
     rev: int
     suggestions: list[Suggestion] | UnsetType = UNSET
+    displaced: list[DisplacedFact] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
 
@@ -324,7 +348,7 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A constraint to add or, by its id, to change. Omitted fields keep their value.
+    """A constraint to add or, by its id or its key, to change. Omitted fields keep their value.
 
     A new one needs a key, a label and a value kind. `value` means the column of the value kind; null means UNSET.
     """
@@ -346,6 +370,7 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
     rationale: Rationale | None = None
     run_id: EchoedRunId = None
     created_at: EchoedTimestamp = None
+    updated_at: EchoedTimestamp = None
 
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -360,7 +385,8 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A link between the input at a pointer and a source."""
+    """A link between a source and an input, by its pointer, or a constraint, by its key."""
 
-    pointer: Pointer
     source_id: str
+    pointer: Pointer | None = None
+    constraint: Word | None = None

@@ -19,7 +19,10 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_DELETE,
-        update_columns=("user_id", "status", "allow_partial", "committed_at", "updated_at", "rev"),
+        update_columns=(
+            *("user_id", "status", "allow_partial", "committed_at", "updated_at", "rev"),
+            *("committed_by", "committer_kind", "replaced_run_id"),
+        ),
     ),
     Table("pciv_deleted_runs", select=_READ, insert=_DELETE, append_only=True),
     Table(
@@ -85,5 +88,5 @@ FROZEN = (
     ),
 )
 
-# The members of a scope, under the name that the contract uses.
-VIEWS = ("pciv_scope_members",)
+# The members of a scope, under the name that the contract uses; and what one run displaces of another.
+VIEWS = ("pciv_scope_members", "pciv_displaced")

@@ -8,11 +8,12 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Struct
 
+from groundplan.context.displaced import find_displaced
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import PointerFilter
-from groundplan.context.resolve import ResolvedView, load_suggestions, resolve_context_view
-from groundplan.context.run import stale_run
-from groundplan.context.schemas import ContextView, ResolvePrefer, Suggestion
+from groundplan.context.resolve import ResolvedView, find_latest_committed_run, load_suggestions, resolve_context_view
+from groundplan.context.run import RunRow, stale_run
+from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
 from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
@@ -27,7 +28,7 @@ from groundplan.kernel.wording import quote_text
 NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
 # The parts of a view in the order in which they fill a page: missing and known inputs first.
-PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
+PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions", "displaced")
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
@@ -91,8 +92,28 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         collect_warnings(row, missing, waiting=len(suggestions)),
         row.rev,
         suggestions or UNSET,
+        _load_displaced(tx, row) or UNSET,
     )
     return full_view if pointers is None else _narrow(full_view, pointers, suggestions)
+
+
+def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
+    """Return what the run in force displaces of what a person had entered; nothing for any other run."""
+    in_force = find_latest_committed_run(tx)
+    if row.replaced_run_id is None or in_force is None or in_force.id != row.id:
+        return []
+    found = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
+    return [
+        DisplacedFact(
+            pointer=UNSET if one.pointer is None else one.pointer,
+            constraint=UNSET if one.key is None else one.key,
+            change=one.change,
+            before=value_of(one),
+            by=row.committed_by or "",
+            at=row.context_version_id,
+        )
+        for one in (*found.inputs, *found.constraints)
+    ]
 
 
 def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
@@ -104,6 +125,8 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
     full_view.missing = [pointer for pointer in full_view.missing if pointer in full_view.inputs_by_pointer]
     left = [one for one in suggestions if one.pointer is None or one.pointer in full_view.inputs_by_pointer]
     full_view.suggestions = left or UNSET
+    displaced = [one for one in full_view.displaced or () if one.pointer is UNSET or one.pointer in places]
+    full_view.displaced = displaced or UNSET
     named = {id_ for one in full_view.inputs_by_pointer.values() for id_ in one.source_ids}
     named |= {one.source_id for one in full_view.constraints if one.source_id}
     named |= {id_ for one in left for id_ in one.source_ids}
@@ -120,7 +143,8 @@ def _page(
     """
     frame = ContextView(full_view.run, {}, {}, [], {}, full_view.context_version_id, [], [], full_view.rev)
     frame.warnings = list(full_view.warnings) if after is None else []
-    frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
+    frame.suggestions, frame.displaced = [], []
+    frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
@@ -137,7 +161,7 @@ def _page(
         item=_measure,
         part=lambda entry: PARTS[entry.part],
     )
-    frame.suggestions = UNSET
+    frame.suggestions = frame.displaced = UNSET
     for entry in page.rows:
         _put(frame, entry)
     left = Counter(page.left_out or {})
@@ -161,6 +185,8 @@ def _entries(full_view: ContextView) -> Iterable[_Entry]:
             yield _Entry(4, (type_, artifact.created_at, artifact.id), artifact)
     for waiting in full_view.suggestions or ():
         yield _Entry(5, (waiting.pointer or waiting.key or "", waiting.created_at, waiting.id), waiting)
+    for displaced in full_view.displaced or ():
+        yield _Entry(6, (displaced.pointer or "", displaced.constraint or ""), displaced)
 
 
 def _put(frame: ContextView, entry: _Entry) -> None:
@@ -181,6 +207,8 @@ def _put(frame: ContextView, entry: _Entry) -> None:
             frame.artifacts_by_type.setdefault(place, []).append(entry.item)
         case "suggestions":
             frame.suggestions = [*(frame.suggestions or ()), entry.item]
+        case "displaced":
+            frame.displaced = [*(frame.displaced or ()), entry.item]
 
 
 def _replace_with_warning(entry: _Entry) -> _Entry:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, field
 
 from groundplan.context.editing.artifacts import write_artifact
-from groundplan.context.editing.constraints import write_constraint
+from groundplan.context.editing.constraints import link_constraint, unlink_constraint, write_constraint
 from groundplan.context.editing.inputs import Inputs, refuse_unbacked, write_input
 from groundplan.context.editing.provenance import refuse_redefinition
 from groundplan.context.editing.removals import Removals, remove
@@ -24,6 +24,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
@@ -35,6 +36,8 @@ sql = load_queries(__file__)
 
 _ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
+# The fields that say which row a write is about.
+IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints": ("id", "key"), "artifacts": ("id",)}
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -113,6 +116,7 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         ProvenanceNotAllowed: only a person may claim, decide, change or remove this.
         LastSource: a source-backed value would lose its last source.
         IdTaken: a given id is in use.
+        KeyTaken: another constraint of the run has a given key.
         AlreadyDecided: a suggestion was accepted or rejected before.
     """
     if not any(getattr(request, part) for part in PARTS):
@@ -160,56 +164,82 @@ def _refuse_duplicates(request: EditRun) -> None:
     """
     rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
     for part, several in rows.items():
-        name = "pointer" if part == "inputs" else "id"
-        seen: set[str] = set()
-        for index, one in enumerate(several):
-            given = getattr(one, name)
-            known = given if name == "pointer" or given is None else parse_uuid(given) or given
-            if known is not None and known in seen:
-                raise invalid_argument(
-                    (part, index, name), f"names {quote_text(given)} a second time; put all of its fields in one row"
-                )
-            seen |= {known} if known is not None else set()
+        for name in IDENTIFYING_FIELDS[part]:
+            seen: set[str] = set()
+            for index, one in enumerate(several):
+                given = getattr(one, name)
+                if not isinstance(given, str):
+                    continue
+                known = (parse_uuid(given) or given) if name == "id" else given
+                if known in seen:
+                    raise invalid_argument(
+                        (part, index, name),
+                        f"names {quote_text(given)} a second time; put all of its fields in one row",
+                    )
+                seen.add(known)
 
 
 def _pointers(request: EditRun) -> list[str]:
     """Return the pointers of all inputs that the request names."""
     rows = (*(request.inputs or ()), *(request.links or ()), *(request.unlinks or ()))
-    return [row.pointer for row in rows]
+    return [row.pointer for row in rows if row.pointer is not None]
 
 
 def _link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
-    id_, source_id = _resolve_link(inputs, link, path)
+    pointer, key = _resolve_target(link, path)
+    if key is not None:
+        link_constraint(inputs.tx, inputs.run_id, key, link.source_id, path)
+        return
+    id_, source_id = _resolve_link(inputs, pointer, link.source_id, path)
     if source_id in inputs.sources[id_]:
         return
-    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[pointer], path)
     if len(inputs.sources[id_]) >= SOURCES_MAX:
         raise invalid_argument(path, f"would exceed the {SOURCES_MAX} sources that an input can have", code="too_many")
     inputs.link(id_, {source_id})
 
 
 def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
-    id_, source_id = _resolve_link(inputs, link, path)
+    pointer, key = _resolve_target(link, path)
+    if key is not None:
+        unlink_constraint(inputs.tx, inputs.run_id, key, link.source_id, path)
+        return
+    id_, source_id = _resolve_link(inputs, pointer, link.source_id, path)
     if source_id not in inputs.sources[id_]:
-        raise NotFound("link", f"{link.pointer} to {source_id}", field=format_argument_path(path))
-    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+        raise NotFound("link", f"{pointer} to {source_id}", field=format_argument_path(path))
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[pointer], path)
     inputs.unlink(id_, {source_id})
-    refuse_unbacked(inputs, link.pointer, path)
+    refuse_unbacked(inputs, pointer, path)
 
 
-def _resolve_link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> tuple[str, str]:
+def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
+    """Return the pointer of an input, or an empty one and the key of a constraint.
+
+    Raises:
+        Invalid: the link names both or neither.
+    """
+    if link.pointer is not None and link.constraint is not None:
+        raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
+    if link.constraint is not None:
+        return "", link.constraint
+    if link.pointer is None:
+        raise missing_argument("pointer", path, wanted="a string, or constraint with the key of a constraint")
+    return link.pointer, None
+
+
+def _resolve_link(inputs: Inputs, pointer: str, source_id: str, path: ArgumentPath) -> tuple[str, str]:
     """Return the ids of the input and the source of a link.
 
     Raises:
         NotFound: one of them is not in this run.
     """
-    pointer = validate_pointer(link.pointer, (*path, "pointer"))
+    pointer = validate_pointer(pointer, (*path, "pointer"))
     row = inputs.by_pointer.get(pointer)
     if row is None:
         raise NotFound(
             "input", pointer, hint="write it to this run first", field=format_argument_path((*path, "pointer"))
         )
-    return row.id, validate_source_id(inputs.tx, inputs.run_id, link.source_id, (*path, "sourceId"))
+    return row.id, validate_source_id(inputs.tx, inputs.run_id, source_id, (*path, "sourceId"))
 
 
 OPERATION = Operation(

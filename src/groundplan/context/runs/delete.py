@@ -5,10 +5,12 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan import providers
+from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.events import Op
-from groundplan.context.refusals import RunBound
+from groundplan.context.refusals import PersonRequired, RunBound
 from groundplan.context.run import RunRow, final_run, load_run, project_of_run
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -27,6 +29,17 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
         run=run_id,
         versions=versions,
     )
+
+
+def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
+    """Let only a person delete a committed run, since the run before it is in force again then.
+
+    Raises:
+        PersonRequired: the actor is not a person.
+    """
+    if tx.actor.kind is not ActorKind.PERSON:
+        step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
+        raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)
 
 
 class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -69,6 +82,7 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
     Raises:
         NotFound: the run does not exist.
         RunBound: a published version of the purpose rests on it.
+        PersonRequired: the run is committed, and the actor is not a person.
     """
     row = load_run(tx, request.run_id)
     if row.is_draft:
@@ -77,7 +91,8 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
         versions = providers.list_versions_on_run(tx, row.id)
         if versions:
             raise bound_run(row.id, versions)
-        tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
+        refuse_unless_person(tx, row)
+        _mark_deleted(tx, row)
     tx.record(Op.DELETED, row.id, changed("status", row.status, None))
     return DeletedRun(row.id)
 
@@ -93,7 +108,12 @@ def _remove(tx: Transaction, row: RunRow) -> None:
         sql.remove_run,
     ):
         tx.run(below, run_id=row.id)
-    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
+    _mark_deleted(tx, row)
+
+
+def _mark_deleted(tx: Transaction, row: RunRow) -> None:
+    deleter = classify_writer(tx.actor).value
+    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id, deleter_kind=deleter)
 
 
 DISCARD = Operation(

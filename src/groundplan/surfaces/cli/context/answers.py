@@ -284,7 +284,7 @@ def _state(state: FactState | msgspec.UnsetType) -> str:
 
 def draw_edit(answer: EditedRun) -> None:
     """Print the ids of the written facts, and the pending suggestions with the commands to decide on them."""
-    pending = {(one.pointer or None, one.key or None) for one in answer.suggested}
+    pending = {(one.pointer or None, one.constraint or None) for one in answer.suggested}
     rows = [
         *(("source", "", one.id) for one in answer.sources),
         *(
@@ -310,7 +310,7 @@ def draw_edit(answer: EditedRun) -> None:
 
 
 def _format_new_suggestion(run_id: str, one: NewSuggestion) -> Iterator[str]:
-    yield f"{_escape_line_breaks(one.pointer or one.key or '')}: {one.reason}"
+    yield f"{_escape_line_breaks(one.pointer or one.constraint or '')}: {one.reason}"
     yield f"{INDENT}groundplan context accept {run_id} {one.id}   (or reject)"
 
 
