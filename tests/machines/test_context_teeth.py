@@ -11,10 +11,10 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.context import resolve, run
-from groundplan.context.displaced import DisplacedFacts
 from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
 from groundplan.context.runs import commit, create_draft, delete
 from groundplan.context.runs import list as list_runs
+from groundplan.context.runs.displaced import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import store

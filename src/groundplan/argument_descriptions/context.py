@@ -44,6 +44,9 @@ ARGUMENTS: Mapping[str, str] = {
     "the latest commit. Default: start empty.",
     "allowPartial": "Allow required inputs to be unset; they are still reported as missing. The status is then "
     "`partial_committed`, even if nothing is missing.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
+    "hydrate": "A plan, as a JSON object, to fill with the facts, each at its pointer; `unplaced` lists those without "
+    "a place in it.",
     "from": "The base run of the comparison, by id.",
     "to": "The run to compare with the base, by id; of the same project.",
     # An edit

@@ -1,8 +1,16 @@
-"""Errors for the rules that both the code and the table triggers of context enforce."""
+"""Errors for the rules that both the code and the table triggers enforce, and the error classes of the contract.
+
+The adapter raises the classes of the contract; each is also an error of its family.
+
+    PcivAuthRequiredError        no actor is given                         Unauthenticated
+    PcivRlsDeniedError           the role does not allow it, or the actor  Forbidden or NotFound
+                                 may not see it
+    PcivRuntimeInvariantError    a run breaks an invariant                 RuleViolated
+"""
 
 from __future__ import annotations
 
-from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Unauthenticated
 from groundplan.kernel.store.guards import make_error_factory
 
 
@@ -63,3 +71,45 @@ REFUSALS = {
     "person_required": make_error_factory(PersonRequired, "only a person can delete a committed run"),
     "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }
+
+
+class PcivAuthRequiredError(Unauthenticated):
+    """The request names no actor."""
+
+    contract_name = "PcivAuthRequiredError"
+
+
+class PcivRlsDeniedError(Exception):
+    """The actor's role does not allow this, or the actor may not see it; the family tells which."""
+
+
+class _DeniedByRole(Forbidden, PcivRlsDeniedError):
+    """The actor's role does not allow this."""
+
+    contract_name = "PcivRlsDeniedError"
+
+
+class _DeniedOrMissing(NotFound, PcivRlsDeniedError):
+    """The thing does not exist, or this actor may not see it. Both cases give the same answer."""
+
+    contract_name = "PcivRlsDeniedError"
+
+
+_CONTRACT_CLASSES: dict[type[GroundplanError], type[GroundplanError]] = {
+    Unauthenticated: PcivAuthRequiredError,
+    Forbidden: _DeniedByRole,
+    NotFound: _DeniedOrMissing,
+}
+
+
+def to_contract_error(error: GroundplanError) -> GroundplanError:
+    """Return the error as its class in the contract, with the same content; or itself if the contract has none."""
+    if error.contract_name is not None:
+        return error
+    for family, contract_class in _CONTRACT_CLASSES.items():
+        if isinstance(error, family):
+            named = contract_class.__new__(contract_class, *error.args)
+            named.__dict__.update(error.__dict__)
+            named.code = error.code
+            return named
+    return error

@@ -56,14 +56,14 @@ def stale_run(row: RunRow, expected: int) -> StaleRevision:
 def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
     """Return a run as callers see it, with the name of its project as the scope id."""
     return PcivRunV1(
-        row.id,
-        scope_id,
-        row.user_id,
-        row.status,
-        row.allow_partial,
-        row.committed_at,
-        row.created_at,
-        row.updated_at,
+        id=row.id,
+        scope_id=scope_id,
+        user_id=row.user_id,
+        status=row.status,
+        allow_partial=row.allow_partial,
+        committed_at=row.committed_at,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )
 
 

@@ -33,6 +33,7 @@ from groundplan.context.limits import (
     Uri,
     Word,
 )
+from groundplan.context.pointers import UnplacedInput
 from groundplan.kernel.access import Role
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
@@ -126,17 +127,20 @@ class ResolvePrefer(StrEnum):
 # --- Stored rows and views --------------------------------------------------------------------------------------------
 
 
-class PcivRunV1(Struct, rename="camel"):
-    """A run: one state of the facts, as a draft or committed."""
+OMITTED: Any = UNSET  # the content of a field that a lean answer leaves out
+
+
+class PcivRunV1(Struct, rename="camel", kw_only=True):
+    """A run: one state of the facts, as a draft or committed. A lean answer has only its id, status and commit time."""
 
     id: str
-    scope_id: str
-    user_id: str | None  # None: shared
+    scope_id: str = OMITTED
+    user_id: str | None = OMITTED  # None: shared
     status: RunStatus
-    allow_partial: bool
-    committed_at: str | None
-    created_at: str
-    updated_at: str
+    allow_partial: bool = OMITTED
+    committed_at: str | None = OMITTED
+    created_at: str = OMITTED
+    updated_at: str = OMITTED
 
 
 class PcivSourceV1(Struct, rename="camel", gc=False):
@@ -280,7 +284,8 @@ class PcivContextViewV1(Struct, rename="camel"):
 class ContextView(PcivContextViewV1):
     """A view with its version, the required inputs that are missing, warnings and suggestions.
 
-    `displaced` is there as long as the run is in force.
+    `displaced` is there as long as the run is in force, the last three fields if the request has a document to hydrate.
+    A lean view omits null, empty and bookkeeping fields.
     """
 
     context_version_id: str
@@ -291,6 +296,9 @@ class ContextView(PcivContextViewV1):
     displaced: list[DisplacedFact] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
+    hydrated: dict[str, Any] | UnsetType = UNSET
+    placed: list[str] | UnsetType = UNSET
+    unplaced: list[UnplacedInput] | UnsetType = UNSET
 
 
 # --- Writes -----------------------------------------------------------------------------------------------------------

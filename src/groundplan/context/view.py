@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.context.displaced import find_displaced
+from groundplan.context.hydrate import hydrate
+from groundplan.context.lean import strip_row, strip_view
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import PointerFilter
 from groundplan.context.resolve import ResolvedView, find_latest_committed_run, load_suggestions, resolve_context_view
 from groundplan.context.run import RunRow, stale_run
+from groundplan.context.runs.displaced import find_displaced
 from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
 from groundplan.context.warnings import collect_warnings
@@ -21,7 +23,7 @@ from groundplan.kernel.budget import count_chars, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.operations.schema import HiddenInSchema
+from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 
@@ -40,6 +42,8 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     pointers: Pointers | None = None
     cursor: str | None = None
     user_id: Name | None = None
+    hydrate: Annotated[dict[str, Any], CollapsedInSchema()] | None = None
+    lean: bool | None = None
     debug: Annotated[bool, HiddenInSchema()] = False  # part of the contract; it has no effect
 
 
@@ -50,6 +54,9 @@ class _Entry(NamedTuple):
     place: tuple[str, ...]
     item: Any
     is_passed_over: bool = False  # it is too large for any page, and `item` is a warning about it
+
+
+_BEFORE_FIRST = _Entry(0, (), None)
 
 
 def view(tx: Transaction, request: ViewContext) -> ContextView:
@@ -72,9 +79,14 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     full_view = _build_view(tx, resolved, request.pointers)
-    if after is None and not tx.budget.is_limited:
-        return full_view
-    return _page(tx, full_view, query, after)
+    if after is None and request.hydrate is not None:  # the pages after the first do not repeat it
+        done = hydrate(full_view, request.hydrate)
+        full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
+    if after is not None or tx.budget.is_limited:
+        return _page(tx, full_view, query, after, lean=bool(request.lean))
+    if request.lean:
+        strip_view(full_view)
+    return full_view
 
 
 def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
@@ -135,7 +147,7 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
 
 
 def _page(
-    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
+    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, *, lean: bool
 ) -> ContextView:
     """Return as much of a view as fits, after a sort key. All pages together are the view.
 
@@ -145,14 +157,20 @@ def _page(
     frame.warnings = list(full_view.warnings) if after is None else []
     frame.suggestions, frame.displaced = [], []
     frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
+    frame.hydrated, frame.placed, frame.unplaced = full_view.hydrated, full_view.placed, full_view.unplaced
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
         return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.place)
 
     rest = [entry for entry in _entries(full_view) if after is None or entry[:2] > after]
+    if lean:
+        for entry in rest:  # after the sort keys were taken, which are bookkeeping
+            strip_row(entry.item)
     # Only the first item can be too large for a page: a later one ends the page and starts the next.
     if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
+        if frame.hydrated is not UNSET:  # the page is full of the hydrated document, and the facts come on the next
+            return _finish(frame, Counter(PARTS[entry.part] for entry in rest), cursor_after(_BEFORE_FIRST), lean=lean)
         rest[0] = _replace_with_warning(rest[0])
     page = take_page(
         budget,
@@ -161,13 +179,21 @@ def _page(
         item=_measure,
         part=lambda entry: PARTS[entry.part],
     )
-    frame.suggestions = frame.displaced = UNSET
     for entry in page.rows:
         _put(frame, entry)
     left = Counter(page.left_out or {})
     left.update(PARTS[entry.part] for entry in page.rows if entry.is_passed_over)
+    return _finish(frame, left, page.next_cursor, lean=lean)
+
+
+def _finish(frame: ContextView, left: Counter[str], next_cursor: str | UnsetType, *, lean: bool) -> ContextView:
+    """Return a page with what is not on it and where it goes on."""
+    frame.suggestions, frame.displaced = frame.suggestions or UNSET, frame.displaced or UNSET
     frame.left_out = {part: left[part] for part in PARTS if left[part]} or UNSET
-    frame.next_cursor = page.next_cursor
+    frame.next_cursor = next_cursor
+    if lean:
+        strip_row(frame.run)
+        strip_row(frame)
     return frame
 
 
@@ -242,6 +268,6 @@ OPERATION = Operation(
     command=Command(
         ("context", "view"),
         names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
-        without=("debug",),
+        without=("debug", "hydrate", "lean"),
     ),
 )

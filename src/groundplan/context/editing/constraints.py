@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, structs
 
-from groundplan.context.editing.inputs import DEFAULT_DOMAIN, LastSource
+from groundplan.context.editing.inputs import LastSource
 from groundplan.context.editing.provenance import (
     ProposedValue,
     needs_approval,
@@ -26,6 +26,7 @@ from groundplan.context.editing.rows import (
 from groundplan.context.editing.sources import validate_source_id
 from groundplan.context.editing.suggestions import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
+from groundplan.context.lean import DEFAULT_DOMAIN
 from groundplan.context.schemas import ConstraintWrite, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_row
 from groundplan.context.values import Value, parse_value, typed_value

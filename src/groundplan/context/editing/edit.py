@@ -16,10 +16,19 @@ from groundplan.context.editing.rows import generate_ascending_ids
 from groundplan.context.editing.sources import validate_source_id, write_source
 from groundplan.context.editing.suggestion_decisions import accept, reject
 from groundplan.context.editing.suggestions import NewSuggestion
+from groundplan.context.lean import strip_row
 from groundplan.context.limits import ROWS_MAX, SOURCES_MAX
 from groundplan.context.pointers import validate_pointer
 from groundplan.context.run import load_draft, project_of_run
-from groundplan.context.schemas import ArtifactWrite, ConstraintWrite, InputWrite, LinkWrite, RunStatus, SourceWrite
+from groundplan.context.schemas import (
+    OMITTED,
+    ArtifactWrite,
+    ConstraintWrite,
+    InputWrite,
+    LinkWrite,
+    RunStatus,
+    SourceWrite,
+)
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
@@ -53,6 +62,7 @@ class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
     accept: Annotated[list[str], _ROWS_LIMIT] | None = None
     reject: Annotated[list[str], _ROWS_LIMIT] | None = None
     remove: Annotated[Removals, CollapsedInSchema()] | None = None
+    lean: bool | None = None
     expected_rev: int | None = field(name="expected_rev", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
@@ -85,7 +95,10 @@ class WrittenConstraint(Struct):
 
 
 class EditedRun(Struct, rename="camel"):
-    """The written rows in the order of the request, and the suggestions made instead of writes."""
+    """The written rows in the order of the request, and the suggestions made instead of writes.
+
+    A lean answer omits inputs and constraints, which the caller knows by pointer and key.
+    """
 
     # The caller knows the rows it wrote, so these are cut first; suggestions are new to it.
     trimming: ClassVar[Trimming] = Trimming(
@@ -93,12 +106,12 @@ class EditedRun(Struct, rename="camel"):
     )
 
     run: RunSummary
-    sources: list[WrittenRow]
-    inputs: list[WrittenInput]
-    constraints: list[WrittenConstraint]
-    artifacts: list[WrittenRow]
-    suggested: list[NewSuggestion]
-    rev: int
+    sources: list[WrittenRow] = OMITTED
+    inputs: list[WrittenInput] = OMITTED
+    constraints: list[WrittenConstraint] = OMITTED
+    artifacts: list[WrittenRow] = OMITTED
+    suggested: list[NewSuggestion] = OMITTED
+    rev: int = 0
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -153,6 +166,9 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         remove(tx, row.id, request.remove)
     if tx.has_events:
         edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
+    if request.lean:
+        edited.inputs, edited.constraints = [], []
+        strip_row(edited)
     return edited
 
 
@@ -252,21 +268,23 @@ OPERATION = Operation(
     handler=edit,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
-    command=Command(("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject")),
+    command=Command(
+        ("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject", "lean")
+    ),
     aliases=(
         Command(
             ("context", "accept"),
             summary="Accept suggestions: they replace the current values.",
             arguments=("run_id", "accept"),
             names={"run_id": "run", "accept": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove"),
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
         ),
         Command(
             ("context", "reject"),
             summary="Reject suggestions: the current values stay.",
             arguments=("run_id", "reject"),
             names={"run_id": "run", "reject": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove"),
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
         ),
     ),
 )

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, field
 
-from groundplan.context.displaced import DisplacedFacts, find_displaced
 from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.events import Op
+from groundplan.context.lean import strip_row
 from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, SourceMissing
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
 from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
-from groundplan.context.schemas import PcivRunV1, Provenance, RunStatus, UpdatedBy
+from groundplan.context.runs.displaced import DisplacedFacts, find_displaced
+from groundplan.context.schemas import OMITTED, PcivRunV1, Provenance, RunStatus, UpdatedBy
 from groundplan.context.warnings import collect_warnings, format_pointers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
@@ -75,6 +76,7 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
 
     run_id: str
     allow_partial: bool = False
+    lean: bool | None = None
     expected_rev: int | None = field(name="expected_rev", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
@@ -85,8 +87,8 @@ class Committed(Struct, rename="camel"):
     trimming: ClassVar[Trimming] = Trimming(CutLists(("missing",)))
 
     run: PcivRunV1
-    missing: list[str]
-    warnings: list[str]
+    missing: list[str] = OMITTED
+    warnings: list[str] = OMITTED
     left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has the rest, page by page
 
 
@@ -137,7 +139,11 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     if displaced:
         listed = format_pointers([*displaced.pointers, *displaced.keys])
         warnings.append(f"displaces what a person entered in the previous commit: {listed}")
-    return Committed(to_pciv_run(after, tx.project.name), missing, warnings)
+    committed = Committed(to_pciv_run(after, tx.project.name), missing, warnings)
+    if request.lean:
+        strip_row(committed.run)
+        strip_row(committed)
+    return committed
 
 
 class _EnteredRow(Struct):
@@ -181,5 +187,5 @@ OPERATION = Operation(
     handler=commit,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
-    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

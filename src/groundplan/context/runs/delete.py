@@ -43,9 +43,10 @@ def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
 
 
 class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The run to delete."""
+    """The run to delete. The answer is always lean."""
 
     run_id: str
+    lean: bool | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -126,7 +127,7 @@ DISCARD = Operation(
     handler=discard,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )
 
 DELETE = Operation(
@@ -139,5 +140,5 @@ DELETE = Operation(
     handler=delete,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
-    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

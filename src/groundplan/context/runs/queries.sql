@@ -73,6 +73,15 @@ SELECT id, run_id, {value}, {suggestion}
    AND status = 'pending'
  ORDER BY id;
 
+-- name: displaced
+-- Return what a person entered in a run and another run displaces, with its value before.
+SELECT pointer, key, change, value_kind, value_string, value_number, value_boolean, value_enum, value_json
+  FROM pciv_displaced
+ WHERE tenant_id = :tenant_id
+   AND before_run_id = :before_id
+   AND run_id = :run_id
+ ORDER BY CASE WHEN pointer IS NULL THEN 1 ELSE 0 END, coalesce(pointer, key);
+
 -- part: same_value
 n.value_kind = p.value_kind
    AND coalesce(coalesce(n.value_string, n.value_enum, n.value_json)
