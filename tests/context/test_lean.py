@@ -12,34 +12,34 @@ import groundplan
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from tests.context.desk import Facts
-from tests.work.desk import refused
+from tests.context.client import ContextClient
+from tests.errors import error_of
 
 FACT_TOKENS_MAX = 60
 
 
 @pytest.fixture
-def facts(desk: Facts) -> Facts:
+def facts(client: ContextClient) -> ContextClient:
     """A draft with values that look empty and are not, and with evidence."""
-    desk.source("survey", excerpt="5,000 ha")
-    desk.write(
+    client.source("survey", excerpt="5,000 ha")
+    client.write(
         "/site/size", 5000, label="Size of the site", sourceIds=["survey"], evidenceSnippet="5,000 ha", required=True
     )
-    desk.write("/site/notes", "", domain="site")
-    desk.write("/site/open", False)
-    desk.write("/site/tags", [], valueKind="json")
-    desk.write("/site/owner", valueKind="string", required=True)
-    desk.constrain("max_cost", 0)
-    desk.edit(artifacts=[{"type": "plan", "title": "First", "payload": {"steps": []}}])
-    desk.agent.write("/site/size", 4800, rationale="on the map")
-    return desk
+    client.write("/site/notes", "", domain="site")
+    client.write("/site/open", False)
+    client.write("/site/tags", [], valueKind="json")
+    client.write("/site/owner", valueKind="string", required=True)
+    client.constrain("max_cost", 0)
+    client.edit(artifacts=[{"type": "plan", "title": "First", "payload": {"steps": []}}])
+    client.agent.write("/site/size", 4800, rationale="on the map")
+    return client
 
 
 def json_of(answer: Any) -> Any:
     return msgspec.json.decode(encode(answer))
 
 
-def test_a_lean_view_has_values_and_evidence_as_they_are_and_nothing_else(facts: Facts) -> None:
+def test_a_lean_view_has_values_and_evidence_as_they_are_and_nothing_else(facts: ContextClient) -> None:
     lean = json_of(facts.view(lean=True))
 
     survey = facts["survey"]
@@ -65,8 +65,8 @@ def test_a_lean_view_has_values_and_evidence_as_they_are_and_nothing_else(facts:
     assert lean["sourcesById"] == {
         survey: {"kind": "url", "title": "survey", "uri": "https://example.org/survey", "excerpt": "5,000 ha"}
     }
-    (waiting,) = lean["suggestions"]
-    assert waiting.keys() == {
+    (suggestions,) = lean["suggestions"]
+    assert suggestions.keys() == {
         *("id", "pointer", "valueKind", "valueNumber", "provenance", "rationale", "createdBy"),
     }
     assert (lean["missing"], "displaced" in lean) == (["/site/owner"], False)
@@ -74,11 +74,11 @@ def test_a_lean_view_has_values_and_evidence_as_they_are_and_nothing_else(facts:
         assert count_tokens(encode({pointer: fact})) <= FACT_TOKENS_MAX
 
 
-def test_lean_pages_together_are_the_lean_view(facts: Facts) -> None:
+def test_lean_pages_together_are_the_lean_view(facts: ContextClient) -> None:
     whole = json_of(facts.view(lean=True))
-    capped = Facts(
+    capped = ContextClient(
         Session(facts.session.store, facts.session.actor, preferences=Preferences(answer_tokens_max=400)),
-        hand=facts.hand,
+        ids=facts.ids,
     )
     pages = [capped.view(lean=True)]
     while pages[-1].next_cursor is not msgspec.UNSET:
@@ -92,8 +92,8 @@ def test_lean_pages_together_are_the_lean_view(facts: Facts) -> None:
     assert inputs == whole["inputsByPointer"]
 
 
-def test_lean_answers_about_runs_and_edits_name_only_what_the_caller_does_not_know(desk: Facts) -> None:
-    call = partial(desk.call, lean=True)
+def test_lean_answers_about_runs_and_edits_name_only_what_the_caller_does_not_know(client: ContextClient) -> None:
+    call = partial(client.call, lean=True)
     made = json_of(call("context.create_draft", scopeId="atlas", op_id="1"))
     run_id = made["run"]["id"]
     inputs = [{"pointer": "/a", "label": "A", "value": 1}]
@@ -103,7 +103,10 @@ def test_lean_answers_about_runs_and_edits_name_only_what_the_caller_does_not_kn
     assert made == {"run": {"id": run_id, "status": "draft"}, "rev": 1}
     assert edited == {"run": {"id": run_id, "status": "draft"}, "rev": 2}
     committed_at = done["run"].pop("committedAt")
-    assert (done, committed_at) == ({"run": {"id": run_id, "status": "committed"}}, desk.in_force().context_version_id)
+    assert (done, committed_at) == (
+        {"run": {"id": run_id, "status": "committed"}},
+        client.view_in_force().context_version_id,
+    )
     # Sent again, the answers are the same.
     assert json_of(call("context.create_draft", scopeId="atlas", op_id="1")) == made
     assert json_of(call("context.edit", runId=run_id, inputs=inputs, op_id="2")) == edited
@@ -112,16 +115,16 @@ def test_lean_answers_about_runs_and_edits_name_only_what_the_caller_does_not_kn
         frozenset({"id", "status"}),
         frozenset({"id", "status", "committedAt"}),
     }
-    differences = {"from": desk.run, "to": run_id}
-    assert json_of(call("context.diff", **differences)) == json_of(desk.call("context.diff", **differences))
+    differences = {"from": client.run, "to": run_id}
+    assert json_of(call("context.diff", **differences)) == json_of(client.call("context.diff", **differences))
     assert json_of(call("context.delete", runId=run_id)) == {"deleted": run_id}
-    assert json_of(call("context.discard", runId=desk.run)) == {"discarded": desk.run}
+    assert json_of(call("context.discard", runId=client.run)) == {"discarded": client.run}
 
 
 # --- A plan of the caller's ---
 
 
-def test_a_view_fills_a_plan_exactly_as_hydration_in_python_does(facts: Facts) -> None:
+def test_a_view_fills_a_plan_exactly_as_hydration_in_python_does(facts: ContextClient) -> None:
     plan = {"site": {"owner": "?", "kept": 1}, "other": {}}
 
     view = facts.view(hydrate=plan)
@@ -134,13 +137,13 @@ def test_a_view_fills_a_plan_exactly_as_hydration_in_python_does(facts: Facts) -
     nowhere = json_of(facts.view(hydrate={}, lean=True))
     assert {one["pointer"] for one in nowhere["unplaced"]} == {"/site/size", "/site/notes", "/site/open", "/site/tags"}
     assert nowhere["hydrated"] == {"contextVersionId": view.context_version_id}
-    assert refused(partial(facts.view, hydrate=[])).code == "invalid_argument"
+    assert error_of(partial(facts.view, hydrate=[])).code == "invalid_argument"
 
 
-def test_a_plan_that_fills_the_first_page_leaves_the_facts_for_the_next(facts: Facts) -> None:
-    capped = Facts(
+def test_a_plan_that_fills_the_first_page_leaves_the_facts_for_the_next(facts: ContextClient) -> None:
+    capped = ContextClient(
         Session(facts.session.store, facts.session.actor, preferences=Preferences(answer_tokens_max=1_000)),
-        hand=facts.hand,
+        ids=facts.ids,
     )
     plan = {"site": {}, "text": "x" * 2_400}
     pages = [capped.view(hydrate=plan)]
@@ -154,17 +157,17 @@ def test_a_plan_that_fills_the_first_page_leaves_the_facts_for_the_next(facts: F
     )
     assert not any("too large" in warning for page in pages for warning in page.warnings)
     huge = {"text": "x" * 8_000}
-    assert refused(partial(capped.view, hydrate=huge)).code == "answer_too_large"
+    assert error_of(partial(capped.view, hydrate=huge)).code == "answer_too_large"
 
 
 # --- Null ---
 
 
-def test_null_in_a_value_column_means_unset_and_elsewhere_that_nothing_is_said(desk: Facts) -> None:
-    desk.write("/a", 1)
-    desk.edit(inputs=[{"pointer": "/a", "value": None, "rationale": None, "id": None}], links=None, lean=None)
-    assert (desk.input("/a").value_number, desk.input("/a").provenance) == (None, "user-entered")
-    desk.edit(inputs=[{"pointer": "/a", "valueNumber": 0, "valueString": None}])
-    assert desk.input("/a").value_number == 0
-    view = desk.view(prefer=None, pointers=None, cursor=None, userId=None, hydrate=None, lean=None)
-    assert view == desk.view()
+def test_null_in_a_value_column_means_unset_and_elsewhere_that_nothing_is_said(client: ContextClient) -> None:
+    client.write("/a", 1)
+    client.edit(inputs=[{"pointer": "/a", "value": None, "rationale": None, "id": None}], links=None, lean=None)
+    assert (client.input("/a").value_number, client.input("/a").provenance) == (None, "user-entered")
+    client.edit(inputs=[{"pointer": "/a", "valueNumber": 0, "valueString": None}])
+    assert client.input("/a").value_number == 0
+    view = client.view(prefer=None, pointers=None, cursor=None, userId=None, hydrate=None, lean=None)
+    assert view == client.view()

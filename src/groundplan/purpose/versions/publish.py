@@ -19,6 +19,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
+from groundplan.policies import get_policies
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.gate_inputs import read_gate_inputs
@@ -112,7 +113,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     observations, outside, today = read_gate_inputs(tx, row, content)
     findings = [
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
-        for gate in gates_to_publish(tx.project.policies)
+        for gate in gates_to_publish(get_policies(tx))
     ]
     results = [found.describe(tx.preferences.vocabulary) for found in findings]
     if not all(result.passed for result in results):
