@@ -36,6 +36,7 @@ from tests.machines.context_calls import (
 from tests.machines.context_oracle import (
     KINDS,
     NOWHERE,
+    SCOPE_OF_AGENTS,
     SCOPES,
     Artifact,
     Author,
@@ -111,6 +112,7 @@ class ContextDriver(RuleBasedStateMachine):
             self.names[scope] = f"scope {next(place.serial)}"
             begun = self.call("ada", "member.bootstrap", scopeId=self.names[scope])
             self.ids.scopes[scope] = begun["projectId"]
+        self.call("ada", "work.open", project=self.names[SCOPE_OF_AGENTS], policies={"agents": "owner"})
         self.project_ids = list(self.ids.scopes.values())
         self.stored = self.rows.of(self.project_ids)
         self.scope = 0  # of the last call
@@ -178,8 +180,8 @@ class ContextDriver(RuleBasedStateMachine):
         return rng.choice(fitting) if fitting and not rarely(rng) else some_run(rng, self.facts)
 
     def some_undecided(self, rng: Random) -> int:
-        change_query = [n for n, run in self.facts.runs.items() if run.suggestions and run.is_draft]
-        return rng.choice(change_query) if change_query and not rarely(rng) else some_run(rng, self.facts)
+        asked = [n for n, run in self.facts.runs.items() if run.suggestions and run.is_draft]
+        return rng.choice(asked) if asked and not rarely(rng) else some_run(rng, self.facts)
 
     def some_edit(self, rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
         return some_edit(rng, facts, run, self.ids, str(self.steps))
@@ -272,7 +274,7 @@ class ContextDriver(RuleBasedStateMachine):
         run = self.facts.runs.get(n)
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            facts.discard(n) if verb == "discard" else facts.delete(n, by=by)
+            facts.discard(n, by=by) if verb == "discard" else facts.delete(n, by=by)
             self.touched = None
             return lambda _: {f"{verb.rstrip('e')}ed": self.ids.rows[n]}
 
@@ -336,7 +338,7 @@ class ContextDriver(RuleBasedStateMachine):
         except GroundplanError as error:
             self.check_refusal(error, refused, arguments)
             return
-        assert answer_of is not None, f"{answer} replace_attribute of {' or '.join(refused)}"
+        assert answer_of is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
             self.sent.append(SentCall(actor, operation, arguments, answer))
         self.scope = scope

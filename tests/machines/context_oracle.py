@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 NOWHERE = 0  # the number of nothing
 SCOPES = (0, 1)
+SCOPE_OF_AGENTS = 0  # its policy lets agents act as owners; elsewhere they are editors
 NO_SCOPE = 2
 KINDS = ("string", "number", "boolean", "enum", "json")
 FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # the form control of a kind; text for all others
@@ -152,6 +153,7 @@ class Run:
     user: str | None
     created_at: int
     updated_at: int
+    sole_writer: str | None = None  # the only actor that has written to it
     status: str = "draft"
     committed_at: int | None = None
     committed_by: str = ""
@@ -347,7 +349,7 @@ class Facts:
     def create(self, scope: int, *, shared: bool, copy_of: int | None, by: Author) -> int:
         if copy_of is not None and (copy_of not in self.runs or self.runs[copy_of].scope != scope):
             raise Refusal({"not_found"})
-        run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at)
+        run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at, by.name)
         self.runs[run.n] = run
         if copy_of is not None:
             self._copy(self.runs[copy_of], run)
@@ -416,14 +418,23 @@ class Facts:
                 if isinstance(one, Input) and isinstance(now, Input):
                     now.updated_by = one.updated_by
 
-    def discard(self, n: int) -> None:
-        self._draft(n)
+    def discard(self, n: int, *, by: Author) -> None:
+        self._refuse_foreign_draft(self._draft(n), by)
         self.gone[n] = self.runs.pop(n)
 
     def delete(self, n: int, *, by: Author) -> None:
-        if not self._there(n).is_draft and by.kind != "person":
+        run = self._there(n)
+        self._refuse_foreign_draft(run, by)
+        if not run.is_draft and by.kind != "person":
             raise Refusal({"person_required"})
         self.gone[n] = self.runs.pop(n)
+
+    @staticmethod
+    def _refuse_foreign_draft(run: Run, by: Author) -> None:
+        """Refuse an agent that is not an owner everything but drafts that only it has written."""
+        is_own = run.is_draft and run.sole_writer == by.name
+        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS and not is_own:
+            raise Refusal({"agent_not_allowed"})
 
     def _there(self, n: int) -> Run:
         if n not in self.runs:
@@ -444,6 +455,8 @@ class Facts:
     def _touch(run: Run, by: Author) -> None:
         run.rev += 1
         run.updated_at = by.at
+        if run.sole_writer != by.name:
+            run.sole_writer = None
 
     # --- Rows of a run ---
 

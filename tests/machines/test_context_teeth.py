@@ -161,6 +161,7 @@ def test_without_its_check_the_database_itself_refuses(
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
     ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    ada.call("work.open", project="atlas", policies={"agents": "owner"})
     run_id = ada.call("context.create_draft", scopeId="atlas").run.id
     level = {"pointer": "/level", "label": "Level", "valueKind": "enum", "options": ["low"], "value": "low"}
     due = {"pointer": "/due", "label": "Due", "valueKind": "string", "required": True}
