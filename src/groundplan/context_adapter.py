@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from msgspec import UNSET, Struct, structs
 
+from groundplan.context.refusals import to_contract_error
 from groundplan.context.schemas import (
     ArtifactWrite,
     ConstraintWrite,
@@ -36,7 +37,7 @@ from groundplan.context.schemas import (
     SourceWrite,
 )
 from groundplan.kernel.access import Role
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.wording import describe_value
 
@@ -56,7 +57,9 @@ ArtifactRow: TypeAlias = ArtifactWrite | PcivArtifactV1 | WireRow
 class ContextAdapter:
     """Runs and their rows, views, and members of scopes, for the actor of a session.
 
-    A missing id or name raises `NotFound`. Methods for the latest run, artifact or view return None if there is none.
+    A missing id or name raises `NotFound`, which is a `PcivRlsDeniedError` too: a hidden one gives the same answer. The
+    error classes of the contract are in `groundplan.context`. Methods for the latest run, artifact or view return None
+    if there is none.
     """
 
     def __init__(self, call: Callable[..., Any]) -> None:
@@ -145,7 +148,7 @@ class ContextAdapter:
         return self._edit(run_id, links=rows)
 
     def upsert_constraints(self, run_id: str, constraints: Iterable[ConstraintRow]) -> EditedRun:
-        """Add constraints, or change those whose id is given. Suggestions work as in `upsert_inputs`."""
+        """Add constraints, or change those with the same ids or keys. Suggestions work as in `upsert_inputs`."""
         return self._edit(run_id, constraints=constraints)
 
     @overload
@@ -267,7 +270,10 @@ class ContextAdapter:
     # --- Calls ---
 
     def _call_given(self, operation: str, /, **arguments: Any) -> Any:
-        return self._call(operation, **{name: value for name, value in arguments.items() if value is not None})
+        try:
+            return self._call(operation, **{name: value for name, value in arguments.items() if value is not None})
+        except GroundplanError as error:
+            raise to_contract_error(error) from None
 
     def _run(self, operation: str, /, **arguments: Any) -> PcivRunV1:
         run: PcivRunV1 = self._call_given(operation, **arguments).run
@@ -313,7 +319,7 @@ def _replace_input_id(row: dict[str, Any], pointers: Mapping[str, str]) -> dict[
     input_id = row.pop("inputId")
     pointer = pointers.get(parse_uuid(input_id) or input_id)
     if pointer is None:
-        raise NotFound("input", input_id)
+        raise to_contract_error(NotFound("input", input_id))
     return {"pointer": pointer, **row}
 
 

@@ -619,6 +619,8 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         pointers: builtins.list[str] | None = None,
         cursor: str | None = None,
         user_id: str | None = None,
+        hydrate: dict[str, Any] | None = None,
+        lean: bool | None = None,
         debug: bool = False,
     ) -> groundplan.context.schemas.ContextView:
         """Read the facts in force, or of a run: inputs by pointer, constraints, sources, what is missing."""
@@ -629,6 +631,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         scope_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         copy_from: str | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.create_draft.RunWithRev:
         """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
@@ -638,6 +641,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         run_id: str,
         allow_partial: bool = False,
+        lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.commit.Committed:
@@ -647,6 +651,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         self,
         *,
         run_id: str,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.delete.DiscardedRun:
         """Remove a draft."""
@@ -655,6 +660,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         self,
         *,
         run_id: str,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.delete.DeletedRun:
         """Delete a run; a committed run is only hidden."""
@@ -667,6 +673,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         status: groundplan.context.schemas.RunStatus | Literal["draft", "committed", "partial_committed"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.context.runs.list.Runs:
         """List the runs of a scope."""
 
@@ -677,6 +684,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         to: str,
         pointers: builtins.list[str] | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.context.runs.diff.RunDiff:
         """Compare two runs."""
 
@@ -693,6 +701,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         accept: builtins.list[str] | None = None,
         reject: builtins.list[str] | None = None,
         remove: Removals | None = None,
+        lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.editing.edit.EditedRun:
@@ -1268,6 +1277,7 @@ class ConstraintWrite(TypedDict):
     rationale: NotRequired[str | None]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    updatedAt: NotRequired[str | None]
 
 class ContextDocument(TypedDict):
     sourcesById: dict[str, SourceWrite]
@@ -1282,6 +1292,7 @@ class ContextDocument(TypedDict):
     warnings: NotRequired[Any]
     rev: NotRequired[Any]
     suggestions: NotRequired[builtins.list[Any] | None]
+    displaced: NotRequired[Any]
     left_out: NotRequired[Any]
     next_cursor: NotRequired[Any]
 
@@ -1364,8 +1375,9 @@ class InputWrite(TypedDict):
     updatedAt: NotRequired[str | None]
 
 class LinkWrite(TypedDict):
-    pointer: str
     sourceId: str
+    pointer: NotRequired[str | None]
+    constraint: NotRequired[str | None]
 
 class MeasurementWrite(TypedDict):
     indicator: str

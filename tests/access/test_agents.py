@@ -106,6 +106,15 @@ def test_an_agent_discards_facts_that_only_it_has_written(engine: Engine, ada: S
     assert code(bot, "context.delete", runId=committed) == "agent_not_allowed"
 
 
+def test_no_policy_lets_an_agent_delete_a_committed_run(engine: Engine, ada: Session) -> None:
+    ada.call("work.open", project="atlas", policies={"agents": "owner"})
+    committed = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.commit", runId=committed)
+
+    assert code(engine.session(BOT), "context.delete", runId=committed) == "person_required"
+    assert code(ada, "context.delete", runId=committed) == "ok"
+
+
 def test_an_editor_who_is_a_person_discards_nothing(engine: Engine, ada: Session) -> None:
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
     ben = engine.session(Actor("local", "ben"))

@@ -32,6 +32,9 @@ def run_row(project: str, id_: str, **changes: Value) -> Row:
         "created_by": "ada",
         "updated_at": STAMP,
         "rev": 1,
+        "committed_by": None,
+        "committer_kind": None,
+        "replaced_run_id": None,
         **changes,
     }
 
@@ -39,7 +42,10 @@ def run_row(project: str, id_: str, **changes: Value) -> Row:
 def commit_columns(status: str = "committed", rev: int = 2) -> Row:
     """Return the columns that committing a draft sets."""
     partial = status == "partial_committed"
-    return {"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev}
+    return {
+        **{"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev},
+        **{"committed_by": "ada", "committer_kind": "user"},
+    }
 
 
 def source_row(run: Row, id_: str, **changes: Value) -> Row:
@@ -87,10 +93,11 @@ def link_row(run: Row, input_id: str, source_id: str) -> Row:
 
 
 def constraint_row(run: Row, id_: str, **changes: Value) -> Row:
+    """A constraint that a person has set; its key is its id, so no two constraints are in each other's way."""
     return {
         **columns_below(run),
         "id": id_,
-        "key": "height_m_max",
+        "key": id_,
         "domain": "site",
         "label": "No higher than",
         "value_kind": "number",
@@ -100,6 +107,7 @@ def constraint_row(run: Row, id_: str, **changes: Value) -> Row:
         "source_id": None,
         "snippet": None,
         "created_at": STAMP,
+        "updated_at": STAMP,
         **changes,
     }
 
@@ -177,7 +185,7 @@ def make_family(project: str, name: str, status: str = "draft") -> Family:
             key,
             constraint_row(run, f"{name}-c", source_id=f"{name}-s1"),
             change={"value_number": 13.5},
-            fresh={"id": f"{name}-c-fresh"},
+            fresh={"id": f"{name}-c-fresh", "key": f"{name}-c-fresh"},
             anchors=("source_id",),
         ),
         TargetRow(
@@ -208,7 +216,10 @@ def make_family(project: str, name: str, status: str = "draft") -> Family:
             "pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}
         ),
         children,
-        reopened={"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
+        reopened={
+            **{"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
+            **{"committed_by": None, "committer_kind": None},
+        },
         beside=(*sources, *inputs),
     )
 

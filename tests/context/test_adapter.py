@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ import pytest
 from msgspec import structs
 
 import groundplan
+from groundplan.context import PcivAuthRequiredError, PcivRlsDeniedError, PcivRuntimeInvariantError
 from groundplan.context.hydrate import Hydrated
 from groundplan.context.schemas import (
     ArtifactWrite,
@@ -29,7 +31,7 @@ from groundplan.context.schemas import (
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Unauthenticated
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock
@@ -148,7 +150,7 @@ def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ad
     facts.link_input_sources(
         first.id,
         [
-            LinkWrite("/site/open", law),
+            LinkWrite(pointer="/site/open", source_id=law),
             {"pointer": "/site/soil", "sourceId": survey},
             PcivInputSourceV1(soil.id.replace("-", ""), law),
         ],
@@ -262,3 +264,51 @@ def test_a_scope_is_begun_and_its_members_are_known_by_its_name(engine: Engine) 
     assert error_of(lambda: facts.pciv_bootstrap_scope("atlas", create_draft_run=False)) == (
         "pciv_scope_already_initialized"
     )
+
+
+# --- Errors and newcomers ---
+
+
+def test_the_adapter_raises_the_contract_s_classes_each_also_an_error_of_its_family(engine: Engine) -> None:
+    ada, ben = engine.session("ada"), Session(engine.store, person("ben"))
+    run = ada.context.create_draft_run("atlas")
+    ada.context.upsert_scope_member("atlas", "ben", "viewer")
+
+    nobody = raised(PcivAuthRequiredError, lambda: Session(engine.store, None).context.create_draft_run("atlas"))
+    viewer = raised(PcivRlsDeniedError, lambda: ben.context.commit_run(run.id))
+    hidden = raised(PcivRlsDeniedError, lambda: ben.context.resolve_context_view("borealis"))
+    misplaced = {"pointer": "/a", "label": "a", "valueKind": "number", "valueString": "x"}
+    broken = raised(PcivRuntimeInvariantError, lambda: ada.context.upsert_inputs(run.id, [misplaced]))
+
+    families = {Unauthenticated: nobody, Forbidden: viewer, NotFound: hidden, RuleViolated: broken}
+    assert all(isinstance(error, family) for family, error in families.items())
+    assert [error.code for error in families.values()] == [
+        *("unauthenticated", "forbidden", "not_found", "pciv_v1_runtime_invariant_failed")
+    ]
+    assert viewer.details["role"] == "viewer"
+    assert "borealis" in str(hidden)
+
+
+def raised(expected: type[Exception], call: Callable[[], object]) -> Any:
+    with pytest.raises(expected) as refused:
+        call()
+    return refused.value
+
+
+def test_whom_the_organization_knows_may_bootstrap_a_scope_of_their_own(engine: Engine) -> None:
+    ada = Session(engine.store, person("ada"))
+    engine.session("ada").context.create_draft_run("atlas")
+    for name in ("ben", "cleo"):
+        ada.context.upsert_scope_member("atlas", name, "viewer")
+    ada.context.remove_scope_member("atlas", "cleo")
+    ben, cleo = Session(engine.store, person("ben")), Session(engine.store, person("cleo"))
+
+    scope = ben.context.pciv_bootstrap_scope("his own")
+    run = cleo.context.create_draft_run("her own")
+
+    assert (scope.role, run.user_id) == (Role.OWNER, "cleo")
+    assert [(one.user_id, one.role) for one in cleo.context.list_scope_members("her own")] == [("cleo", Role.OWNER)]
+    with pytest.raises(PcivRlsDeniedError):
+        ben.context.list_scope_members("her own")
+    with pytest.raises(PcivRlsDeniedError):
+        Session(engine.store, person("mallory")).context.pciv_bootstrap_scope("theirs")

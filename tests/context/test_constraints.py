@@ -9,7 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundplan.context.refusals import LowerProvenance, NotAnOption, RequiredUnset, SourceMissing
+from groundplan.context.refusals import (
+    DisplacesUserEntered,
+    LowerProvenance,
+    NotAnOption,
+    PersonRequired,
+    RequiredUnset,
+    SourceMissing,
+)
 from groundplan.context.tables import RUN_CHILD_TABLES
 from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
@@ -42,6 +49,8 @@ WORDS = {
     "pciv_runs_begin_as_drafts": "not_a_draft",
     "pciv_runs_commit_is_whole": "required_unset",
     "pciv_runs_commit_is_backed": "source_missing",
+    "pciv_runs_commit_displaces_nobody": "displaces_user_entered",
+    "pciv_deleted_runs_are_deleted_by_persons": "person_required",
     "pciv_inputs_provenance_never_lowers": "lower_provenance",
     "pciv_constraints_provenance_never_lowers": "lower_provenance",
     "pciv_inputs_value_is_an_option_at_insert": "not_an_option",
@@ -76,9 +85,9 @@ def update_suggestion(**changes: Value) -> str:
     return update_row("pciv_suggestions", "draft-g", **changes)
 
 
-def insert_deleted_run(run_id: str, project_id: str) -> str:
+def insert_deleted_run(run_id: str, project_id: str, kind: str = "user") -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": project_id, "deleted_at": STAMP, "deleted_by": "ada"}
-    return sql_insert("pciv_deleted_runs", row)
+    return sql_insert("pciv_deleted_runs", {**row, "deleter_kind": kind})
 
 
 def insert_link(input_id: str, source_id: str, **changes: Value) -> str:
@@ -92,7 +101,7 @@ def value_columns(kind: str, is_: Value) -> Row:
 ATTEMPTS = {
     # runs
     "a status that is unknown": Attempt(
-        update_run(status="archived", committed_at=LATER, updated_at=LATER), "pciv_runs_status_is_known"
+        update_run(**{**commit_columns(), "status": "archived"}), "pciv_runs_status_is_known"
     ),
     "a draft that was committed once": Attempt(update_run(committed_at=LATER), "pciv_runs_are_committed_at_a_moment"),
     "a commit at no moment": Attempt(
@@ -146,6 +155,37 @@ ATTEMPTS = {
     ),
     "a run deleted from no project": Attempt(
         insert_deleted_run("draft", "nowhere"), "pciv_deleted_runs_are_of_a_project"
+    ),
+    "a commit by nobody": Attempt(
+        update_run(**{**commit_columns(), "committed_by": None}), "pciv_runs_are_committed_by_somebody"
+    ),
+    "a commit by no kind of actor": Attempt(
+        update_run(**{**commit_columns(), "committer_kind": None}), "pciv_runs_are_committed_by_somebody"
+    ),
+    "a draft that somebody committed": Attempt(
+        update_run(committed_by="ada", committer_kind="user"), "pciv_runs_are_committed_by_somebody"
+    ),
+    "a commit by a ghost": Attempt(
+        update_run("copied", **{**commit_columns(), "committer_kind": "ghost"}), "pciv_runs_committer_is_known"
+    ),
+    "a commit in the place of another project's run": Attempt(
+        update_run(**commit_columns(), replaced_run_id="nowhere"), "pciv_runs_replace_a_run_of_their_project"
+    ),
+    "a model's commit without what a person entered": Attempt(
+        update_run("free", **{**commit_columns(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+    ),
+    "a model's commit of another value than a person's": Attempt(
+        update_run("otherwise", **{**commit_columns(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+    ),
+    "a service's commit of what is no longer required": Attempt(
+        update_run("eased", **{**commit_columns("partial_committed"), "committer_kind": "system"}),
+        "pciv_runs_commit_displaces_nobody",
+    ),
+    "a committed run deleted by a model": Attempt(
+        insert_deleted_run("force", "atlas", "model"), "pciv_deleted_runs_are_deleted_by_persons"
+    ),
+    "a run deleted by a ghost": Attempt(
+        insert_deleted_run("draft", "atlas", "ghost"), "pciv_deleted_runs_deleter_is_known"
     ),
     "a run deleted twice": Attempt(insert_deleted_run("gone", "atlas"), "pciv_deleted_runs_pkey"),
     # sources
@@ -227,6 +267,7 @@ ATTEMPTS = {
     "a constraint whose key is too long": Attempt(update_constraint(key="ü" * 256), "pciv_constraints_are_named"),
     "a constraint without a label": Attempt(update_constraint(label=""), "pciv_constraints_are_named"),
     "a constraint of no domain": Attempt(update_constraint(domain=""), "pciv_constraints_are_named"),
+    "two constraints of one key": Attempt(update_constraint(key="draft-d"), "pciv_constraints_key_is_unique"),
     "a snippet that is too long": Attempt(update_constraint(snippet="ü" * 16_385), "pciv_constraints_snippet_fits"),
     "a constraint from another run's source": Attempt(
         update_constraint(source_id="other-s1"), "pciv_constraints_share_the_run_of_their_source"
@@ -347,8 +388,26 @@ def fill(engine: Engine) -> None:
     lacking, unbacked, unfounded, free = (
         run_row("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free")
     )
+    force, copied, otherwise, eased = (run_row("atlas", name) for name in ("force", "copied", "otherwise", "eased"))
     engine.as_owner(
         *(sql_insert("pciv_runs", each) for each in (lacking, unbacked, unfounded, free)),
+        *(sql_insert("pciv_runs", each) for each in (force, copied, otherwise, eased)),
+        # What a person entered, in the run in force and in drafts that came of it.
+        *(
+            sql_insert("pciv_inputs", input_row(each, f"{each['id']}-i", pointer="/entered", **changes))
+            for each, changes in (
+                (force, {}),
+                (copied, {"provenance": "model-inferred", "updated_by": "model"}),
+                (otherwise, {"value_string": "13 km", "provenance": "model-inferred", "updated_by": "model"}),
+                (eased, {"required": False, "updated_by": "model"}),
+            )
+        ),
+        *(
+            sql_insert("pciv_constraints", constraint_row(each, f"{each['id']}-c", key="entered"))
+            for each in (force, copied, otherwise, eased)
+        ),
+        sql_insert("pciv_constraints", constraint_row(DRAFT, "draft-d")),
+        update_run("force", **commit_columns()),
         sql_insert("pciv_inputs", input_row(lacking, "lacking-i1", value_string=None)),
         sql_insert("pciv_sources", source_row(lacking, "lacking-s1")),
         sql_insert("pciv_input_sources", link_row(lacking, "lacking-i1", "lacking-s1")),
@@ -396,6 +455,10 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         update_run("lacking", **partial),
         update_run("free", **whole),
         update_run("free", **partial),
+        *(update_run("copied", **{**whole, "committer_kind": kind}) for kind in ("user", "model", "system")),
+        *(update_run(id_, **partial) for id_ in ("otherwise", "eased")),
+        insert_deleted_run("force", "atlas"),
+        insert_deleted_run("draft", "atlas", "model"),
         update_input("draft-i1", value_string="x", provenance="source-backed"),
         update_input("draft-i1", value_string="x", provenance="user-entered"),
         update_input("lacking-i1", value_string="x", provenance="model-inferred"),
@@ -444,6 +507,8 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
         "a model's value onto a person's": LowerProvenance,
         "a choice that is no option": NotAnOption,
         "a revision that skips": RevisionSkipped,
+        "a model's commit without what a person entered": DisplacesUserEntered,
+        "a committed run deleted by a model": PersonRequired,
     }
     for what, error in wrong.items():
         with pytest.raises(error):

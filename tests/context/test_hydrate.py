@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from groundplan.context.hydrate import VERSION_KEY, Hydrated, hydrate
+from groundplan.context import hydrate as hydration
+from groundplan.context.hydrate import VERSION_KEY, Hydrated
 from groundplan.context.schemas import (
     ContextView,
     PcivContextViewV1,
@@ -26,6 +28,8 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
+
+hydrate = partial(hydration.hydrate, create_missing=True)
 
 VERSION = "2026-03-01T12:00:00.000Z"
 UPDATED = "2026-02-01T12:00:00.000Z"
@@ -58,7 +62,16 @@ def field(pointer: str, value: Any, *, kind: ValueKind | None = None, required: 
 
 def view_of(*inputs: PcivInputV1, committed_at: str | None = VERSION) -> PcivContextViewV1:
     status = RunStatus.PARTIAL_COMMITTED if committed_at else RunStatus.DRAFT
-    run = PcivRunV1("run", "atlas", "ada", status, True, committed_at, UPDATED, UPDATED)
+    run = PcivRunV1(
+        id="run",
+        scope_id="atlas",
+        user_id="ada",
+        status=status,
+        allow_partial=True,
+        committed_at=committed_at,
+        created_at=UPDATED,
+        updated_at=UPDATED,
+    )
     return PcivContextViewV1(run, {}, {one.pointer: one for one in inputs}, [], {})
 
 
@@ -130,6 +143,15 @@ class TestValues:
 
 
 class TestPlaces:
+    def test_without_being_asked_no_object_is_made_on_the_way(self) -> None:
+        found = {"/a/b/c": 1, "/a/x": 2, "/b": 3, "/c/d": 4}
+
+        done = hydration.hydrate(facts(found), {"a": {"y": 1}})
+
+        assert done.target == {"a": {"y": 1, "x": 2}, "b": 3, VERSION_KEY: VERSION}
+        assert [one.pointer for one in done.unplaced] == ["/a/b/c", "/c/d"]
+        assert done.placed == ["/a/x", "/b"]
+
     def test_objects_on_the_way_are_made(self) -> None:
         assert hydrate_values({"a": {"x": 1}}, {"/a/b/c": "new"}) == {"a": {"x": 1, "b": {"c": "new"}}}
 

@@ -265,7 +265,7 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(client: ContextCli
     client.write("/kept", 7)
     client.agent.write("/guessed", 4)
 
-    assert client.commit().warnings == ["overrides user-entered values of the previous commit: /gone, /guessed"]
+    assert client.commit().warnings == ["displaces what a person entered in the previous commit: /gone, /guessed"]
 
 
 def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(
@@ -283,10 +283,11 @@ def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back
     clock.move(minutes=1)
     client.agent.draft(copyFrom=first)
 
-    assert client.agent.commit().warnings == ["overrides user-entered values of the previous commit: /owner"]
+    assert error_of(client.agent.commit).code == "displaces_user_entered"
+    assert client.commit().warnings == ["displaces what a person entered in the previous commit: /owner"]
     clock.move(minutes=1)
     client.draft()
-    assert client.commit().warnings == ["overrides user-entered values of the previous commit: /owner, /same, k"]
+    assert client.commit().warnings == ["displaces what a person entered in the previous commit: /owner, /same, k"]
 
 
 def test_a_row_that_no_page_can_hold_is_named_and_what_comes_behind_it_is_reached(client: ContextClient) -> None:
@@ -322,7 +323,7 @@ def test_a_comparison_comes_in_pages_that_keep_the_cap(client: ContextClient) ->
     second = client.draft()
     client.edit(
         inputs=[{"pointer": f"/{n:03}", "label": "x", "value": n} for n in range(60)],
-        constraints=[{"key": "same", "label": "k", "value": n} for n in range(30)],
+        constraints=[{"key": f"k{n:02}", "label": "k", "value": n} for n in range(30)],
         sources=[{"kind": kind, "title": "t", "uri": "u"} for kind in ("url", "file", "url")],
     )
     whole = client.call("context.diff", **{"from": first, "to": second})
@@ -375,7 +376,7 @@ def test_rows_of_one_call_keep_their_order_also_in_a_copy_and_in_a_document(clie
     titles = [f"t{n:02}" for n in range(12)]
     client.edit(
         artifacts=[{"type": "plan", "title": title} for title in titles],
-        constraints=[{"key": "k", "label": title, "value": 1} for title in titles],
+        constraints=[{"key": title, "label": title, "value": 1} for title in titles],
     )
 
     def order(run_id: str) -> list[list[str]]:
@@ -414,8 +415,8 @@ def test_a_run_that_another_scope_calls_deleted_is_not(engine: Engine, client: C
     ContextClient(client.session, "borealis").draft()
     ((theirs,),) = engine.as_owner("SELECT id FROM projects WHERE name = 'borealis'")
     engine.as_owner(
-        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by) "
-        f"VALUES ('local', '{client.run}', '{theirs}', '2026-03-01T09:00:00.000Z', 'mallory')"
+        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind) "
+        f"VALUES ('local', '{client.run}', '{theirs}', '2026-03-01T09:00:00.000Z', 'mallory', 'user')"
     )
     assert client.view().run.id == client.run
     assert client.write("/a", 1).rev == 2

@@ -145,6 +145,8 @@ def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: s
     n = some_row(rng, run.constraints, [n for other in facts.runs.values() for n in other.constraints], ids)
     found = None if n is None else run.constraints.get(n)
     given: dict[str, Any] = {} if n is None else {"n": n}
+    if found is not None and sometimes(rng):
+        given = {"key": found.key} if often(rng) else {"n": n, "key": found.key}
     if found is None:
         given |= mostly(rng, {"key": rng.choice(KEYS), "label": "limit", "kind": rng.choice(KINDS)})
         given["domain"] = marker
@@ -207,10 +209,12 @@ def some_edit(rng: Random, facts: Facts, run: Run, ids: Ids, serial: str) -> dic
         given["constraints"] = [some_constraint_row(rng, facts, run, ids, f"c{serial}")]
     if rarely(rng) or rarely(rng):
         given["artifacts"] = [some_artifact_row(rng, facts, run, ids, f"a{serial}")]
-    if rng.random() < 0.1 and run.inputs:
-        pointer = rng.choice([*run.inputs, *(POINTERS if rarely(rng) else ())])
-        given["links"] = [(pointer, some_source(rng, facts, run))]
+    keys = [one.key for one in run.constraints.values()]
+    if rng.random() < 0.1 and (run.inputs or keys):
+        name = rng.choice([*run.inputs, *keys, *((*POINTERS, *KEYS) if rarely(rng) else ())])
+        given["links"] = [(name, some_source(rng, facts, run))]
     linked = [(pointer, n) for pointer, one in run.inputs.items() for n in sorted(one.sources)]
+    linked += [(one.key, one.source) for one in run.constraints.values() if one.source is not None]
     if linked and rng.random() < 0.25:
         given["unlinks"] = [rng.choice(linked) if not rarely(rng) else (POINTERS[0], some_source(rng, facts, run))]
     if rng.random() < 0.09:
@@ -252,6 +256,26 @@ def some_first_facts(rng: Random, serial: str) -> dict[str, Any]:
     return {"sources": sources, "inputs": inputs, "constraints": [limit | {"shorthand": True}]}
 
 
+def some_restatement(rng: Random, latest: Run, serial: str) -> dict[str, Any]:
+    """What is in force, said anew in a draft that does not begin with it; now and then something otherwise, or not."""
+
+    def some(one: Valued) -> dict[str, Any]:
+        value = rng.choice(VALUES[one.kind]) if rarely(rng) else one.value
+        return {"label": one.label, "kind": one.kind, "value": value, "shorthand": True}
+
+    inputs = [
+        {"pointer": pointer, "options": one.options, "required": one.required and not rarely(rng), **some(one)}
+        for pointer, one in latest.inputs.items()
+        if not rarely(rng)
+    ]
+    limits = [
+        {"key": one.key, "domain": f"c{serial}.{one.key}", **some(one)}
+        for one in latest.constraints.values()
+        if not rarely(rng)
+    ]
+    return {"inputs": inputs, "constraints": limits}
+
+
 def some_decision(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
     return {rng.choice(("accept", "accept", "reject")): [some_suggestion(rng, facts, run)]}
 
@@ -270,7 +294,10 @@ def edit_as_arguments(given: Mapping[str, Any], ids: Ids) -> dict[str, Any]:
             told[part] = [_row(part, one, ids) for one in given[part]]
     for part in ("links", "unlinks"):
         if part in given:
-            told[part] = [{"pointer": pointer, "sourceId": rows[n]} for pointer, n in given[part]]
+            told[part] = [
+                {("pointer" if name.startswith("/") else "constraint"): name, "sourceId": rows[n]}
+                for name, n in given[part]
+            ]
     for part in ("accept", "reject"):
         if part in given:
             told[part] = [rows[n] for n in given[part]]

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import note, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from groundplan.context.schemas import ContextView
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import encode
@@ -29,11 +30,13 @@ from tests.machines.context_calls import (
     some_decision,
     some_edit,
     some_first_facts,
+    some_restatement,
     some_run,
 )
 from tests.machines.context_oracle import (
     KINDS,
     NOWHERE,
+    SCOPE_OF_AGENTS,
     SCOPES,
     Artifact,
     Author,
@@ -46,6 +49,7 @@ from tests.machines.context_oracle import (
     Source,
     Suggestion,
     Valued,
+    displaced,
 )
 from tests.machines.context_rows import VALUE_COLUMNS, ContextRows, Row, Stored
 from tests.machines.work_calls import often, rarely, sometimes
@@ -59,6 +63,7 @@ CLOCK_STEPS = (1, 1000, -5_000)  # the last one: a corrected clock
 WEIGHTS = {
     "draft": 2,
     "copy": 6,
+    "restate": 6,
     "edit": 60,
     "decide": 16,
     "commit": 4,
@@ -107,6 +112,7 @@ class ContextDriver(RuleBasedStateMachine):
             self.names[scope] = f"scope {next(place.serial)}"
             begun = self.call("ada", "member.bootstrap", scopeId=self.names[scope])
             self.ids.scopes[scope] = begun["projectId"]
+        self.call("ada", "work.open", project=self.names[SCOPE_OF_AGENTS], policies={"agents": "owner"})
         self.project_ids = list(self.ids.scopes.values())
         self.stored = self.rows.of(self.project_ids)
         self.scope = 0  # of the last call
@@ -142,6 +148,8 @@ class ContextDriver(RuleBasedStateMachine):
             case "draft" | "copy":
                 scope = rng.choice((0, *SCOPES))
                 self.create(rng, scope, copy_of=self.some_original(rng, scope) if verb == "copy" else None)
+            case "restate":
+                self.restate(rng, rng.choice((0, *SCOPES)))
             case "commit" | "partial":
                 self.commit(rng, some_run(rng, self.facts), partial=verb == "partial")
             case "discard" | "delete":
@@ -230,6 +238,15 @@ class ContextDriver(RuleBasedStateMachine):
 
         self.perform(rng, run.scope, "context.edit", arguments, expect)
 
+    def restate(self, rng: Random, scope: int) -> None:
+        """Say in an empty draft what is in force."""
+        latest = self.facts.in_force(scope, self.ids.rows)
+        empty = [run.n for run in self.facts.of(scope) if run.is_draft and not run.inputs]
+        if latest is None or not empty:
+            self.create(rng, scope, copy_of=None)
+        else:
+            self.edit(rng, empty[0], lambda *_: some_restatement(rng, latest, str(self.steps)))
+
     def commit(self, rng: Random, n: int, *, partial: bool) -> None:
         run = self.facts.runs.get(n)
         arguments: dict[str, Any] = {"runId": self.ids.rows[n]}
@@ -239,7 +256,7 @@ class ContextDriver(RuleBasedStateMachine):
             arguments["expected_rev"] = expected_rev = run.rev if not rarely(rng) else run.rev + 1
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            facts.commit(n, partial=partial, expected_rev=expected_rev, by=by)
+            facts.commit(n, partial=partial, expected_rev=expected_rev, by=by, ids=self.ids.rows)
 
             def answer(told: dict[str, Any]) -> Any:
                 self.touched = n
@@ -257,7 +274,7 @@ class ContextDriver(RuleBasedStateMachine):
         run = self.facts.runs.get(n)
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            facts.discard(n) if verb == "discard" else facts.delete(n)
+            facts.discard(n, by=by) if verb == "discard" else facts.delete(n, by=by)
             self.touched = None
             return lambda _: {f"{verb.rstrip('e')}ed": self.ids.rows[n]}
 
@@ -340,6 +357,12 @@ class ContextDriver(RuleBasedStateMachine):
         assert error.code in refused, f"{error.code}: {error.message}"
         if error.code == "stale_rev":
             assert error.details["current"] == self.facts.runs[self.n_of(arguments["runId"])].rev
+        if error.code == "displaces_user_entered":
+            run = self.facts.runs[self.n_of(arguments["runId"])]
+            latest = self.facts.in_force(run.scope, self.ids.rows)
+            assert latest is not None
+            found = [name for name, _, _ in displaced(latest, run)]
+            assert [*error.details["pointers"], *error.details["constraints"]] == found
         if error.code == "required_inputs_unset":
             assert error.details["pointers"] == self.facts.runs[self.n_of(arguments["runId"])].missing
         assert self.rows.of(self.project_ids) == self.stored
@@ -368,6 +391,23 @@ class ContextDriver(RuleBasedStateMachine):
                 if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
                     now = after.get(row["id"], row)
                     assert all(now[column] == row[column] for column in ("provenance", "value_kind", *VALUE_COLUMNS))
+        for project_id in self.project_ids:
+            self.check_entries_in_force(before.in_force(project_id), self.stored.in_force(project_id))
+
+    def check_entries_in_force(self, old: str | None, new: str | None) -> None:
+        """What a person entered is in force until a person enters something else, whatever run comes."""
+        if old is None or new is None:
+            assert old is None, "nobody but a person takes the last run out of force"
+            return
+        for name, key in (("pciv_inputs", "pointer"), ("pciv_constraints", "key")):
+            rows = self.stored.tables[name]
+            now = {row[key]: row for row in rows if row["run_id"] == new}
+            for row in (row for row in rows if row["run_id"] == old):
+                if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
+                    found = now[row[key]]
+                    assert found["provenance"] == "user-entered"
+                    is_same = all(found[column] == row[column] for column in ("value_kind", *VALUE_COLUMNS))
+                    assert is_same or found["updated_at"] >= row["updated_at"]
 
     def n_of(self, id_: str) -> int:
         """Return the number of an id."""
@@ -428,7 +468,10 @@ class ContextDriver(RuleBasedStateMachine):
         }
 
     def suggested(self, n: int, target: Valued, why: str) -> dict[str, Any]:
-        about = {"pointer": target.pointer} if isinstance(target, Input) else {"key": cast(Constraint, target).key}
+        if isinstance(target, Input):
+            about = {"pointer": target.pointer}
+        else:
+            about = {"constraint": cast(Constraint, target).key}
         return {"id": self.ids.rows[n], **about, "reason": why}
 
     def whole(self, run: Run) -> dict[str, Any]:
@@ -459,7 +502,23 @@ class ContextDriver(RuleBasedStateMachine):
                 self.suggestion(run, one)
                 for one in self.ordered(run.pending, lambda one: (self.about(run, one), one.created_at))
             ]
+        if shown := self.displaced(run):
+            told["displaced"] = shown
         return told
+
+    def displaced(self, run: Run) -> list[dict[str, Any]]:
+        """What the run in force displaces of what persons had entered, as a view shows it."""
+        if run.replaced is None or self.facts.in_force(run.scope, self.ids.rows) is not run:
+            return []
+        before = self.facts.runs.get(run.replaced) or self.facts.gone[run.replaced]
+        return [
+            {
+                ("pointer" if name.startswith("/") else "constraint"): name,
+                **{"change": change, "before": value, "by": run.committed_by},
+                "at": self.clock.stamp(cast(int, run.committed_at)),
+            }
+            for name, change, value in displaced(before, run)
+        ]
 
     def ordered(self, rows: Iterable[Any], key: Callable[[Any], Any]) -> list[Any]:
         return sorted(rows, key=lambda one: (key(one), self.ids.rows[one.n]))
@@ -512,6 +571,7 @@ class ContextDriver(RuleBasedStateMachine):
             "sourceId": None if one.source is None else self.ids.rows[one.source],
             "snippet": one.snippet,
             "createdAt": self.clock.stamp(one.created_at),
+            "updatedAt": self.clock.stamp(one.updated_at),
         }
 
     def artifact(self, run: Run, one: Artifact) -> dict[str, Any]:
@@ -556,7 +616,12 @@ class ContextDriver(RuleBasedStateMachine):
         """Return a run as shown, to the byte."""
         run = self.facts.runs[n]
         view = self.sessions[self.reader].call("context.view", scopeId=self.names[run.scope], runId=self.ids.rows[n])
-        return encode(view)
+        return self.frozen_bytes(view)
+
+    @staticmethod
+    def frozen_bytes(view: ContextView) -> bytes:
+        """A view without what it displaces, which is shown only while the run is in force."""
+        return encode(msgspec.structs.replace(view, displaced=msgspec.UNSET))
 
     def call(self, actor: str, operation: str, /, **arguments: Any) -> dict[str, Any]:
         answer: dict[str, Any] = msgspec.to_builtins(self.sessions[actor].call(operation, **arguments))

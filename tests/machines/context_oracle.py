@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 NOWHERE = 0  # the number of nothing
 SCOPES = (0, 1)
+SCOPE_OF_AGENTS = 0  # its policy lets agents act as owners; elsewhere they are editors
 NO_SCOPE = 2
 KINDS = ("string", "number", "boolean", "enum", "json")
 FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # the form control of a kind; text for all others
@@ -107,6 +108,7 @@ class Constraint(Valued):
     domain: str = ""
     source: int | None = None
     created_at: int = 0
+    updated_at: int = 0
 
     @property
     def backing(self) -> set[int]:
@@ -151,8 +153,11 @@ class Run:
     user: str | None
     created_at: int
     updated_at: int
+    sole_writer: str | None = None  # the only actor that has written to it
     status: str = "draft"
     committed_at: int | None = None
+    committed_by: str = ""
+    replaced: int | None = None  # the run that was in force until this one was committed
     rev: int = 1
     sources: dict[int, Source] = field(default_factory=dict)
     inputs: dict[str, Input] = field(default_factory=dict)
@@ -221,8 +226,39 @@ def is_option(kind: str, value: Any, options: list[str] | None) -> bool:
 
 def names_twice(rows: Sequence[Given]) -> bool:
     """Return whether two rows of a request have the same subject."""
-    named = [one.get("pointer") or one.get("n") for one in rows if "pointer" in one or "n" in one]
+    named = [(name, one[name]) for one in rows for name in ("pointer", "n", "key") if name in one]
     return len(set(named)) < len(named)
+
+
+def displaced(old: Run, new: Run) -> list[tuple[str, str, Any]]:
+    """What a person entered in one run and another one has otherwise or not: where, how, and the value that it had.
+
+    What a person did later is theirs to do.
+    """
+    found: list[tuple[str, str, Any]] = []
+    for pointer, one in sorted(old.inputs.items()):
+        now = new.inputs.get(pointer)
+        if not (one.is_a_persons or (one.required and one.updated_by == "user")):
+            continue
+        if now is None:
+            found.append((pointer, "removed", one.value))
+        elif one.is_a_persons and is_overruled(one, now):
+            found.append((pointer, "changed", one.value))
+        elif one.required and not now.required and (now.updated_by != "user" or now.updated_at < one.updated_at):
+            found.append((pointer, "optional", one.value))
+    limits = {one.key: one for one in new.constraints.values()}
+    for limit in sorted(old.constraints.values(), key=lambda one: one.key):
+        if limit.is_a_persons and limit.key not in limits:
+            found.append((limit.key, "removed", limit.value))
+        elif limit.is_a_persons and is_overruled(limit, limits[limit.key]):
+            found.append((limit.key, "changed", limit.value))
+    return found
+
+
+def is_overruled(one: Input | Constraint, now: Input | Constraint) -> bool:
+    """Whether a person's value became another one that no person wrote later."""
+    is_same = one.kind == now.kind and same(one.value, now.value)
+    return not is_same and (now.provenance != "user-entered" or now.updated_at < one.updated_at)
 
 
 def is_of_column(given: Given) -> bool:
@@ -313,7 +349,7 @@ class Facts:
     def create(self, scope: int, *, shared: bool, copy_of: int | None, by: Author) -> int:
         if copy_of is not None and (copy_of not in self.runs or self.runs[copy_of].scope != scope):
             raise Refusal({"not_found"})
-        run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at)
+        run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at, by.name)
         self.runs[run.n] = run
         if copy_of is not None:
             self._copy(self.runs[copy_of], run)
@@ -349,25 +385,56 @@ class Facts:
             run.user = SHARED if ownership == "shared" else by.name
         self._touch(run, by)
 
-    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: Author) -> None:
+    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: Author, ids: Mapping[int, str]) -> None:
         run = self._there(n)
+        latest = self.in_force(run.scope, ids)
         wrong = set() if run.is_draft else {"frozen"}
         wrong |= self._stale(run, expected_rev)
         wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
         wrong |= {"source_missing"} if run.unbacked else set()
+        if latest is not None and by.kind != "person" and displaced(latest, run):
+            wrong.add("displaces_user_entered")
         if wrong:
             raise Refusal(wrong)
+        if latest is not None:
+            self._keep_entries(latest, run)
+            run.replaced = latest.n
+        run.committed_by = by.name
         run.status = "partial_committed" if partial else "committed"
         run.committed_at = by.at
         self._touch(run, by)
 
-    def discard(self, n: int) -> None:
-        self._draft(n)
+    @staticmethod
+    def _keep_entries(old: Run, new: Run) -> None:
+        """The value that a person entered is still theirs where somebody else says the same."""
+        limits = {one.key: one for one in new.constraints.values()}
+        everything: list[Input | Constraint] = [*old.inputs.values(), *old.constraints.values()]
+        for one in everything:
+            now = new.inputs.get(one.pointer) if isinstance(one, Input) else limits.get(one.key)
+            if now is None or not one.is_a_persons or now.provenance == "user-entered":
+                continue
+            if one.kind == now.kind and same(one.value, now.value):
+                now.provenance, now.updated_at = "user-entered", one.updated_at
+                if isinstance(one, Input) and isinstance(now, Input):
+                    now.updated_by = one.updated_by
+
+    def discard(self, n: int, *, by: Author) -> None:
+        self._refuse_foreign_draft(self._draft(n), by)
         self.gone[n] = self.runs.pop(n)
 
-    def delete(self, n: int) -> None:
-        self._there(n)
+    def delete(self, n: int, *, by: Author) -> None:
+        run = self._there(n)
+        self._refuse_foreign_draft(run, by)
+        if not run.is_draft and by.kind != "person":
+            raise Refusal({"person_required"})
         self.gone[n] = self.runs.pop(n)
+
+    @staticmethod
+    def _refuse_foreign_draft(run: Run, by: Author) -> None:
+        """Refuse an agent that is not an owner everything but drafts that only it has written."""
+        is_own = run.is_draft and run.sole_writer == by.name
+        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS and not is_own:
+            raise Refusal({"agent_not_allowed"})
 
     def _there(self, n: int) -> Run:
         if n not in self.runs:
@@ -388,6 +455,8 @@ class Facts:
     def _touch(run: Run, by: Author) -> None:
         run.rev += 1
         run.updated_at = by.at
+        if run.sole_writer != by.name:
+            run.sole_writer = None
 
     # --- Rows of a run ---
 
@@ -477,10 +546,15 @@ class Edit:
     def constraints(self, given: Given) -> None:
         n: int = given.get("n", NOWHERE)
         found, lacks = self.run.constraints.get(n), set()
+        of_key = next((one for one in self.run.constraints.values() if one.key == given.get("key")), None)
+        if found is not None and of_key is not None and of_key is not found:
+            raise Refusal({"key_taken"})
+        found = found or of_key  # a key is of one constraint, which keeps its id
         if found is None:
             lacks = self._lacks(given, "key", "label", "kind") | self._foreign(n, "constraints")
             kind = given.get("kind", "string")
-            found = Constraint(NOWHERE, "", kind, domain=given["domain"], created_at=self.by.at)
+            domain = given.get("domain", "general")
+            found = Constraint(NOWHERE, "", kind, domain=domain, created_at=self.by.at, updated_at=self.by.at)
         self._write(found, given, lacks)
 
     # --- Values ---
@@ -488,6 +562,8 @@ class Edit:
     def _write(self, found: Valued, given: Given, lacks: set[str]) -> None:
         """Write a value, or keep it as a suggestion if the present one has a higher provenance."""
         is_new = found.n == NOWHERE
+        if given.get("provenance") == "unknown" and found.is_set and not {"value", "columns"} & given.keys():
+            given = {**given, "value": None, "shorthand": True}  # what is unknown has no value
         wrong = lacks | self._wrong_value(found, given)
         wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
         kind = given.get("kind", found.kind)
@@ -521,7 +597,7 @@ class Edit:
             found.n = given.get("n") or self.facts.fresh()
             self._add(found)
         found.kind, found.value, found.provenance = kind, value, provenance
-        for name in ("label", "key", "required", "options", "snippet"):
+        for name in ("label", "key", "domain", "required", "options", "snippet"):
             if name in given:
                 setattr(found, name, copy.copy(given[name]))
         if before.is_set and not is_same and "snippet" not in given:
@@ -534,6 +610,8 @@ class Edit:
             found.updated_by, found.updated_at = WRITER[self.by.kind], self.by.at
         wrong |= self._cite(found, before, given)
         is_backed_otherwise = found.backing != before.backing
+        if isinstance(found, Constraint) and (is_other or is_backed_otherwise):
+            found.updated_at = self.by.at
         if before.is_a_persons and not self.is_person and (is_other or is_backed_otherwise):
             wrong.add("provenance_not_allowed")
         if wrong:
@@ -628,27 +706,39 @@ class Edit:
 
     def links(self, given: tuple[str, int]) -> None:
         found, source = self._ends(given)
-        if source not in found.sources and found.is_a_persons and not self.is_person:
+        if source in found.backing:
+            return
+        if found.is_a_persons and not self.is_person:
             raise Refusal({"provenance_not_allowed"})
-        self.changed |= source not in found.sources
-        found.sources.add(source)
+        if isinstance(found, Input):
+            found.sources.add(source)
+        else:
+            found.source = source  # a constraint has one at most
+        self.changed = True
 
     def unlinks(self, given: tuple[str, int]) -> None:
         found, source = self._ends(given)
-        if source not in found.sources:
-            raise Refusal({"not_found"})
+        wrong = set() if source in found.backing else {"not_found"}
         if found.is_a_persons and not self.is_person:
-            raise Refusal({"provenance_not_allowed"})
-        if found.sources == {source} and found.is_set and found.provenance == "source-backed":
-            raise Refusal({"last_source"})
-        found.sources.remove(source)
+            wrong.add("provenance_not_allowed")
+        if found.backing == {source} and found.is_set and found.provenance == "source-backed":
+            wrong.add("last_source")
+        if wrong:
+            raise Refusal(wrong)
+        if isinstance(found, Input):
+            found.sources.remove(source)
+        else:
+            found.source = None
         self.changed = True
 
-    def _ends(self, given: tuple[str, int]) -> tuple[Input, int]:
-        pointer, source = given
-        if pointer not in self.run.inputs or source not in self.run.sources:
+    def _ends(self, given: tuple[str, int]) -> tuple[Input | Constraint, int]:
+        """What a link is of, by pointer or by key, and the source."""
+        name, source = given
+        limits = {one.key: one for one in self.run.constraints.values()}
+        found = self.run.inputs.get(name) or limits.get(name)
+        if found is None or source not in self.run.sources:
             raise Refusal({"not_found", "invalid_pointer"})
-        return self.run.inputs[pointer], source
+        return found, source
 
     def accept(self, n: int) -> None:
         suggestion = self._decided(n, "accepted")
@@ -662,6 +752,7 @@ class Edit:
             found.updated_by, found.updated_at = "user", self.by.at
         elif isinstance(found, Constraint):
             found.source = suggestion.sources[0] if suggestion.sources else None
+            found.updated_at = self.by.at
 
     def reject(self, n: int) -> None:
         self._decided(n, "rejected")

@@ -8,7 +8,7 @@ so it is rebuilt from the original.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.machines.context_rows import COLUMNS, Row
@@ -27,8 +27,9 @@ BELOW = ("pciv_sources", "pciv_inputs", "pciv_constraints", "pciv_artifacts", "p
 class Replay:
     """Every row by id, and every link, after all events so far."""
 
-    def __init__(self, project_id: str, events: Iterable[EventRow]) -> None:
+    def __init__(self, project_id: str, events: Iterable[EventRow], writers: Mapping[str, str]) -> None:
         self.project_id = project_id
+        self.writers = writers  # what kind of writer each actor is
         self.tables: dict[str, dict[str, Row]] = {name: {} for name in ("pciv_runs", *BELOW, "pciv_deleted_runs")}
         self.links: set[tuple[str, str, str]] = set()
         self._touched: set[tuple[str, int]] = set()
@@ -50,7 +51,9 @@ class Replay:
             case "draft_created":
                 self._create(event, changes)
             case "draft_updated" | "committed":
-                self._change(self.tables["pciv_runs"][event.subject], changes)
+                run = self.tables["pciv_runs"][event.subject]
+                self._change(run, changes)
+                run["committed_by"] = event.actor if action == "committed" else None
                 self._touch(event.subject, event)
             case "discarded" | "deleted":
                 self._end(event, was_draft=changes["status"][0] == "draft")
@@ -108,6 +111,7 @@ class Replay:
             "project_id": self.project_id,
             "deleted_at": event.at,
             "deleted_by": event.actor,
+            "deleter_kind": self.writers[event.actor],
         }
         if not was_draft:
             return  # it is hidden and unchanged

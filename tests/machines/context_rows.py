@@ -12,7 +12,7 @@ _VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_
 COLUMNS = {
     "pciv_runs": (
         *("id", "project_id", "user_id", "status", "allow_partial", "committed_at", "created_at", "created_by"),
-        *("updated_at", "rev"),
+        *("updated_at", "rev", "committed_by", "committer_kind", "replaced_run_id"),
     ),
     "pciv_sources": (
         *("id", "run_id", "kind", "title", "uri", "file_id", "mime_type", "size_bytes", "parse_status", "excerpt"),
@@ -23,13 +23,15 @@ COLUMNS = {
         *("updated_by", "updated_at", "evidence_snippet"),
     ),
     "pciv_input_sources": ("input_id", "run_id", "source_id"),
-    "pciv_constraints": ("id", "run_id", "key", "domain", "label", *_VALUE, "source_id", "snippet", "created_at"),
+    "pciv_constraints": (
+        *("id", "run_id", "key", "domain", "label", *_VALUE, "source_id", "snippet", "created_at", "updated_at"),
+    ),
     "pciv_artifacts": ("id", "run_id", "type", "title", "payload", "created_at"),
     "pciv_suggestions": (
         *("id", "run_id", "input_id", "constraint_id", *_VALUE, "source_ids", "snippet", "rationale", "created_at"),
         *("created_by", "author_kind", "status", "decided_at", "decided_by"),
     ),
-    "pciv_deleted_runs": ("run_id", "project_id", "deleted_at", "deleted_by"),
+    "pciv_deleted_runs": ("run_id", "project_id", "deleted_at", "deleted_by", "deleter_kind"),
 }
 VALUE_COLUMNS = _VALUE[1:6]
 
@@ -42,6 +44,14 @@ class Stored(NamedTuple):
     revs: dict[str, int]  # of the projects
     tables: dict[str, list[Row]]  # each in the order of its columns
     events: dict[str, list[EventRow]]
+
+    def in_force(self, project_id: str) -> str | None:
+        """The run in force: of the committed ones that were not deleted the latest, then the first by id."""
+        gone = {row["run_id"] for row in self.tables["pciv_deleted_runs"] if row["project_id"] == project_id}
+        found = [row for row in self.tables["pciv_runs"] if row["project_id"] == project_id and row["id"] not in gone]
+        found = sorted((row for row in found if row["status"] != "draft"), key=lambda row: str(row["id"]))
+        found.sort(key=lambda row: (row["committed_at"], row["updated_at"]), reverse=True)
+        return found[0]["id"] if found else None
 
     def below(self, run_id: str) -> dict[str, list[Row]]:
         """Return a run and all rows below it."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis.stateful import invariant
 
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.output_gate import encode
 from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.context_driver import ACTORS, ContextDriver, run_machine
-from tests.machines.context_oracle import Run, definition, keeps_evidence
+from tests.machines.context_oracle import WRITER, Run, definition, keeps_evidence
 from tests.machines.context_replay import Replay
 from tests.machines.context_rows import COLUMNS, VALUE_COLUMNS, Row
 
@@ -59,6 +59,11 @@ class ContextMachine(ContextDriver):
                 assert row["source_id"] or row["provenance"] != "source-backed" or not filled_kinds(row)
 
     @invariant()
+    def a_key_stands_once_in_a_run(self) -> None:
+        named = [(row["run_id"], row["key"]) for row in self.stored.tables["pciv_constraints"]]
+        assert len(set(named)) == len(named)
+
+    @invariant()
     def what_is_committed_never_changes(self) -> None:
         for n, below in self.frozen.items():
             assert self.stored.below(self.ids.rows[n]) == below
@@ -86,7 +91,8 @@ class ContextMachine(ContextDriver):
             assert refused.value.code == "no_context"
         else:
             found = self.sessions[self.reader].call("context.view", **asked)
-            assert encode(found) == self.committed[latest.n]
+            assert msgspec.to_builtins(found.displaced or []) == self.displaced(latest)
+            assert self.frozen_bytes(found) == self.committed[latest.n]
 
     @invariant()
     def the_list_has_every_run_newest_first(self) -> None:
@@ -165,7 +171,8 @@ class ContextMachine(ContextDriver):
 
     @invariant()
     def the_events_rebuild_the_state(self) -> None:
-        replays = [Replay(id_, events) for id_, events in self.stored.events.items()]
+        writers = {name: WRITER[kind] for name, kind in ACTORS.items()}
+        replays = [Replay(id_, events, writers) for id_, events in self.stored.events.items()]
         for name, (first, *_, last) in COLUMNS.items():
             rebuilt = [row for replay in replays for row in replay.rows(name)]
             assert sorted(rebuilt, key=itemgetter(first, last)) == self.stored.tables[name], name

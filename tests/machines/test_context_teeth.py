@@ -12,8 +12,9 @@ from hypothesis import Phase, settings
 
 from groundplan.context import resolve, run
 from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
-from groundplan.context.runs import commit, create_draft
+from groundplan.context.runs import commit, create_draft, delete
 from groundplan.context.runs import list as list_runs
+from groundplan.context.runs.displaced import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import store
@@ -97,7 +98,12 @@ unbacked = combine(
     change_query(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
 )
 
+displacing = replace_attribute(commit, "find_displaced", lambda *_, **__: DisplacedFacts([], []))
+deleting = replace_attribute(delete, "refuse_unless_person")
+
 FIRST_FENCES = {
+    "displaces_user_entered": displacing,
+    "person_required": deleting,
     "frozen": unfrozen,
     "lower_provenance": overruled,
     "not_an_option": unchosen,
@@ -116,6 +122,12 @@ SABOTAGE: dict[str, Sabotage] = {
     "the last source can go": combine(
         replace_attribute(inputs, "refuse_unbacked"), replace_attribute(edit, "refuse_unbacked")
     ),
+    "an agent's commit displaces what a person entered": combine(
+        displacing, drop_triggers("pciv_runs_commit_displaces_nobody")
+    ),
+    "an agent deletes what is committed": combine(deleting, drop_triggers("pciv_deleted_runs_are_deleted_by_persons")),
+    "who says the same takes a person's entry": replace_attribute(commit, "_keep_entries"),
+    "a key is not looked for": replace_attribute(constraints, "find_constraint"),
     "anybody decides": replace_attribute(suggestions, "require_person"),
     "what was decided can be decided again": change_query(
         suggestions.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
@@ -149,14 +161,18 @@ def test_without_its_check_the_database_itself_refuses(
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
     ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    ada.call("work.open", project="atlas", policies={"agents": "owner"})
     run_id = ada.call("context.create_draft", scopeId="atlas").run.id
     level = {"pointer": "/level", "label": "Level", "valueKind": "enum", "options": ["low"], "value": "low"}
     due = {"pointer": "/due", "label": "Due", "valueKind": "string", "required": True}
     due |= {"value": "May", "provenance": "source-backed"} if code == "source_missing" else {}
     ada.call("context.edit", runId=run_id, inputs=[level, due])
-    if code == "frozen":
+    if code in ("frozen", "displaces_user_entered", "person_required"):
         ada.call("context.commit", runId=run_id, allowPartial=True)
+    empty_id = scout.call("context.create_draft", scopeId="atlas").run.id
     calls: dict[str, Callable[[], Any]] = {
+        "displaces_user_entered": lambda: scout.call("context.commit", runId=empty_id),
+        "person_required": lambda: scout.call("context.delete", runId=run_id),
         "frozen": lambda: ada.call("context.edit", runId=run_id, inputs=[{"pointer": "/due", "value": "May"}]),
         "lower_provenance": lambda: scout.call(
             "context.edit", runId=run_id, inputs=[{"pointer": "/level", "value": None, "provenance": "model-inferred"}]

@@ -129,7 +129,7 @@ def insert_decision(**changes: Value) -> str:
 
 def delete_run(run_id: str) -> str:
     row = {"tenant_id": "local", "run_id": run_id, "project_id": "atlas", "deleted_at": STAMP, "deleted_by": "ada"}
-    return sql_insert("pciv_deleted_runs", row)
+    return sql_insert("pciv_deleted_runs", {**row, "deleter_kind": "user"})
 
 
 ATTEMPTS = {

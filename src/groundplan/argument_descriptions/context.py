@@ -44,6 +44,9 @@ ARGUMENTS: Mapping[str, str] = {
     "the latest commit. Default: start empty.",
     "allowPartial": "Allow required inputs to be unset; they are still reported as missing. The status is then "
     "`partial_committed`, even if nothing is missing.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
+    "hydrate": "A plan, as a JSON object, to fill with the facts, each at its pointer; `unplaced` lists those without "
+    "a place in it.",
     "from": "The base run of the comparison, by id.",
     "to": "The run to compare with the base, by id; of the same project.",
     # An edit
@@ -68,9 +71,10 @@ ARGUMENTS: Mapping[str, str] = {
     "inputs[].sourceIds": "All sources of the value, by id; sources of this run.",
     "inputs[].evidenceSnippet": "A quotation from the source that supports the value.",
     "inputs[].id": "The id of a new input: a new UUID. An existing input keeps its id.",
-    "constraints": "Constraints to add, or to change if the id exists. Omitted fields keep their values.",
-    "constraints[].id": "The id of the constraint to change; a new UUID adds a constraint under that id.",
-    "constraints[].key": "The subject; required for a new one. Several constraints may have the same.",
+    "constraints": "Constraints to add, or to change if the id or the key exists. Omitted fields keep their values.",
+    "constraints[].id": "The id of the constraint to change; a new UUID adds a constraint under that id. Default: the "
+    "constraint with the key.",
+    "constraints[].key": "The subject; required for a new one. A run has one constraint for each key.",
     **{f"constraints[].{name}": text for name, text in _VALUE.items()},
     "constraints[].valueEnum": "The same for `enum`.",
     "constraints[].sourceId": "The source of the value, by id; a source of this run.",
@@ -80,11 +84,13 @@ ARGUMENTS: Mapping[str, str] = {
     "artifacts[].type": "The type, in a word of your own; required for a new artifact.",
     "artifacts[].title": "The title; required for a new artifact.",
     "artifacts[].payload": "The content: an object of up to 65,536 bytes.",
-    "links": "Links from inputs to their sources, to add.",
+    "links": "Links from inputs and constraints to their sources, to add; a constraint has one source.",
     "links[].pointer": "The JSON Pointer of the input.",
+    "links[].constraint": "The key of the constraint, instead of `pointer`.",
     "links[].sourceId": "The source, by id; a source of this run.",
-    "unlinks": "Links from inputs to their sources, to remove.",
+    "unlinks": "Links from inputs and constraints to their sources, to remove.",
     "unlinks[].pointer": "The JSON Pointer of the input.",
+    "unlinks[].constraint": "The key of the constraint, instead of `pointer`.",
     "unlinks[].sourceId": "The source, by id.",
     "accept": "Suggestions that replace the current values, by id; people only.",
     "reject": "Suggestions to reject, by id; people only.",
@@ -105,6 +111,6 @@ ARGUMENTS: Mapping[str, str] = {
     "document.next_cursor": "Refused: a view with a cursor is only one page.",
     **{
         f"document.{name}": _COPIED
-        for name in ("scopeId", "contextVersionId", "run", "missing", "warnings", "rev", "left_out")
+        for name in ("scopeId", "contextVersionId", "run", "missing", "warnings", "rev", "displaced", "left_out")
     },
 }

@@ -1,1 +1,20 @@
 """Context: the facts that a plan rests on, where they come from, and which are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundplan.context.invariants import PcivRuntimeInvariantError
+    from groundplan.context.refusals import PcivAuthRequiredError, PcivRlsDeniedError
+
+__all__ = ["PcivAuthRequiredError", "PcivRlsDeniedError", "PcivRuntimeInvariantError"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: every module of this package imports the package, and few need its errors.
+    if name in __all__:
+        from groundplan.context import invariants, refusals
+
+        return getattr(invariants if hasattr(invariants, name) else refusals, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

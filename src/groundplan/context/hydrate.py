@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from groundplan.context.pointers import split_pointer
+from groundplan.context.pointers import UnplacedInput, split_pointer
 from groundplan.context.schemas import ContextView, PcivContextViewV1
 from groundplan.context.values import value_of
 from groundplan.kernel.errors import Invalid
@@ -16,13 +16,6 @@ from groundplan.kernel.wording import describe_value, quote_text
 VERSION_KEY = "contextVersionId"  # at the root of the hydrated structure: the version of its facts
 
 _INDEX = re.compile("0|[1-9][0-9]*")  # RFC 6901: an array index has no leading zeros
-
-
-class UnplacedInput(Struct):
-    """An input whose value could not be written into the structure, and why."""
-
-    pointer: str
-    reason: str
 
 
 class Hydrated(Struct, rename="camel"):
@@ -42,12 +35,13 @@ class _PlacementError(Exception):
     """A value cannot be written at its pointer; the text says why."""
 
 
-def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
+def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = False) -> Hydrated:
     """Write the values of a view into a copy of the target; the target itself is unchanged.
 
     Every SET value is written, including the empty text, 0 and false. UNSET inputs leave the target as it is, without a
-    default. Missing objects on the path are created; arrays keep their length, so only existing items are replaced.
-    Where one input lies below another, the one of higher provenance wins. Hydration is idempotent.
+    default. A value has a place if the object or array that holds it exists; `create_missing` creates missing objects
+    on the path. Arrays keep their length, so only existing items are replaced. Where one input lies below another, the
+    one of higher provenance wins. Hydration is idempotent.
 
     Raises:
         Invalid: the target is not an object.
@@ -68,7 +62,7 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
         try:
             if pointer in overruled:
                 raise _PlacementError(f"{quote_text(overruled[pointer])} has a value of higher provenance")
-            _place(patched, pointer, value)
+            _place(patched, pointer, value, create_missing=create_missing)
         except _PlacementError as why:
             done.unplaced.append(UnplacedInput(pointer, str(why)))
         else:
@@ -96,7 +90,7 @@ def _version(view: PcivContextViewV1) -> str:
     return view.context_version_id if isinstance(view, ContextView) else view.run.committed_at or view.run.updated_at
 
 
-def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
+def _place(root: dict[str, Any], pointer: str, value: Any, *, create_missing: bool) -> None:
     if not pointer.startswith("/"):
         raise _PlacementError("a pointer must begin with /")
     way = split_pointer(pointer)
@@ -108,6 +102,9 @@ def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
     for depth, step in enumerate(way):
         if isinstance(here, dict):
             if step not in here:
+                if not create_missing and depth < len(way) - 1:
+                    location = quote_text("/".join(pointer.split("/")[: depth + 2]))
+                    raise _PlacementError(f"{location} is missing, so nothing can be written below it")
                 break
             here = here[step]
         else:

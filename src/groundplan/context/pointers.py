@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from msgspec import Struct
+
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 
 _STRAY_TILDE = re.compile(r"~(?![01])")
@@ -28,6 +30,13 @@ def validate_pointer(text: str, path: ArgumentPath) -> str:
 def split_pointer(pointer: str) -> list[str]:
     """Return the unescaped steps of a pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+class UnplacedInput(Struct):
+    """An input whose value could not be written at its pointer, and why."""
+
+    pointer: str
+    reason: str
 
 
 class PointerFilter:

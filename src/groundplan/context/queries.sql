@@ -1,7 +1,8 @@
 -- Queries of runs and of the rows of a view. Deleted runs are never returned.
 
 -- columns: run
-id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev
+id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev, committed_by, committer_kind,
+replaced_run_id
 
 -- columns: value
 value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance
@@ -14,7 +15,7 @@ kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_met
 label, domain, required, field_type, options, updated_by, updated_at, evidence_snippet
 
 -- columns: constraint
-key, domain, label, source_id, snippet
+key, domain, label, source_id, snippet, updated_at
 
 -- columns: artifact
 type, title, payload
@@ -105,7 +106,7 @@ SELECT id, run_id, {constraint}, {value}, created_at
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
- ORDER BY key, id;
+ ORDER BY key;
 
 -- name: artifacts_of_run
 -- The artifacts of a run, in the order of a view.

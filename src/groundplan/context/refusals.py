@@ -1,11 +1,18 @@
-"""Errors for the rules that both the code and the table triggers of context enforce.
+"""Errors for the rules that both the code and the table triggers enforce, and the error classes of the contract.
+
+The adapter raises the classes of the contract; each is also an error of its family.
+
+    PcivAuthRequiredError        no actor is given                         Unauthenticated
+    PcivRlsDeniedError           the role does not allow it, or the actor  Forbidden or NotFound
+                                 may not see it
+    PcivRuntimeInvariantError    a run breaks an invariant                 RuleViolated
 
 The last owner is a rule of the kernel, but its code is one of the contract, where a project is a scope.
 """
 
 from __future__ import annotations
 
-from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Unauthenticated
 from groundplan.kernel.store.guards import ErrorFactory, make_error_factory
 
 
@@ -42,6 +49,18 @@ class NotAnOption(RuleViolated):
     code = "not_an_option"
 
 
+class DisplacesUserEntered(RuleViolated):
+    """Only a person commits a run that displaces what a person entered."""
+
+    code = "displaces_user_entered"
+
+
+class PersonRequired(RuleViolated):
+    """Only a person deletes a committed run."""
+
+    code = "person_required"
+
+
 class RunBound(RuleViolated):
     """A run that a published version rests on cannot be deleted."""
 
@@ -58,5 +77,51 @@ REFUSALS: dict[str, ErrorFactory] = {
         LowerProvenance, "the current value has a higher provenance; suggest a replacement instead"
     ),
     "not_an_option": make_error_factory(NotAnOption, "the value is not one of the options"),
+    "displaces_user_entered": make_error_factory(
+        DisplacesUserEntered, "the run displaces what a person entered; let a person commit it"
+    ),
+    "person_required": make_error_factory(PersonRequired, "only a person can delete a committed run"),
     "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }
+
+
+class PcivAuthRequiredError(Unauthenticated):
+    """The request names no actor."""
+
+    contract_name = "PcivAuthRequiredError"
+
+
+class PcivRlsDeniedError(Exception):
+    """The actor's role does not allow this, or the actor may not see it; the family tells which."""
+
+
+class _DeniedByRole(Forbidden, PcivRlsDeniedError):
+    """The actor's role does not allow this."""
+
+    contract_name = "PcivRlsDeniedError"
+
+
+class _DeniedOrMissing(NotFound, PcivRlsDeniedError):
+    """The thing does not exist, or this actor may not see it. Both cases give the same answer."""
+
+    contract_name = "PcivRlsDeniedError"
+
+
+_CONTRACT_CLASSES: dict[type[GroundplanError], type[GroundplanError]] = {
+    Unauthenticated: PcivAuthRequiredError,
+    Forbidden: _DeniedByRole,
+    NotFound: _DeniedOrMissing,
+}
+
+
+def to_contract_error(error: GroundplanError) -> GroundplanError:
+    """Return the error as its class in the contract, with the same content; or itself if the contract has none."""
+    if error.contract_name is not None:
+        return error
+    for family, contract_class in _CONTRACT_CLASSES.items():
+        if isinstance(error, family):
+            named = contract_class.__new__(contract_class, *error.args)
+            named.__dict__.update(error.__dict__)
+            named.code = error.code
+            return named
+    return error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.context.schemas import PcivRunV1, RunStatus, UpdatedBy
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
@@ -29,6 +29,9 @@ class RunRow(Struct):
     created_at: str
     updated_at: str
     rev: int
+    committed_by: str | None = None
+    committer_kind: UpdatedBy | None = None
+    replaced_run_id: str | None = None  # the run that was in force until this one was committed
 
     @property
     def is_draft(self) -> bool:
@@ -53,14 +56,14 @@ def stale_run(row: RunRow, expected: int) -> StaleRevision:
 def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
     """Return a run as callers see it, with the name of its project as the scope id."""
     return PcivRunV1(
-        row.id,
-        scope_id,
-        row.user_id,
-        row.status,
-        row.allow_partial,
-        row.committed_at,
-        row.created_at,
-        row.updated_at,
+        id=row.id,
+        scope_id=scope_id,
+        user_id=row.user_id,
+        status=row.status,
+        allow_partial=row.allow_partial,
+        committed_at=row.committed_at,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
     )
 
 

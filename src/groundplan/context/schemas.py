@@ -33,6 +33,7 @@ from groundplan.context.limits import (
     Uri,
     Word,
 )
+from groundplan.context.pointers import UnplacedInput
 from groundplan.kernel.access import Role
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
@@ -108,6 +109,14 @@ class UpdatedBy(StrEnum):
     SYSTEM = "system"
 
 
+class Displacement(StrEnum):
+    """How a run displaces what a person entered in the run before it."""
+
+    CHANGED = "changed"  # it has another value
+    REMOVED = "removed"  # it is gone
+    OPTIONAL = "optional"  # it is no longer required
+
+
 class ResolvePrefer(StrEnum):
     """Which run a view shows."""
 
@@ -118,17 +127,20 @@ class ResolvePrefer(StrEnum):
 # --- Stored rows and views --------------------------------------------------------------------------------------------
 
 
-class PcivRunV1(Struct, rename="camel"):
-    """A run: one state of the facts, as a draft or committed."""
+OMITTED: Any = UNSET  # the content of a field that a lean answer leaves out
+
+
+class PcivRunV1(Struct, rename="camel", kw_only=True):
+    """A run: one state of the facts, as a draft or committed. A lean answer has only its id, status and commit time."""
 
     id: str
-    scope_id: str
-    user_id: str | None  # None: shared
+    scope_id: str = OMITTED
+    user_id: str | None = OMITTED  # None: shared
     status: RunStatus
-    allow_partial: bool
-    committed_at: str | None
-    created_at: str
-    updated_at: str
+    allow_partial: bool = OMITTED
+    committed_at: str | None = OMITTED
+    created_at: str = OMITTED
+    updated_at: str = OMITTED
 
 
 class PcivSourceV1(Struct, rename="camel", gc=False):
@@ -202,6 +214,7 @@ class PcivConstraintV1(Struct, rename="camel"):
     source_id: str | None
     snippet: str | None
     created_at: str
+    updated_at: str
 
 
 class PcivArtifactV1(Struct, rename="camel"):
@@ -247,6 +260,17 @@ class Suggestion(Struct, rename="camel"):
     updated_by: UpdatedBy
 
 
+class DisplacedFact(Struct, kw_only=True):
+    """A fact of the previous run that a person had entered and this run displaces, with who committed it and when."""
+
+    pointer: str | UnsetType = UNSET  # of an input
+    constraint: str | UnsetType = UNSET  # the key
+    change: Displacement
+    before: Any
+    by: str
+    at: str
+
+
 class PcivContextViewV1(Struct, rename="camel"):
     """One run as every consumer reads it."""
 
@@ -258,15 +282,23 @@ class PcivContextViewV1(Struct, rename="camel"):
 
 
 class ContextView(PcivContextViewV1):
-    """A view with its version, the required inputs that are missing, warnings and suggestions."""
+    """A view with its version, the required inputs that are missing, warnings and suggestions.
+
+    `displaced` is there as long as the run is in force, the last three fields if the request has a document to hydrate.
+    A lean view omits null, empty and bookkeeping fields.
+    """
 
     context_version_id: str
     missing: list[str]
     warnings: list[str]
     rev: int
     suggestions: list[Suggestion] | UnsetType = UNSET
+    displaced: list[DisplacedFact] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
+    hydrated: dict[str, Any] | UnsetType = UNSET
+    placed: list[str] | UnsetType = UNSET
+    unplaced: list[UnplacedInput] | UnsetType = UNSET
 
 
 # --- Writes -----------------------------------------------------------------------------------------------------------
@@ -324,7 +356,7 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A constraint to add or, by its id, to change. Omitted fields keep their value.
+    """A constraint to add or, by its id or its key, to change. Omitted fields keep their value.
 
     A new one needs a key, a label and a value kind. `value` means the column of the value kind; null means UNSET.
     """
@@ -346,6 +378,7 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
     rationale: Rationale | None = None
     run_id: EchoedRunId = None
     created_at: EchoedTimestamp = None
+    updated_at: EchoedTimestamp = None
 
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -360,7 +393,8 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A link between the input at a pointer and a source."""
+    """A link between a source and an input, by its pointer, or a constraint, by its key."""
 
-    pointer: Pointer
     source_id: str
+    pointer: Pointer | None = None
+    constraint: Word | None = None

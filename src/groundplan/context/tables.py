@@ -24,7 +24,10 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=f"({_DELETE}) OR ({_WRITE} AND {OWN_DRAFT_OF_AGENT} AND status = 'draft')",
-        update_columns=("user_id", "status", "allow_partial", "committed_at", "sole_writer", "updated_at", "rev"),
+        update_columns=(
+            *("user_id", "status", "allow_partial", "committed_at", "sole_writer", "updated_at", "rev"),
+            *("committed_by", "committer_kind", "replaced_run_id"),
+        ),
     ),
     Table("pciv_deleted_runs", select=_READ, insert=f"({_DELETE}) OR ({_WRITE} AND {_IS_REMOVED})", append_only=True),
     Table(
@@ -90,5 +93,5 @@ FROZEN = (
     ),
 )
 
-# The members of a scope, under the name that the contract uses.
-VIEWS = ("pciv_scope_members",)
+# The members of a scope, under the name that the contract uses; and what one run displaces of another.
+VIEWS = ("pciv_scope_members", "pciv_displaced")

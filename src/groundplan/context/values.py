@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
 from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
-from groundplan.context.schemas import ConstraintWrite, InputWrite, ValueKind
+from groundplan.context.schemas import ConstraintWrite, InputWrite, Provenance, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.input_gate.composite_types import missing_argument
@@ -100,6 +100,8 @@ def parse_value(
             name = WIRE_NAME_BY_KIND[filled[0]]
             raise invalid_argument((*path, name), f"means the same as value; send only one of value and {name}")
         return ParsedValue(Value(kind, _coerce(kind, write.value, (*path, "value"))), True)
+    if before is not None and not before.is_unset and not given and write.provenance is Provenance.UNKNOWN:
+        return ParsedValue(Value(kind, None), True)  # of an unknown value there is nothing to keep
     filled_kinds = [before.kind] if before is not None and not before.is_unset and not given else filled
     if any(each is not kind for each in filled_kinds):
         names = ", ".join(WIRE_NAME_BY_KIND[each] for each in filled_kinds)

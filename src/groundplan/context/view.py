@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.context.hydrate import hydrate
+from groundplan.context.lean import strip_row, strip_view
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import PointerFilter
-from groundplan.context.resolve import ResolvedView, load_suggestions, resolve_context_view
-from groundplan.context.run import stale_run
-from groundplan.context.schemas import ContextView, ResolvePrefer, Suggestion
+from groundplan.context.resolve import ResolvedView, find_latest_committed_run, load_suggestions, resolve_context_view
+from groundplan.context.run import RunRow, stale_run
+from groundplan.context.runs.displaced import find_displaced
+from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
 from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
@@ -20,14 +23,14 @@ from groundplan.kernel.budget import count_chars, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.operations.schema import HiddenInSchema
+from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 
 NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
 # The parts of a view in the order in which they fill a page: missing and known inputs first.
-PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
+PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions", "displaced")
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
@@ -39,6 +42,8 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     pointers: Pointers | None = None
     cursor: str | None = None
     user_id: Name | None = None
+    hydrate: Annotated[dict[str, Any], CollapsedInSchema()] | None = None
+    lean: bool | None = None
     debug: Annotated[bool, HiddenInSchema()] = False  # part of the contract; it has no effect
 
 
@@ -49,6 +54,9 @@ class _Entry(NamedTuple):
     place: tuple[str, ...]
     item: Any
     is_passed_over: bool = False  # it is too large for any page, and `item` is a warning about it
+
+
+_BEFORE_FIRST = _Entry(0, (), None)
 
 
 def view(tx: Transaction, request: ViewContext) -> ContextView:
@@ -71,9 +79,14 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     full_view = _build_view(tx, resolved, request.pointers)
-    if after is None and not tx.budget.is_limited:
-        return full_view
-    return _page(tx, full_view, query, after)
+    if after is None and request.hydrate is not None:  # the pages after the first do not repeat it
+        done = hydrate(full_view, request.hydrate)
+        full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
+    if after is not None or tx.budget.is_limited:
+        return _page(tx, full_view, query, after, lean=bool(request.lean))
+    if request.lean:
+        strip_view(full_view)
+    return full_view
 
 
 def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
@@ -91,8 +104,28 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         collect_warnings(row, missing, waiting=len(suggestions)),
         row.rev,
         suggestions or UNSET,
+        _load_displaced(tx, row) or UNSET,
     )
     return full_view if pointers is None else _narrow(full_view, pointers, suggestions)
+
+
+def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
+    """Return what the run in force displaces of what a person had entered; nothing for any other run."""
+    in_force = find_latest_committed_run(tx)
+    if row.replaced_run_id is None or in_force is None or in_force.id != row.id:
+        return []
+    found = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
+    return [
+        DisplacedFact(
+            pointer=UNSET if one.pointer is None else one.pointer,
+            constraint=UNSET if one.key is None else one.key,
+            change=one.change,
+            before=value_of(one),
+            by=row.committed_by or "",
+            at=row.context_version_id,
+        )
+        for one in (*found.inputs, *found.constraints)
+    ]
 
 
 def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
@@ -104,6 +137,8 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
     full_view.missing = [pointer for pointer in full_view.missing if pointer in full_view.inputs_by_pointer]
     left = [one for one in suggestions if one.pointer is None or one.pointer in full_view.inputs_by_pointer]
     full_view.suggestions = left or UNSET
+    displaced = [one for one in full_view.displaced or () if one.pointer is UNSET or one.pointer in places]
+    full_view.displaced = displaced or UNSET
     named = {id_ for one in full_view.inputs_by_pointer.values() for id_ in one.source_ids}
     named |= {one.source_id for one in full_view.constraints if one.source_id}
     named |= {id_ for one in left for id_ in one.source_ids}
@@ -112,7 +147,7 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
 
 
 def _page(
-    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
+    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, *, lean: bool
 ) -> ContextView:
     """Return as much of a view as fits, after a sort key. All pages together are the view.
 
@@ -120,15 +155,22 @@ def _page(
     """
     frame = ContextView(full_view.run, {}, {}, [], {}, full_view.context_version_id, [], [], full_view.rev)
     frame.warnings = list(full_view.warnings) if after is None else []
-    frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
+    frame.suggestions, frame.displaced = [], []
+    frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
+    frame.hydrated, frame.placed, frame.unplaced = full_view.hydrated, full_view.placed, full_view.unplaced
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
         return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.place)
 
     rest = [entry for entry in _entries(full_view) if after is None or entry[:2] > after]
+    if lean:
+        for entry in rest:  # after the sort keys were taken, which are bookkeeping
+            strip_row(entry.item)
     # Only the first item can be too large for a page: a later one ends the page and starts the next.
     if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
+        if frame.hydrated is not UNSET:  # the page is full of the hydrated document, and the facts come on the next
+            return _finish(frame, Counter(PARTS[entry.part] for entry in rest), cursor_after(_BEFORE_FIRST), lean=lean)
         rest[0] = _replace_with_warning(rest[0])
     page = take_page(
         budget,
@@ -137,13 +179,21 @@ def _page(
         item=_measure,
         part=lambda entry: PARTS[entry.part],
     )
-    frame.suggestions = UNSET
     for entry in page.rows:
         _put(frame, entry)
     left = Counter(page.left_out or {})
     left.update(PARTS[entry.part] for entry in page.rows if entry.is_passed_over)
+    return _finish(frame, left, page.next_cursor, lean=lean)
+
+
+def _finish(frame: ContextView, left: Counter[str], next_cursor: str | UnsetType, *, lean: bool) -> ContextView:
+    """Return a page with what is not on it and where it goes on."""
+    frame.suggestions, frame.displaced = frame.suggestions or UNSET, frame.displaced or UNSET
     frame.left_out = {part: left[part] for part in PARTS if left[part]} or UNSET
-    frame.next_cursor = page.next_cursor
+    frame.next_cursor = next_cursor
+    if lean:
+        strip_row(frame.run)
+        strip_row(frame)
     return frame
 
 
@@ -161,6 +211,8 @@ def _entries(full_view: ContextView) -> Iterable[_Entry]:
             yield _Entry(4, (type_, artifact.created_at, artifact.id), artifact)
     for waiting in full_view.suggestions or ():
         yield _Entry(5, (waiting.pointer or waiting.key or "", waiting.created_at, waiting.id), waiting)
+    for displaced in full_view.displaced or ():
+        yield _Entry(6, (displaced.pointer or "", displaced.constraint or ""), displaced)
 
 
 def _put(frame: ContextView, entry: _Entry) -> None:
@@ -181,6 +233,8 @@ def _put(frame: ContextView, entry: _Entry) -> None:
             frame.artifacts_by_type.setdefault(place, []).append(entry.item)
         case "suggestions":
             frame.suggestions = [*(frame.suggestions or ()), entry.item]
+        case "displaced":
+            frame.displaced = [*(frame.displaced or ()), entry.item]
 
 
 def _replace_with_warning(entry: _Entry) -> _Entry:
@@ -214,6 +268,6 @@ OPERATION = Operation(
     command=Command(
         ("context", "view"),
         names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
-        without=("debug",),
+        without=("debug", "hydrate", "lean"),
     ),
 )

@@ -14,13 +14,23 @@ CREATE TABLE pciv_runs (
     sole_writer      {text},
     updated_at       {instant} NOT NULL,
     rev              {integer} NOT NULL,
+    committed_by     {text},
+    committer_kind   {text},
+    replaced_run_id  {text},
     CONSTRAINT pciv_runs_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT pciv_runs_can_be_named_by_project UNIQUE (tenant_id, project_id, id),
     CONSTRAINT pciv_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
     CONSTRAINT pciv_runs_status_is_known CHECK (status IN ('draft', 'committed', 'partial_committed')),
     CONSTRAINT pciv_runs_are_committed_at_a_moment CHECK ((committed_at IS NULL) = (status = 'draft')),
     CONSTRAINT pciv_runs_are_partial_by_permission CHECK (allow_partial = (status = 'partial_committed')),
-    CONSTRAINT pciv_runs_rev_starts_at_one CHECK (rev >= 1)
+    CONSTRAINT pciv_runs_rev_starts_at_one CHECK (rev >= 1),
+    CONSTRAINT pciv_runs_are_committed_by_somebody CHECK (
+        (committed_by IS NULL) = (status = 'draft') AND (committer_kind IS NULL) = (status = 'draft')
+    ),
+    CONSTRAINT pciv_runs_committer_is_known CHECK (committer_kind IN ('user', 'model', 'system')),
+    -- The run that was in force until this one was committed.
+    CONSTRAINT pciv_runs_replace_a_run_of_their_project FOREIGN KEY (tenant_id, project_id, replaced_run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id)
 ){strict_without_rowid};
 
 -- The run in force is the first of these.
@@ -36,6 +46,8 @@ CREATE TABLE pciv_deleted_runs (
     project_id       {text} NOT NULL,
     deleted_at       {instant} NOT NULL,
     deleted_by       {text} NOT NULL,
+    deleter_kind     {text} NOT NULL,
+    CONSTRAINT pciv_deleted_runs_deleter_is_known CHECK (deleter_kind IN ('user', 'model', 'system')),
     CONSTRAINT pciv_deleted_runs_pkey PRIMARY KEY (tenant_id, project_id, run_id),
     CONSTRAINT pciv_deleted_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id)
         REFERENCES projects (tenant_id, id)
@@ -181,8 +193,10 @@ CREATE TABLE pciv_constraints (
     source_id        {text},
     snippet          {text},
     created_at       {instant} NOT NULL,
+    updated_at       {instant} NOT NULL,
     CONSTRAINT pciv_constraints_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_constraints_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_constraints_key_is_unique UNIQUE (tenant_id, run_id, key),
     CONSTRAINT pciv_constraints_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
         REFERENCES pciv_runs (tenant_id, project_id, id),
     CONSTRAINT pciv_constraints_share_the_run_of_their_source FOREIGN KEY (tenant_id, run_id, source_id)
@@ -218,7 +232,6 @@ CREATE TABLE pciv_constraints (
     )
 ){strict_without_rowid};
 
-CREATE INDEX pciv_constraints_by_key ON pciv_constraints (tenant_id, run_id, key, id);
 CREATE INDEX pciv_constraints_by_source ON pciv_constraints (tenant_id, run_id, source_id);
 
 CREATE TABLE pciv_artifacts (
@@ -453,6 +466,149 @@ BEGIN
                     AND source_id IS NULL
                     AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
                          OR value_number IS NOT NULL OR value_boolean IS NOT NULL));
+END;
+-- end
+
+-- What a person entered in one run, and another run of the same project has with another value, does not have, or no
+-- longer requires. A value that a person wrote later takes the place of the earlier one and displaces nothing.
+-- only: postgres
+CREATE VIEW pciv_displaced WITH (security_invoker = true) AS
+-- end
+-- only: sqlite
+CREATE VIEW pciv_displaced AS
+-- end
+SELECT *
+  FROM (SELECT p.tenant_id, p.run_id AS before_run_id, r.id AS run_id, p.pointer, NULL AS key, p.value_kind,
+               p.value_string, p.value_number, p.value_boolean, p.value_enum, p.value_json,
+               CASE WHEN n.id IS NULL THEN 'removed'
+                    WHEN p.provenance = 'user-entered'
+                         AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
+                              OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL)
+                         AND NOT (n.value_kind = p.value_kind
+                                  AND coalesce(coalesce(n.value_string, n.value_enum, n.value_json)
+                                               = coalesce(p.value_string, p.value_enum, p.value_json),
+                                               n.value_number = p.value_number, n.value_boolean = p.value_boolean,
+                                               false))
+                         AND NOT (n.provenance = 'user-entered' AND n.updated_at >= p.updated_at) THEN 'changed'
+                    WHEN p.required AND NOT n.required
+                         AND NOT (n.updated_by = 'user' AND n.updated_at >= p.updated_at) THEN 'optional'
+                END AS change
+          FROM pciv_inputs AS p
+          JOIN pciv_runs AS r
+            ON r.tenant_id = p.tenant_id
+           AND r.project_id = p.project_id
+          LEFT JOIN pciv_inputs AS n
+            ON n.tenant_id = p.tenant_id
+           AND n.run_id = r.id
+           AND n.pointer = p.pointer
+         WHERE (p.provenance = 'user-entered'
+                AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
+                     OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL))
+            OR (p.required AND p.updated_by = 'user')
+         UNION ALL
+        SELECT p.tenant_id, p.run_id, r.id, NULL, p.key, p.value_kind,
+               p.value_string, p.value_number, p.value_boolean, p.value_enum, p.value_json,
+               CASE WHEN n.id IS NULL THEN 'removed'
+                    WHEN NOT (n.value_kind = p.value_kind
+                              AND coalesce(coalesce(n.value_string, n.value_enum, n.value_json)
+                                           = coalesce(p.value_string, p.value_enum, p.value_json),
+                                           n.value_number = p.value_number, n.value_boolean = p.value_boolean,
+                                           false))
+                         AND NOT (n.provenance = 'user-entered' AND n.updated_at >= p.updated_at) THEN 'changed'
+                END
+          FROM pciv_constraints AS p
+          JOIN pciv_runs AS r
+            ON r.tenant_id = p.tenant_id
+           AND r.project_id = p.project_id
+          LEFT JOIN pciv_constraints AS n
+            ON n.tenant_id = p.tenant_id
+           AND n.run_id = r.id
+           AND n.key = p.key
+         WHERE p.provenance = 'user-entered'
+           AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
+                OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL)) AS compared
+ WHERE change IS NOT NULL;
+
+-- Only a person commits a run that displaces what a person entered.
+-- only: postgres
+CREATE FUNCTION gp_commit_displaces_nobody() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1
+                 FROM pciv_displaced
+                WHERE tenant_id = NEW.tenant_id
+                  AND run_id = NEW.id
+                  AND before_run_id = (SELECT r.id
+                                         FROM pciv_runs AS r
+                                        WHERE r.tenant_id = NEW.tenant_id
+                                          AND r.project_id = NEW.project_id
+                                          AND r.status <> 'draft'
+                                          AND NOT EXISTS (SELECT 1
+                                                            FROM pciv_deleted_runs AS d
+                                                           WHERE d.tenant_id = r.tenant_id
+                                                             AND d.project_id = r.project_id
+                                                             AND d.run_id = r.id)
+                                        ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
+                                        LIMIT 1))
+    THEN
+        RAISE EXCEPTION 'displaces_user_entered: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_commit_displaces_nobody
+    BEFORE UPDATE OF status ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status <> 'draft' AND NEW.committer_kind <> 'user')
+    EXECUTE FUNCTION gp_commit_displaces_nobody();
+
+CREATE FUNCTION gp_refuse_deletion_of_committed_run() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM pciv_runs WHERE tenant_id = NEW.tenant_id AND id = NEW.run_id AND status <> 'draft') THEN
+        RAISE EXCEPTION 'person_required: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_deleted_runs_are_deleted_by_persons
+    BEFORE INSERT ON pciv_deleted_runs
+    FOR EACH ROW WHEN (NEW.deleter_kind <> 'user') EXECUTE FUNCTION gp_refuse_deletion_of_committed_run();
+-- end
+-- only: sqlite
+CREATE TRIGGER pciv_runs_commit_displaces_nobody
+BEFORE UPDATE OF status ON pciv_runs
+WHEN NEW.status <> 'draft'
+ AND NEW.committer_kind <> 'user'
+BEGIN
+    SELECT RAISE(ABORT, 'displaces_user_entered: pciv_runs')
+     WHERE EXISTS (SELECT 1
+                     FROM pciv_displaced
+                    WHERE tenant_id = NEW.tenant_id
+                      AND run_id = NEW.id
+                      AND before_run_id = (SELECT r.id
+                                             FROM pciv_runs AS r
+                                            WHERE r.tenant_id = NEW.tenant_id
+                                              AND r.project_id = NEW.project_id
+                                              AND r.status <> 'draft'
+                                              AND NOT EXISTS (SELECT 1
+                                                                FROM pciv_deleted_runs AS d
+                                                               WHERE d.tenant_id = r.tenant_id
+                                                                 AND d.project_id = r.project_id
+                                                                 AND d.run_id = r.id)
+                                            ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
+                                            LIMIT 1));
+END;
+
+CREATE TRIGGER pciv_deleted_runs_are_deleted_by_persons
+BEFORE INSERT ON pciv_deleted_runs
+WHEN NEW.deleter_kind <> 'user'
+BEGIN
+    SELECT RAISE(ABORT, 'person_required: pciv_deleted_runs')
+     WHERE EXISTS (SELECT 1 FROM pciv_runs WHERE tenant_id = NEW.tenant_id AND id = NEW.run_id AND status <> 'draft');
 END;
 -- end
 

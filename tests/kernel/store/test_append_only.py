@@ -49,7 +49,7 @@ RECORDS = {
     ),
     "pciv_deleted_runs": Record(
         ("tenant_id", "project_id", "run_id"),
-        ("deleted_at", "deleted_by"),
+        ("deleted_at", "deleted_by", "deleter_kind"),
         {"deleted_by": "forged"},
         {"run_id": "another"},
     ),
@@ -148,8 +148,8 @@ def _make_history(engine: Engine) -> None:
     done = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Row"}]).created[0].id
     ada.call("container.delete", containerType="task", id=done, version=1)
     engine.as_owner(
-        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by) "
-        "SELECT tenant_id, 'gone', id, created_at, 'ada' FROM projects",
+        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind) "
+        "SELECT tenant_id, 'gone', id, created_at, 'ada', 'user' FROM projects",
         *(
             f"INSERT INTO {table} (tenant_id, project_id, rev, n, recorded_at, recorded_by, {', '.join(observed)}) "
             f"SELECT tenant_id, id, rev, 0, created_at, 'ada', {', '.join(map(repr, observed.values()))} FROM projects"

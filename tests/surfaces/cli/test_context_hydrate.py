@@ -49,7 +49,7 @@ def test_people_get_the_object_on_stdout_and_what_is_lacking_on_stderr(
 ) -> None:
     pipe('{"site": {"location": "?"}, "tags": ["wet"]}')
 
-    ended = hydrate(run)
+    ended = hydrate(run, "--create-missing")
 
     assert ended.code == 0
     assert ended.out == (
@@ -65,7 +65,7 @@ def test_people_get_the_object_on_stdout_and_what_is_lacking_on_stderr(
 def test_json_says_what_became_of_every_fact(run: Run, tmp_path: Path, version: str) -> None:
     (tmp_path / "plan.json").write_text('\ufeff{"tags": ["wet"], "a": 1}', encoding="utf-8")
 
-    answer = hydrate(run, "plan.json", "--json").answer
+    answer = hydrate(run, "plan.json", "--create-missing", "--json").answer
 
     assert [one.pop("reason") != "" for one in answer["unplaced"]] == [True]
     assert answer == {
@@ -87,9 +87,11 @@ def test_a_run_can_be_named_and_a_draft_is_one(run: Run, pipe: Callable[[str], N
     with groundplan.open("groundplan.db", actor="ada") as plan:
         draft = plan.context.get_latest_run_for_scope("atlas", status="draft")
     assert draft is not None
-    pipe("{}")
+    pipe('{"site": {}}')
 
     answer = hydrate(run, "-", "--run", draft.id, "--json").answer
+
+    assert [one["pointer"] for one in answer["unplaced"]] == ["/tags/1", "/title/short"]
 
     assert (answer["target"]["site"]["location"], answer["missing"]) == ("Hill", [])
     assert answer["contextVersionId"] == draft.updated_at

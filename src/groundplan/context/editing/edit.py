@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, field
 
 from groundplan.context.editing.artifacts import write_artifact
-from groundplan.context.editing.constraints import write_constraint
+from groundplan.context.editing.constraints import link_constraint, unlink_constraint, write_constraint
 from groundplan.context.editing.inputs import Inputs, refuse_unbacked, write_input
 from groundplan.context.editing.provenance import refuse_redefinition
 from groundplan.context.editing.removals import Removals, remove
@@ -16,14 +16,24 @@ from groundplan.context.editing.rows import generate_ascending_ids
 from groundplan.context.editing.sources import validate_source_id, write_source
 from groundplan.context.editing.suggestion_decisions import accept, reject
 from groundplan.context.editing.suggestions import NewSuggestion
+from groundplan.context.lean import strip_row
 from groundplan.context.limits import ROWS_MAX, SOURCES_MAX
 from groundplan.context.pointers import validate_pointer
 from groundplan.context.run import load_draft, project_of_run
-from groundplan.context.schemas import ArtifactWrite, ConstraintWrite, InputWrite, LinkWrite, RunStatus, SourceWrite
+from groundplan.context.schemas import (
+    OMITTED,
+    ArtifactWrite,
+    ConstraintWrite,
+    InputWrite,
+    LinkWrite,
+    RunStatus,
+    SourceWrite,
+)
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
@@ -35,6 +45,8 @@ sql = load_queries(__file__)
 
 _ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
+# The fields that say which row a write is about.
+IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints": ("id", "key"), "artifacts": ("id",)}
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -50,6 +62,7 @@ class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
     accept: Annotated[list[str], _ROWS_LIMIT] | None = None
     reject: Annotated[list[str], _ROWS_LIMIT] | None = None
     remove: Annotated[Removals, CollapsedInSchema()] | None = None
+    lean: bool | None = None
     expected_rev: int | None = field(name="expected_rev", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
@@ -82,7 +95,10 @@ class WrittenConstraint(Struct):
 
 
 class EditedRun(Struct, rename="camel"):
-    """The written rows in the order of the request, and the suggestions made instead of writes."""
+    """The written rows in the order of the request, and the suggestions made instead of writes.
+
+    A lean answer omits inputs and constraints, which the caller knows by pointer and key.
+    """
 
     # The caller knows the rows it wrote, so these are cut first; suggestions are new to it.
     trimming: ClassVar[Trimming] = Trimming(
@@ -90,12 +106,12 @@ class EditedRun(Struct, rename="camel"):
     )
 
     run: RunSummary
-    sources: list[WrittenRow]
-    inputs: list[WrittenInput]
-    constraints: list[WrittenConstraint]
-    artifacts: list[WrittenRow]
-    suggested: list[NewSuggestion]
-    rev: int
+    sources: list[WrittenRow] = OMITTED
+    inputs: list[WrittenInput] = OMITTED
+    constraints: list[WrittenConstraint] = OMITTED
+    artifacts: list[WrittenRow] = OMITTED
+    suggested: list[NewSuggestion] = OMITTED
+    rev: int = 0
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -113,6 +129,7 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         ProvenanceNotAllowed: only a person may claim, decide, change or remove this.
         LastSource: a source-backed value would lose its last source.
         IdTaken: a given id is in use.
+        KeyTaken: another constraint of the run has a given key.
         AlreadyDecided: a suggestion was accepted or rejected before.
     """
     if not any(getattr(request, part) for part in PARTS):
@@ -149,6 +166,9 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         remove(tx, row.id, request.remove)
     if tx.has_events:
         edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
+    if request.lean:
+        edited.inputs, edited.constraints = [], []
+        strip_row(edited)
     return edited
 
 
@@ -160,56 +180,82 @@ def _refuse_duplicates(request: EditRun) -> None:
     """
     rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
     for part, several in rows.items():
-        name = "pointer" if part == "inputs" else "id"
-        seen: set[str] = set()
-        for index, one in enumerate(several):
-            given = getattr(one, name)
-            known = given if name == "pointer" or given is None else parse_uuid(given) or given
-            if known is not None and known in seen:
-                raise invalid_argument(
-                    (part, index, name), f"names {quote_text(given)} a second time; put all of its fields in one row"
-                )
-            seen |= {known} if known is not None else set()
+        for name in IDENTIFYING_FIELDS[part]:
+            seen: set[str] = set()
+            for index, one in enumerate(several):
+                given = getattr(one, name)
+                if not isinstance(given, str):
+                    continue
+                known = (parse_uuid(given) or given) if name == "id" else given
+                if known in seen:
+                    raise invalid_argument(
+                        (part, index, name),
+                        f"names {quote_text(given)} a second time; put all of its fields in one row",
+                    )
+                seen.add(known)
 
 
 def _pointers(request: EditRun) -> list[str]:
     """Return the pointers of all inputs that the request names."""
     rows = (*(request.inputs or ()), *(request.links or ()), *(request.unlinks or ()))
-    return [row.pointer for row in rows]
+    return [row.pointer for row in rows if row.pointer is not None]
 
 
 def _link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
-    id_, source_id = _resolve_link(inputs, link, path)
+    pointer, key = _resolve_target(link, path)
+    if key is not None:
+        link_constraint(inputs.tx, inputs.run_id, key, link.source_id, path)
+        return
+    id_, source_id = _resolve_link(inputs, pointer, link.source_id, path)
     if source_id in inputs.sources[id_]:
         return
-    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[pointer], path)
     if len(inputs.sources[id_]) >= SOURCES_MAX:
         raise invalid_argument(path, f"would exceed the {SOURCES_MAX} sources that an input can have", code="too_many")
     inputs.link(id_, {source_id})
 
 
 def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
-    id_, source_id = _resolve_link(inputs, link, path)
+    pointer, key = _resolve_target(link, path)
+    if key is not None:
+        unlink_constraint(inputs.tx, inputs.run_id, key, link.source_id, path)
+        return
+    id_, source_id = _resolve_link(inputs, pointer, link.source_id, path)
     if source_id not in inputs.sources[id_]:
-        raise NotFound("link", f"{link.pointer} to {source_id}", field=format_argument_path(path))
-    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+        raise NotFound("link", f"{pointer} to {source_id}", field=format_argument_path(path))
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[pointer], path)
     inputs.unlink(id_, {source_id})
-    refuse_unbacked(inputs, link.pointer, path)
+    refuse_unbacked(inputs, pointer, path)
 
 
-def _resolve_link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> tuple[str, str]:
+def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
+    """Return the pointer of an input, or an empty one and the key of a constraint.
+
+    Raises:
+        Invalid: the link names both or neither.
+    """
+    if link.pointer is not None and link.constraint is not None:
+        raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
+    if link.constraint is not None:
+        return "", link.constraint
+    if link.pointer is None:
+        raise missing_argument("pointer", path, wanted="a string, or constraint with the key of a constraint")
+    return link.pointer, None
+
+
+def _resolve_link(inputs: Inputs, pointer: str, source_id: str, path: ArgumentPath) -> tuple[str, str]:
     """Return the ids of the input and the source of a link.
 
     Raises:
         NotFound: one of them is not in this run.
     """
-    pointer = validate_pointer(link.pointer, (*path, "pointer"))
+    pointer = validate_pointer(pointer, (*path, "pointer"))
     row = inputs.by_pointer.get(pointer)
     if row is None:
         raise NotFound(
             "input", pointer, hint="write it to this run first", field=format_argument_path((*path, "pointer"))
         )
-    return row.id, validate_source_id(inputs.tx, inputs.run_id, link.source_id, (*path, "sourceId"))
+    return row.id, validate_source_id(inputs.tx, inputs.run_id, source_id, (*path, "sourceId"))
 
 
 OPERATION = Operation(
@@ -222,21 +268,23 @@ OPERATION = Operation(
     handler=edit,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
-    command=Command(("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject")),
+    command=Command(
+        ("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject", "lean")
+    ),
     aliases=(
         Command(
             ("context", "accept"),
             summary="Accept suggestions: they replace the current values.",
             arguments=("run_id", "accept"),
             names={"run_id": "run", "accept": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove"),
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
         ),
         Command(
             ("context", "reject"),
             summary="Reject suggestions: the current values stay.",
             arguments=("run_id", "reject"),
             names={"run_id": "run", "reject": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove"),
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
         ),
     ),
 )

@@ -20,6 +20,7 @@ from groundplan.context.editing.rows import add_row, change_row, diff_rows, get_
 from groundplan.context.editing.sources import refuse_long_json, validate_source_ids
 from groundplan.context.editing.suggestions import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
+from groundplan.context.lean import DEFAULT_DOMAIN
 from groundplan.context.limits import OPTIONS_BYTES_MAX
 from groundplan.context.pointers import validate_pointer
 from groundplan.context.refusals import NotAnOption
@@ -38,7 +39,6 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_a
 
 sql = load_queries(__file__)
 
-DEFAULT_DOMAIN = "general"  # of an input or a constraint written without a domain
 # The field type of an input written without one.
 DEFAULT_FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
 

@@ -100,6 +100,14 @@ SELECT id, run_id, {constraint}, {value}, created_at
    AND run_id = :run_id
    AND id = :id;
 
+-- name: constraint_by_key
+-- Return the constraint of a run that has a key.
+SELECT id, run_id, {constraint}, {value}, created_at
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND key = :key;
+
 -- name: add_constraint
 -- Insert a constraint, unless its id is in use.
 INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, {constraint}, {value}, created_at)
@@ -311,10 +319,10 @@ SELECT id
    AND source_id = :source_id
  ORDER BY id;
 
--- name: clear_constraint_source
--- Clear the source of a constraint.
+-- name: set_constraint_source
+-- Set the source of a constraint, or null.
 UPDATE pciv_constraints
-   SET source_id = NULL
+   SET source_id = :source_id
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;

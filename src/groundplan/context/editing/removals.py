@@ -105,7 +105,7 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
         tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row.id)
         tx.record(Op.UNLINKED, input_id, changed("source_id", row.id, None))
     for constraint_id in tx.scalars(sql.constraints_citing, run_id=run_id, source_id=row.id):
-        tx.run(sql.clear_constraint_source, run_id=run_id, id=constraint_id)
+        tx.run(sql.set_constraint_source, run_id=run_id, id=constraint_id, source_id=None)
         tx.record(Op.CONSTRAINT_CHANGED, constraint_id, changed("source_id", row.id, None))
     for suggestion_id, source_ids in tx.all(sql.suggestion_sources, run_id=run_id):
         cited: list[str] = msgspec.json.decode(source_ids)

@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 
 R = TypeVar("R", bound=Struct)
 
@@ -46,6 +46,20 @@ def resolve_row(
         return fresh, None
     checked = parse_id(id_, (*path, "id"))
     return checked, load_row(tx, query, shape, run_id=run_id, id=checked)
+
+
+class KeyTaken(Conflict):
+    """Another constraint of the run has this key."""
+
+    code = "key_taken"
+
+    def __init__(self, key: str, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
+        super().__init__(
+            f"{field}: another constraint of this run has the key {quote_text(key)}; change that one, or rename it",
+            field=field,
+            key=key,
+        )
 
 
 def new_row(shape: type[R], **columns: Any) -> R:

@@ -63,6 +63,7 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
         provenance=Provenance.USER_ENTERED,
         source_id=next(iter(suggestion.source_ids), None),
         snippet=suggestion.snippet,
+        updated_at=tx.now,
     )
     change_row(tx, sql.change_constraint, after)
     tx.record(Op.CONSTRAINT_CHANGED, before.id, *diff_rows(before, after), decision=suggestion.rationale)

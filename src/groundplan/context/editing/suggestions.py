@@ -63,7 +63,7 @@ class NewSuggestion(Struct, kw_only=True):
 
     id: str
     pointer: str | UnsetType = UNSET
-    key: str | UnsetType = UNSET
+    constraint: str | UnsetType = UNSET  # the key
     reason: str
 
 
@@ -106,7 +106,7 @@ def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, s
     return NewSuggestion(
         id=row.id,
         pointer=UNSET if about.pointer is None else about.pointer,
-        key=UNSET if about.key is None else about.key,
+        constraint=UNSET if about.key is None else about.key,
         reason=_reason(claim, stands),
     )
 

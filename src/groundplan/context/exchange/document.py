@@ -47,5 +47,6 @@ class ContextDocument(Struct, rename="camel", forbid_unknown_fields=True):
     warnings: Any = None
     rev: Any = None
     suggestions: list[Any] | None = None
+    displaced: Any = None
     left_out: Any = field(name="left_out", default=None)
     next_cursor: Any = field(name="next_cursor", default=None)

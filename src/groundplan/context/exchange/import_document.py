@@ -93,8 +93,13 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
             cited = [new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(one.source_ids)]
         write_input(inputs, replace(one, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
+    keys: set[str] = set()
     for index, constraint in enumerate(document.constraints):
         path = ("document", "constraints", index)
+        if isinstance(constraint.key, str) and constraint.key in keys:
+            # To choose between two values of one key is for the caller.
+            raise invalid_argument((*path, "key"), f"is there twice: {quote_text(constraint.key)}; remove one")
+        keys |= {constraint.key} if isinstance(constraint.key, str) else set()
         source_id = constraint.source_id
         if isinstance(source_id, str):
             source_id = new_source_id(source_id, (*path, "sourceId"))

@@ -6,15 +6,20 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, field
 
+from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.events import Op
-from groundplan.context.refusals import RequiredUnset, SourceMissing
+from groundplan.context.lean import strip_row
+from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, SourceMissing
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
 from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
-from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.context.runs.displaced import DisplacedFacts, find_displaced
+from groundplan.context.schemas import OMITTED, PcivRunV1, Provenance, RunStatus, UpdatedBy
 from groundplan.context.warnings import collect_warnings, format_pointers
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -43,6 +48,19 @@ def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> Sour
     )
 
 
+def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, budget: Budget) -> DisplacesUserEntered:
+    """Return the refusal of a commit, by an actor that is not a person, of what displaces a person's facts."""
+    problem = f"displaces what a person entered in the run in force: {format_pointers([*facts.pointers, *facts.keys])}"
+    steps = (
+        NextStep("context.create_draft", "begins from the run in force", {"scopeId": scope_id, "copyFrom": "latest"}),
+        NextStep("context.commit", "commits it, if a person calls it", {"runId": run_id}),
+    )
+    details = _fit_details(
+        budget.reserve(DisplacesUserEntered.code, problem, steps), pointers=facts.pointers, constraints=facts.keys
+    )
+    return DisplacesUserEntered(problem, next_steps=steps, **details)
+
+
 def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
     """Return the details of an error: as many places as fit, and how many are left out."""
     counts = {name: len(each) for name, each in places.items()}
@@ -58,6 +76,7 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
 
     run_id: str
     allow_partial: bool = False
+    lean: bool | None = None
     expected_rev: int | None = field(name="expected_rev", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
@@ -68,8 +87,8 @@ class Committed(Struct, rename="camel"):
     trimming: ClassVar[Trimming] = Trimming(CutLists(("missing",)))
 
     run: PcivRunV1
-    missing: list[str]
-    warnings: list[str]
+    missing: list[str] = OMITTED
+    warnings: list[str] = OMITTED
     left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has the rest, page by page
 
 
@@ -82,6 +101,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         StaleRevision: the run changed since the caller read it.
         SourceMissing: a source-backed value names no source.
         RequiredUnset: a required input is not set, and the commit is not partial.
+        DisplacesUserEntered: the actor is not a person, and the run displaces what a person entered.
     """
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
@@ -92,16 +112,69 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     if missing and not request.allow_partial:
         raise required_inputs_unset(missing, tx.budget)
     in_force = find_latest_committed_run(tx)
-    overruled = [] if in_force is None else tx.scalars(sql.overruled_user_values, run_id=row.id, before_id=in_force.id)
+    replaced_id = None if in_force is None else in_force.id
+    displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
+    if displaced and tx.actor.kind is not ActorKind.PERSON:
+        raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
+    if replaced_id is not None:
+        _keep_entries(tx, before_id=replaced_id, run_id=row.id)
+    committer = classify_writer(tx.actor)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
-    tx.run(sql.commit_run, run_id=row.id, status=status.value, allow_partial=request.allow_partial)
-    tx.record(Op.COMMITTED, row.id, changed("status", row.status, status), changed("committed_at", None, tx.now))
+    tx.run(
+        sql.commit_run,
+        run_id=row.id,
+        status=status.value,
+        allow_partial=request.allow_partial,
+        committer_kind=committer.value,
+        replaced_run_id=replaced_id,
+    )
+    changes = [changed("status", row.status, status), changed("committed_at", None, tx.now)]
+    changes.append(changed("committer_kind", None, committer))
+    if replaced_id is not None:
+        changes.append(changed("replaced_run_id", None, replaced_id))
+    tx.record(Op.COMMITTED, row.id, *changes)
     after = load_run(tx, row.id)
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
     warnings = collect_warnings(after, missing, waiting=waiting)
-    if overruled:
-        warnings.append(f"overrides user-entered values of the previous commit: {format_pointers(overruled)}")
-    return Committed(to_pciv_run(after, tx.project.name), missing, warnings)
+    if displaced:
+        listed = format_pointers([*displaced.pointers, *displaced.keys])
+        warnings.append(f"displaces what a person entered in the previous commit: {listed}")
+    committed = Committed(to_pciv_run(after, tx.project.name), missing, warnings)
+    if request.lean:
+        strip_row(committed.run)
+        strip_row(committed)
+    return committed
+
+
+class _EnteredRow(Struct):
+    """A fact of a draft with the value that a person entered before, and when they entered it."""
+
+    id: str
+    provenance: Provenance
+    updated_at: str
+    entered_at: str
+    updated_by: UpdatedBy | None = None  # of an input
+    entered_by: UpdatedBy | None = None
+
+
+def _keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> None:
+    """Keep facts user-entered whose value is the one that a person entered in the run before.
+
+    A lower provenance of the same value says less about it, so the entry of the person stays.
+    """
+    for rows, keep, op in (
+        (sql.inputs_entered_before, sql.keep_entered_input, Op.INPUT_CHANGED),
+        (sql.constraints_entered_before, sql.keep_entered_constraint, Op.CONSTRAINT_CHANGED),
+    ):
+        for row in tx.all(rows, _EnteredRow, before_id=before_id, run_id=run_id):
+            entry = {"entered_at": row.entered_at} | ({"entered_by": row.entered_by} if row.entered_by else {})
+            tx.run(keep, run_id=run_id, id=row.id, **entry)
+            changes = [changed("provenance", row.provenance, Provenance.USER_ENTERED)]
+            if row.updated_by != row.entered_by:
+                changes.append(changed("updated_by", row.updated_by, row.entered_by))
+            if row.updated_at != row.entered_at:
+                changes.append(changed("updated_at", row.updated_at, row.entered_at))
+            tx.record(op, row.id, *changes)
 
 
 OPERATION = Operation(
@@ -114,5 +187,5 @@ OPERATION = Operation(
     handler=commit,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
-    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

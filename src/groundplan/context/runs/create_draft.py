@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
+from groundplan.context.lean import strip_row
 from groundplan.context.resolve import NoContext, find_latest_committed_run
 from groundplan.context.run import RunRow, load_run, missing_run, parse_id, to_pciv_run
 from groundplan.context.runs.copy_rows import copy_rows
@@ -51,6 +52,7 @@ class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
     scope_id: ScopeRef
     ownership: RunOwnership = RunOwnership.OWNED
     copy_from: str | None = None
+    lean: bool | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -75,7 +77,7 @@ def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
         ids = copy_rows(tx, origin.id, row.id)
         changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
     tx.record(Op.DRAFT_CREATED, row.id, *changes)
-    return RunWithRev(to_pciv_run(row, tx.project.name), row.rev)
+    return _answer(row, tx.project.name, lean=bool(request.lean))
 
 
 def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
@@ -94,7 +96,14 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
     if copied is not None:
         raise missing_run(copied, "copyFrom")
     row = create_first_draft(tx, project_id, request.ownership)
-    return RunWithRev(to_pciv_run(row, request.scope_id), row.rev)
+    return _answer(row, request.scope_id, lean=bool(request.lean))
+
+
+def _answer(row: RunRow, scope_id: str, *, lean: bool) -> RunWithRev:
+    run = to_pciv_run(row, scope_id)
+    if lean:
+        strip_row(run)
+    return RunWithRev(run, row.rev)
 
 
 def create_scope(tx: Transaction, scope_id: str, *, goal: str | None) -> str:
@@ -153,5 +162,5 @@ OPERATION = Operation(
     variants=(BEGIN,),
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
-    command=Command(("context", "draft"), names={"scope_id": "project"}),
+    command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan import providers
+from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.events import Op
-from groundplan.context.refusals import RunBound
+from groundplan.context.refusals import PersonRequired, RunBound
 from groundplan.context.run import RunRow, final_run, load_run, project_of_run
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -30,10 +32,22 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
     )
 
 
+def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
+    """Let only a person delete a committed run, since the run before it is in force again then.
+
+    Raises:
+        PersonRequired: the actor is not a person.
+    """
+    if tx.actor.kind is not ActorKind.PERSON:
+        step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
+        raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)
+
+
 class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The run to delete."""
+    """The run to delete. The answer is always lean."""
 
     run_id: str
+    lean: bool | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -73,6 +87,7 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
         NotFound: the run does not exist.
         RunBound: a published version of the purpose rests on it.
         AgentNotAllowed: the actor is an agent without the role for it, and it is not a draft of its own.
+        PersonRequired: the run is committed, and the actor is not a person.
     """
     row = load_run(tx, request.run_id)
     sole_writer = tx.scalar(sql.sole_writer, run_id=row.id) if row.is_draft else None
@@ -83,7 +98,8 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
         versions = providers.list_versions_on_run(tx, row.id)
         if versions:
             raise bound_run(row.id, versions)
-        tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
+        refuse_unless_person(tx, row)
+        _mark_deleted(tx, row)
     tx.record(Op.DELETED, row.id, changed("status", row.status, None))
     return DeletedRun(row.id)
 
@@ -99,7 +115,12 @@ def _remove(tx: Transaction, row: RunRow) -> None:
         sql.remove_run,
     ):
         tx.run(below, run_id=row.id)
-    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
+    _mark_deleted(tx, row)
+
+
+def _mark_deleted(tx: Transaction, row: RunRow) -> None:
+    deleter = classify_writer(tx.actor).value
+    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id, deleter_kind=deleter)
 
 
 DISCARD = Operation(
@@ -112,7 +133,7 @@ DISCARD = Operation(
     handler=discard,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )
 
 DELETE = Operation(
@@ -125,5 +146,5 @@ DELETE = Operation(
     handler=delete,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
-    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}),
+    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

@@ -54,12 +54,13 @@ class FactChange(StrEnum):
 
 
 class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """The runs to compare, and optionally the pointers that inputs must be at or below."""
+    """The runs to compare, and optionally the pointers that inputs must be at or below. The answer is always lean."""
 
     from_: str = field(name="from")
     to: str
     pointers: Pointers | None = None
     cursor: str | None = None
+    lean: bool | None = None
 
 
 class FactState(Struct, rename="camel"):
@@ -356,5 +357,10 @@ OPERATION = Operation(
     handler=diff,
     project=lambda tx, request: project_of_run(tx, request.from_, "from"),
     tool=Tool("context_run", Group.CONTEXT, "diff"),
-    command=Command(("context", "diff"), arguments=("from_", "to"), names={"from_": "from", "pointers": "pointer"}),
+    command=Command(
+        ("context", "diff"),
+        arguments=("from_", "to"),
+        names={"from_": "from", "pointers": "pointer"},
+        without=("lean",),
+    ),
 )

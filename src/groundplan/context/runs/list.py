@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from groundplan.context.lean import strip_row
 from groundplan.context.run import RunRow, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
@@ -33,6 +35,7 @@ class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
     status: RunStatus | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | None = None
     cursor: str | None = None
+    lean: bool | None = None
 
 
 class Runs(Struct):
@@ -64,13 +67,18 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
         any_user=request.user_id is None,
         at_most=limit + 1,
     )
+    runs = [(row, to_pciv_run(row, tx.project.name)) for row in rows[:limit]]
+    if request.lean:
+        for _, run in runs:
+            strip_row(run)
     page = take_page(
         tx.budget.reserve(Runs([])),
-        [to_pciv_run(row, tx.project.name) for row in rows[:limit]],
-        cursor_after=lambda last: encode_cursor(tx, NAME, query, last.created_at, last.id),
+        runs,
+        cursor_after=lambda last: encode_cursor(tx, NAME, query, last[0].created_at, last[0].id),
+        item=itemgetter(1),
         has_more=len(rows) > limit,
     )
-    return Runs(page.rows, page.next_cursor)
+    return Runs([run for _, run in page.rows], page.next_cursor)
 
 
 def _position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
@@ -93,6 +101,7 @@ OPERATION = Operation(
     command=Command(
         ("context", "list"),
         names={"scope_id": "project", "user_id": "user"},
+        without=("lean",),
         columns=("id", "status", "user_id", "committed_at", "updated_at"),
     ),
 )

@@ -28,6 +28,9 @@ UPDATE pciv_runs
    SET status = :status,
        allow_partial = :allow_partial,
        committed_at = :now,
+       committed_by = :actor_id,
+       committer_kind = :committer_kind,
+       replaced_run_id = :replaced_run_id,
        updated_at = :now,
        rev = rev + 1
  WHERE tenant_id = :tenant_id
@@ -59,7 +62,7 @@ SELECT key
    AND source_id IS NULL
    AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL)
- ORDER BY key, id;
+ ORDER BY key;
 
 -- name: count_pending_suggestions
 -- Count the pending suggestions of a run.
@@ -78,52 +81,74 @@ SELECT id, run_id, {value}, {suggestion}
    AND status = 'pending'
  ORDER BY id;
 
--- name: overruled_user_values
--- Return the pointers and keys of user-entered values of another run that this run lacks, replaces by a value of
--- lower provenance, or has with an older value.
-SELECT p.pointer
+-- name: displaced
+-- Return what a person entered in a run and another run displaces, with its value before.
+SELECT pointer, key, change, value_kind, value_string, value_number, value_boolean, value_enum, value_json
+  FROM pciv_displaced
+ WHERE tenant_id = :tenant_id
+   AND before_run_id = :before_id
+   AND run_id = :run_id
+ ORDER BY CASE WHEN pointer IS NULL THEN 1 ELSE 0 END, coalesce(pointer, key);
+
+-- part: same_value
+n.value_kind = p.value_kind
+   AND coalesce(coalesce(n.value_string, n.value_enum, n.value_json)
+                = coalesce(p.value_string, p.value_enum, p.value_json),
+                n.value_number = p.value_number, n.value_boolean = p.value_boolean, false)
+
+-- name: inputs_entered_before
+-- Return the inputs of a run with a value that a person entered in another run, and that entry.
+SELECT n.id, n.provenance, n.updated_by, n.updated_at, p.updated_by AS entered_by, p.updated_at AS entered_at
   FROM pciv_inputs AS p
-  LEFT JOIN pciv_inputs AS n
+  JOIN pciv_inputs AS n
     ON n.tenant_id = p.tenant_id
    AND n.run_id = :run_id
    AND n.pointer = p.pointer
  WHERE p.tenant_id = :tenant_id
    AND p.run_id = :before_id
    AND p.provenance = 'user-entered'
-   AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
-        OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL)
-   AND (n.provenance IS NULL
-        OR n.provenance <> 'user-entered'
-        OR (n.updated_at < p.updated_at
-            AND (n.value_kind <> p.value_kind
-                 OR (coalesce(n.value_string, n.value_enum, n.value_json) IS NULL)
-                    <> (coalesce(p.value_string, p.value_enum, p.value_json) IS NULL)
-                 OR coalesce(n.value_string, n.value_enum, n.value_json)
-                    <> coalesce(p.value_string, p.value_enum, p.value_json)
-                 OR (n.value_number IS NULL) <> (p.value_number IS NULL)
-                 OR n.value_number <> p.value_number
-                 OR (n.value_boolean IS NULL) <> (p.value_boolean IS NULL)
-                 OR n.value_boolean <> p.value_boolean)))
-UNION ALL
-SELECT c.key
-  FROM pciv_constraints AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.run_id = :before_id
-   AND c.provenance = 'user-entered'
-   AND (coalesce(c.value_string, c.value_enum, c.value_json) IS NOT NULL
-        OR c.value_number IS NOT NULL OR c.value_boolean IS NOT NULL)
-   AND NOT EXISTS (SELECT 1
-                     FROM pciv_constraints AS o
-                    WHERE o.tenant_id = c.tenant_id
-                      AND o.run_id = :run_id
-                      AND o.key = c.key
-                      AND o.provenance = 'user-entered')
- ORDER BY 1;
+   AND n.provenance <> 'user-entered'
+   AND {same_value}
+ ORDER BY n.id;
+
+-- name: keep_entered_input
+-- Restore the entry of a person.
+UPDATE pciv_inputs
+   SET provenance = 'user-entered',
+       updated_by = :entered_by,
+       updated_at = :entered_at
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: constraints_entered_before
+-- Return the constraints of a run with a value that a person entered in another run, and that entry.
+SELECT n.id, n.provenance, n.updated_at, p.updated_at AS entered_at
+  FROM pciv_constraints AS p
+  JOIN pciv_constraints AS n
+    ON n.tenant_id = p.tenant_id
+   AND n.run_id = :run_id
+   AND n.key = p.key
+ WHERE p.tenant_id = :tenant_id
+   AND p.run_id = :before_id
+   AND p.provenance = 'user-entered'
+   AND n.provenance <> 'user-entered'
+   AND {same_value}
+ ORDER BY n.id;
+
+-- name: keep_entered_constraint
+-- Restore the entry of a person.
+UPDATE pciv_constraints
+   SET provenance = 'user-entered',
+       updated_at = :entered_at
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
 
 -- name: insert_deleted_run
 -- Mark a run as deleted.
-INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by)
-VALUES (:tenant_id, :run_id, :project_id, :now, :actor_id);
+INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind)
+VALUES (:tenant_id, :run_id, :project_id, :now, :actor_id, :deleter_kind);
 
 -- name: remove_suggestions
 -- Delete the suggestions of a draft.

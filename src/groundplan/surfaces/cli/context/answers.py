@@ -157,7 +157,7 @@ def _list_last_change(answer: RunWithRev | Committed) -> Iterator[tuple[str, str
 
 def _get_name(one: Any) -> str:
     """Return the pointer of an input or the key of a constraint."""
-    return _escape_line_breaks(read(one, "pointer") or read(one, "key") or "")
+    return _escape_line_breaks(read(one, "pointer") or read(one, "key") or read(one, "constraint") or "")
 
 
 def _format_changes(one: InputDiff | ConstraintDiff) -> str:
@@ -172,7 +172,7 @@ def _format_state(state: FactState | msgspec.UnsetType) -> str:
 
 
 def _list_written(answer: EditedRun) -> Iterator[dict[str, Any]]:
-    pending = {(one.pointer or None, one.key or None) for one in answer.suggested}
+    pending = {(one.pointer or None, one.constraint or None) for one in answer.suggested}
     for kind in ("source", "input", "constraint", "artifact"):
         for one in getattr(answer, f"{kind}s"):
             names = (read(one, "pointer") or None, read(one, "key") or None)

@@ -33,6 +33,9 @@ def hydrate(
             "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
         ),
     ] = None,
+    create_missing: Annotated[
+        bool, typer.Option("--create-missing", help="Create the objects on the path that are missing.")
+    ] = False,
 ) -> CommandResult:
     """Insert the facts of a project into a JSON object, each at its pointer, and print it."""
     from groundplan.context.hydrate import hydrate as hydrate_target
@@ -40,7 +43,7 @@ def hydrate(
     target = decode_file(read_content(file, BODY_BYTES_MAX), describe_file(file))
     with invocation.session(reads_only=True) as session:
         view = session.context.resolve_context_view(project, run_id=run)
-    done = hydrate_target(view, target)
+    done = hydrate_target(view, target, create_missing=create_missing)
     return CommandResult(done, lambda: _draw(done))
 
 

@@ -1,0 +1,267 @@
+"""What a person entered stays: nobody else's commit displaces it, and a person's commit says what it displaces."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
+from tests.context.client import ContextClient
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
+
+
+@pytest.fixture
+def entered(client: ContextClient, clock: ManualClock) -> ContextClient:
+    """What Ada entered is in force, and an hour has passed."""
+    client.write("/site/size", 5000, required=True)
+    client.write("/site/notes", "")
+    client.constrain("max_cost", 9)
+    client.agent.write("/guess", "x")
+    client.commit()
+    clock.move(minutes=60)
+    return client
+
+
+def displaced(client: ContextClient) -> Any:
+    return msgspec.to_builtins(client.view_in_force().displaced)
+
+
+@pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE])
+def test_a_commit_that_leaves_out_what_a_person_entered_is_refused_to_all_but_persons(
+    entered: ContextClient, kind: ActorKind
+) -> None:
+    other = entered.by("claude", kind)
+    other.draft()
+    other.write("/other", 1)
+
+    error = error_of(partial(other.commit, allowPartial=True))
+
+    assert (isinstance(error, RuleViolated), error.code) == (True, "displaces_user_entered")
+    assert error.details == {"pointers": ["/site/notes", "/site/size"], "constraints": ["max_cost"]}
+    assert [(step.operation, step.arguments) for step in error.next_steps] == [
+        ("context.create_draft", {"scopeId": "atlas", "copyFrom": "latest"}),
+        ("context.commit", {"runId": other.run}),
+    ]
+    assert entered.view().run.status == "draft"
+
+
+def test_another_value_and_one_that_is_no_longer_required_displace_a_persons(entered: ContextClient) -> None:
+    agent = entered.agent
+    agent.draft()
+    agent.write("/site/size", 5000, required=False)
+    agent.write("/site/notes", None, valueKind="string")
+    agent.constrain("max_cost", 8)
+
+    error = error_of(agent.commit)
+
+    assert error.details == {"pointers": ["/site/notes", "/site/size"], "constraints": ["max_cost"]}
+
+
+def test_what_a_person_requires_and_has_not_set_stays_required(client: ContextClient, clock: ManualClock) -> None:
+    client.write("/asked", valueKind="string", required=True)
+    client.commit(allowPartial=True)
+    clock.move(minutes=1)
+    client.agent.draft()
+    assert error_of(client.agent.commit).details["pointers"] == ["/asked"]
+    client.agent.write("/asked", "answered", required=True)
+    client.agent.commit()
+    assert client.view_in_force().inputs_by_pointer["/asked"].value_string == "answered"
+
+
+def test_an_equal_value_of_lower_provenance_displaces_nothing_and_stays_the_persons(entered: ContextClient) -> None:
+    before = entered.view_in_force()
+    agent = entered.agent
+    agent.draft()
+    agent.source("survey")
+    agent.write("/site/size", 5000, required=True, sourceIds=["survey"])
+    agent.write("/site/notes", "")
+    agent.constrain("max_cost", 9)
+    agent.commit()
+
+    after = entered.view_in_force()
+    for pointer in ("/site/size", "/site/notes"):
+        old, new = before.inputs_by_pointer[pointer], after.inputs_by_pointer[pointer]
+        assert (new.provenance, new.updated_by, new.updated_at) == ("user-entered", "user", old.updated_at)
+    assert [one.provenance for one in after.constraints] == ["user-entered"]
+    assert after.inputs_by_pointer["/site/size"].source_ids == [entered["survey"]]
+    assert after.displaced is msgspec.UNSET
+
+
+def test_a_draft_that_begins_with_what_is_in_force_can_be_committed_by_an_agent(
+    entered: ContextClient, clock: ManualClock
+) -> None:
+    agent = entered.agent
+    agent.draft(copyFrom="latest")
+    agent.write("/guess", "y")
+    assert agent.write("/site/size", 4800).suggested[0].pointer == "/site/size"
+    agent.commit()
+    clock.move(minutes=1)
+    agent.draft(copyFrom="latest")
+    entered.edit(accept=[entered.suggestions()[0].id])
+
+    agent.commit()  # a person decided, so nothing of theirs is displaced
+
+    assert entered.view_in_force().inputs_by_pointer["/site/size"].value_number == 4800
+    assert entered.view_in_force().displaced is msgspec.UNSET
+
+
+def test_an_agent_cannot_take_an_older_entry_of_a_person_back_into_force(
+    entered: ContextClient, clock: ManualClock
+) -> None:
+    first = entered.run
+    entered.draft(copyFrom="latest")
+    entered.write("/site/size", 6000)
+    entered.edit(constraints=[{"key": "max_cost", "value": 10}])
+    entered.commit()
+    clock.move(minutes=1)
+    entered.agent.draft(copyFrom=first)
+    assert error_of(entered.agent.commit).details == {"pointers": ["/site/size"], "constraints": ["max_cost"]}
+
+
+def test_a_persons_commit_shows_what_it_displaces_until_the_next_commit(
+    entered: ContextClient, clock: ManualClock
+) -> None:
+    agent = entered.agent
+    agent.draft()
+    agent.write("/site/size", 4800)
+    run = entered.run
+    ben = entered.by("ben", ActorKind.PERSON)
+    done = ben.commit()
+
+    assert done.warnings == [
+        "displaces what a person entered in the previous commit: /site/notes, /site/size, max_cost"
+    ]
+    by = {"by": "ben", "at": "2026-03-01T10:00:00.000Z"}
+    expected = [
+        {"pointer": "/site/notes", "change": "removed", "before": "", **by},
+        {"pointer": "/site/size", "change": "changed", "before": 5000, **by},
+        {"constraint": "max_cost", "change": "removed", "before": 9, **by},
+    ]
+    assert displaced(entered) == expected
+    assert msgspec.to_builtins(entered.view().displaced) == expected
+    assert msgspec.to_builtins(entered.view_in_force(pointers=["/site/size"]).displaced) == expected[1:]
+    clock.move(minutes=1)
+    entered.draft(copyFrom="latest")
+    assert entered.view().displaced is msgspec.UNSET
+    entered.commit()
+    assert entered.view_in_force().displaced is msgspec.UNSET
+    assert entered.view(runId=run).displaced is msgspec.UNSET
+
+
+def test_what_a_person_changes_themselves_is_not_displaced(entered: ContextClient) -> None:
+    entered.draft(copyFrom="latest")
+    entered.write("/site/size", 6000, required=False)
+    entered.write("/site/notes", None)
+    entered.edit(constraints=[{"key": "max_cost", "value": 10}])
+    assert entered.commit().warnings == []
+    assert entered.view_in_force().displaced is msgspec.UNSET
+
+
+def test_a_committed_run_is_deleted_by_a_person_only(entered: ContextClient) -> None:
+    entered.call("work.open", project="atlas", policies={"agents": "owner"})
+    for kind in (ActorKind.AGENT, ActorKind.SERVICE):
+        error = error_of(partial(entered.by("claude", kind).call, "context.delete", runId=entered.run))
+        assert (isinstance(error, RuleViolated), error.code) == (True, "person_required")
+        assert [step.operation for step in error.next_steps] == ["context.delete"]
+    committed = entered.run
+    entered.agent.draft()
+    entered.agent.call("context.delete", runId=entered.run)
+    entered.by("ben", ActorKind.PERSON).call("context.delete", runId=committed)
+    assert error_of(entered.view_in_force).code == "no_context"
+
+
+# --- Constraints by their keys ---
+
+
+def test_a_constraint_without_an_id_is_the_one_with_its_key(client: ContextClient) -> None:
+    first = client.constrain("max_cost", 9)
+    client.edit(constraints=[{"key": "max_cost", "label": "Cost at most"}])
+    assert client.constrain("max_cost", 10, label="Cost at most") == first
+    again = client.edit(constraints=[{"id": "00000000-0000-4000-8000-0000000000aa", "key": "max_cost", "value": 11}])
+
+    (one,) = client.view().constraints
+    assert (one.id, one.label, one.value_number, one.provenance) == (first, "Cost at most", 11, "user-entered")
+    assert [(row.id, row.key) for row in again.constraints] == [(first, "max_cost")]
+
+
+def test_a_lower_provenance_on_a_constraint_becomes_a_suggestion(client: ContextClient) -> None:
+    client.constrain("max_cost", 9)
+
+    done = client.agent.edit(constraints=[{"key": "max_cost", "label": "other", "value": 8}])
+
+    assert [one.constraint for one in done.suggested] == ["max_cost"]
+    assert [(one.key, one.value_number) for one in client.view().constraints] == [("max_cost", 9)]
+    client.edit(accept=[done.suggested[0].id])
+    assert [(one.value_number, one.provenance) for one in client.view().constraints] == [(8, "user-entered")]
+
+
+def test_a_key_stands_once_in_a_run(client: ContextClient) -> None:
+    client.constrain("a", 1)
+    b = client.constrain("b", 2)
+
+    error = error_of(partial(client.edit, constraints=[{"id": b, "key": "a"}]))
+    assert (isinstance(error, Conflict), error.code, error.details["key"]) == (True, "key_taken", "a")
+    twice = [{"key": "c", "label": "c", "value": n} for n in (1, 2)]
+    assert error_of(partial(client.edit, constraints=twice)).code == "invalid_argument"
+    document = {"sourcesById": {}, "inputsByPointer": {}, "constraints": twice, "artifactsByType": {}}
+    error = error_of(partial(client.call, "context.import", scopeId="atlas", document=document))
+    assert (isinstance(error, Invalid), error.details["field"]) == (True, "document.constraints[1].key")
+
+
+def test_sources_of_constraints_are_linked_by_key(client: ContextClient) -> None:
+    survey, permit = client.source("survey"), client.source("permit")
+    client.constrain("max_cost", 9, provenance="source-backed")
+    link = partial(client.edit)
+
+    link(links=[{"constraint": "max_cost", "sourceId": survey}])
+    assert client.view().constraints[0].source_id == survey
+    before = client.view().rev
+    link(links=[{"constraint": "max_cost", "sourceId": survey}])
+    assert client.view().rev == before
+    link(links=[{"constraint": "max_cost", "sourceId": permit, "pointer": None}])
+    assert client.view().constraints[0].source_id == permit
+    wrong: dict[str, list[dict[str, Any]]] = {
+        "not_found": [{"constraint": "other", "sourceId": permit}, {"constraint": "max_cost", "sourceId": survey}],
+        "last_source": [{"constraint": "max_cost", "sourceId": permit}],
+        "missing_argument": [{"sourceId": permit}],
+        "invalid_argument": [{"constraint": "max_cost", "pointer": "/a", "sourceId": permit}],
+    }
+    for code, links in wrong.items():
+        for one in links:
+            assert error_of(partial(link, unlinks=[one])).code == code
+    client.edit(constraints=[{"key": "max_cost", "value": 10, "provenance": "user-entered", "sourceId": permit}])
+    assert error_of(partial(client.agent.edit, unlinks=wrong["last_source"])).code == "provenance_not_allowed"
+    assert error_of(partial(client.agent.edit, links=wrong["not_found"][1:])).code == "provenance_not_allowed"
+    link(unlinks=wrong["last_source"])
+    assert client.view().constraints[0].source_id is None
+
+
+# --- Unknown over a value ---
+
+
+@pytest.mark.parametrize("more", [{}, {"valueKind": "string"}])
+def test_unknown_over_a_value_means_null_and_waits_for_a_person(client: ContextClient, more: dict[str, str]) -> None:
+    client.write("/size", 5)
+    client.constrain("max_cost", 9)
+
+    done = client.agent.edit(
+        inputs=[{"pointer": "/size", "provenance": "unknown", **more}, {"pointer": "/new", "label": "n", "value": 1}],
+        constraints=[{"key": "max_cost", "provenance": "unknown", **more}],
+    )
+
+    assert [one.pointer or one.constraint for one in done.suggested] == ["/size", "max_cost"]
+    assert (client.input("/size").value_number, client.input("/new").value_number) == (5, 1)
+    client.edit(accept=[one.id for one in done.suggested])
+    assert client.input("/size").value_number is None
+    assert client.view().constraints[0].value_number is None
+
+
+def test_unknown_with_a_value_is_still_refused(client: ContextClient) -> None:
+    client.write("/size", 5)
+    call = partial(client.edit, inputs=[{"pointer": "/size", "value": 6, "provenance": "unknown"}])
+    assert error_of(call).code == "unknown_has_no_value"
