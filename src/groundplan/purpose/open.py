@@ -15,7 +15,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.health import read_bands
-from groundplan.purpose.analysis.health_metrics import Band, find_worst_band
+from groundplan.purpose.analysis.health_metrics import Band, find_overall_band
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import day_of, parse_moment
 from groundplan.purpose.gates.active_waivers import waivers_in_force
@@ -257,9 +257,8 @@ def _build_summary(
     known_bands = {name: band for name, band in msgspec.to_builtins(bands).items() if band is not None}
     rows = read_versions(tx)
     versions = [to_version(version) for version in rows[-VERSIONS_SHOWN_MAX:]]
-    opened = OpenedPurpose(
-        tx.project.name, row.rev, to_version(row), versions, counts, HealthSummary(find_worst_band(bands), known_bands)
-    )
+    health = HealthSummary(find_overall_band(content, bands), known_bands)
+    opened = OpenedPurpose(tx.project.name, row.rev, to_version(row), versions, counts, health)
     if len(versions) < len(rows):
         opened.left_out = {"versions": len(rows) - len(versions)}
     return opened

@@ -133,6 +133,7 @@ BROKEN: dict[str, Broken] = {
         outside=ExternalFacts(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
         nothing_outside=ExternalFacts(context=ContextFacts()),
     ),
+    "GB_INDICATORS": Broken(theory(CHAIN, "OC2 -> G1", indicators={"IN1": "OC2", "IN2": "OP1"}), ["OC1"], nothing=None),
     "GB_PLAN": Broken(
         theory(
             CHAIN,

@@ -60,7 +60,7 @@ def draw_gate(answer: GateResult) -> None:
 def verdict(result: GateResult) -> str:
     """Return the result and score of a gate."""
     score = EMPTY_CELL if result.score is None else f"{result.score:g}"
-    return f"{'passed' if result.passed else 'not passed'}, score {score}"
+    return f"{'passed' if result.passed else 'not passed'}, {result.message or f'score {score}'}"
 
 
 def finding(check: Check) -> str:
