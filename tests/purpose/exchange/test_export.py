@@ -11,6 +11,7 @@ from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.exchange.formats.table import FORMATS, WRITABLE
 from groundplan.purpose.picture import layout, svg
 from tests.purpose.desk import Purpose, add_edge, add_node, op
+from tests.work.desk import ManualClock
 
 
 def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(drawn: Purpose) -> None:
@@ -40,7 +41,9 @@ def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subte
             assert content.endswith("\n")
 
 
-def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpose, subtests: pytest.Subtests) -> None:
+def test_a_waiver_in_force_stands_in_every_format_that_carries_text(
+    desk: Purpose, clock: ManualClock, subtests: pytest.Subtests
+) -> None:
     desk.draw("well -> water -> health")
     waiver = {
         "code": "GA_OUTCOME_COVERAGE",
@@ -49,7 +52,8 @@ def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpos
         "owner": "ben",
         "due": "2099-12-31",
     }
-    desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
+    desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2026-03-01"}])
+    clock.move(days=1)
 
     for format_ in ("json", "logframe", "svg", "mermaid", "dot", "graphml"):
         with subtests.test(str(format_)):
