@@ -187,7 +187,7 @@ class _Batch:
 
 def _publishing(session: Session, raw: _Raw) -> Sequence[Step]:
     def check(answer: Any) -> None:
-        assert answer.gate.passed
+        assert answer.gates[0].passed
 
     publish = Step("publish", lambda: session.call("purpose.publish", project=PROJECT), check=check)
     draft = Step("draft", lambda: session.call("purpose.draft", project=PROJECT))

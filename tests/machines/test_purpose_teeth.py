@@ -26,7 +26,7 @@ from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
 from groundplan.purpose.version import draft_row, read_versions
-from groundplan.purpose.versions import draft, publish
+from groundplan.purpose.versions import draft, publish, required_profile
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
@@ -91,7 +91,12 @@ def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
     return draft_row(tx)
 
 
-run_gate = gates.run_gate
+run_gate, judge = gates.run_gate, gates._judge
+
+
+def judge_refs_only(code: str, severity: Any, found: Any, waivers: Any) -> Any:
+    """A check for which waivers of its refs are enough."""
+    return judge(code, severity, found._replace(needs_whole_waiver=False), waivers)
 
 
 def passed(*given: Any, **named: Any) -> Any:
@@ -148,6 +153,10 @@ SABOTAGE: dict[str, Sabotage] = {
     "a key is given again": instead(edit, "fresh_keys", given_before),
     "anybody edits what they have not seen": instead(edit, "draft_row", at_any_rev),
     "a version stands on no facts": instead(gate_inputs, "context_facts"),
+    "a draft may be lighter than the project allows": instead(required_profile, "refuse_light_profile"),
+    "what is lighter than the project allows is published": instead(publish, "refuse_light_profile"),
+    "the same is published again": instead(publish, "latest_published"),
+    "outcomes may be waived until nothing is measured": instead(gates, "_judge", judge_refs_only),
     "a call that comes twice is done twice": instead(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {

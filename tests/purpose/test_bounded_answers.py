@@ -73,6 +73,10 @@ def test_a_gate_that_fails_by_much_says_so_in_bounds(large: Purpose) -> None:
         large.publish()
 
     assert count_tokens(encode(error.value.body())) <= CAP
+    (gate,) = error.value.details["gates"]
+    assert {one["code"]: one["left_out"]["refs"] > 0 for one in gate["checks"] if "left_out" in one}["GA_ORPHANS"]
+    whole = {"operation": "purpose.check", "arguments": {"project": large.project, "gate": "A"}}
+    assert whole in error.value.body()["details"]["next"]
 
 
 @pytest.mark.slow
@@ -139,7 +143,8 @@ def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(free: Purpose,
 
 
 def test_many_versions_and_many_waivers_leave_room_for_the_theory(drawn: Purpose) -> None:
-    for _ in range(15):
+    for number in range(15):
+        drawn.edit(op("update_node", node="G1", title=f"Health {number}"))
         drawn.publish()
         drawn.draft()
     for number in range(10):

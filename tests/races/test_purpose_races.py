@@ -177,7 +177,7 @@ def test_a_published_version_holds_the_edits_that_were_answered_with_its_number_
         assert people.marks(1) == {name for name, number in answered.items() if number == 1}
         assert people.marks(2) == answered.keys()
         versions = people.versions()
-        assert versions[1][2] == published.version.content_hash == published.gate.content_hash
+        assert versions[1][2] == published.version.content_hash == published.gates[0].content_hash
         assert [status for _, status, *_ in versions.values()] == ["PUBLISHED", "DRAFT"]
 
 

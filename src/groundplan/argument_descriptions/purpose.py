@@ -79,6 +79,7 @@ ARGUMENTS: Mapping[str, str] = {
     "purpose.draft/from": "The published version to start from: its number, or `published`. Keys stay the same. "
     "Default: the latest one, or an empty draft if there is none.",
     "purpose.draft/profile": "How strict its gates are. Default: that of the version it starts from, else `standard`.",
+    "purpose.publish/detail": "`full` lists every check of the gates. Default: those that failed or are waived.",
     "label": "The label of the version. Default: v and its number.",
     # Checks
     "gate": "`A`: is it consistent? `B`: is it ready to run and to measure? Or `health`, `analysis`, `compliance`. "

@@ -30,6 +30,7 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     claim_ttl_minutes: ClaimTtl | None = None  # None: the value of the configuration
     publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
     publish_gates: Literal["A", "AB"] = "A"  # the gates that a version must pass to be published
+    profile_min: Literal["light", "standard", "strict"] = "light"  # the least strict profile of a draft
 
 
 class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +43,7 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     claim_ttl_minutes: ClaimTtl | UnsetType | None = UNSET
     publish_role: Literal["owner", "editor"] | UnsetType = UNSET
     publish_gates: Literal["A", "AB"] | UnsetType = UNSET
+    profile_min: Literal["light", "standard", "strict"] | UnsetType = UNSET
 
     def applied(self, policies: Policies) -> Policies:
         """Return the policies with these changes."""

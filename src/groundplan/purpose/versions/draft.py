@@ -29,6 +29,7 @@ from groundplan.purpose.version import (
     to_version,
 )
 from groundplan.purpose.versions.cloning import clone
+from groundplan.purpose.versions.required_profile import choose_profile
 
 sql = load_queries(__file__)
 
@@ -73,12 +74,12 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         DraftExists: the project already has a draft.
         Invalid: `from` is a draft.
         NotFound: there is no such version.
+        ProfileTooLight: the profile is lighter than the project allows.
         ContentAltered: the content of the published version does not match its hash.
     """
     rows = rows_without_draft(tx)
     origin = _origin(tx, rows, request.source)
-    profile = request.profile or (origin.profile if origin else Profile.STANDARD)
-    row = add_draft(tx, rows, origin, profile)
+    row = add_draft(tx, rows, origin, choose_profile(tx, request.profile, origin))
     return OneVersion(to_version(row), row.rev)
 
 
