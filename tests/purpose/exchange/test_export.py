@@ -14,7 +14,9 @@ from tests.purpose.desk import Purpose, add_edge, add_node, op
 from tests.work.desk import ManualClock
 
 
-def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(drawn: Purpose) -> None:
+def test_the_version_published_last_is_written_out_else_the_draft_or_the_one_that_is_named(drawn: Purpose) -> None:
+    drawn.edit(op("update_node", node="AC1", title="drill"))
+    assert drawn.call("purpose.export", format="json").version == drawn.call("purpose.render").version == 1
     drawn.publish()
     drawn.draft()
     drawn.edit(op("update_node", node="G1", title="better health"))
@@ -23,10 +25,22 @@ def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_tha
         answer = drawn.call("purpose.export", format="json", **given)
         return answer.version, msgspec.json.decode(answer.content)["nodes"][0]["title"]
 
-    assert title() == (2, "better health")
-    assert title(version=1) == title(version="published") == (1, "health")
+    assert title(version="draft") == title(version=2) == (2, "better health")
+    assert title() == title(version=1) == title(version="published") == title(version=None) == (1, "health")
+    assert (drawn.call("purpose.render").version, drawn.call("purpose.render", version="draft").version) == (1, 2)
     drawn.discard()
     assert title() == (1, "health")
+
+
+def test_an_iati_file_names_the_nodes_that_are_not_in_it(drawn: Purpose) -> None:
+    drawn.edit(op("add_indicator", node="OC1", name="litres"))
+
+    (warning,) = drawn.call("purpose.export", format="iati").warnings
+
+    assert warning.endswith(": G1, OP1, AC1")
+    drawn.edit(*(op("add_indicator", node=key, name="How many") for key in ("G1", "OP1", "AC1")))
+    assert drawn.call("purpose.export", format="iati").warnings is msgspec.UNSET
+    assert drawn.call("purpose.export", format="json").warnings is msgspec.UNSET
 
 
 def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subtests) -> None:
@@ -89,12 +103,15 @@ def test_a_picture_shows_the_ways_through_a_node_or_what_changed(drawn: Purpose)
     drawn.draft()
     drawn.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
 
-    plain = drawn.call("purpose.render")
-    assert plain.svg == drawn.call("purpose.export", format="svg").content
+    def render(**given: Any) -> Any:
+        return drawn.call("purpose.render", version="draft", **given)
+
+    plain = render()
+    assert plain.svg == drawn.call("purpose.export", format="svg", version="draft").content
     assert f'width="{plain.width}" height="{plain.height}"' in plain.svg
-    assert "what leads to OP1" in drawn.call("purpose.render", pathway="OP1").svg
-    assert "nodes 1 added" in drawn.call("purpose.render", compare="published").svg
-    assert drawn.call("purpose.render", theme="dark").svg != plain.svg
+    assert "what leads to OP1" in render(pathway="OP1").svg
+    assert "nodes 1 added" in render(compare="published").svg
+    assert render(theme="dark").svg != plain.svg == render(theme=None).svg
 
 
 @pytest.mark.parametrize(("operation", "given"), [("purpose.render", {}), ("purpose.export", {"format": "svg"})])
