@@ -33,7 +33,8 @@ SETTINGS = {
     "access": "`open` trusts whoever can open the store; `members` lets the stored roles decide.",
     "tools": "The groups of tools that the MCP server offers.",
     "claim_ttl_minutes": "How long a claim on a work node holds, where its project has no policy about it.",
-    "lean": "Leave null, empty and bookkeeping fields out of answers about work, where a request does not say.",
+    "lean": "Leave null, empty and bookkeeping fields out of answers about work and purpose, where a request does not "
+    "say.",
     "pipelines": "The steps of tasks and features in projects that are made from now on: `{task: […], feature: […]}`, "
     "or one list for both. A project keeps its own.",
     "config_file": "The configuration file itself.",

@@ -438,6 +438,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.observations.ObservationsPage:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
@@ -449,6 +450,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.observing.observations.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
@@ -458,6 +460,7 @@ class PurposeVerbs:
         project: str,
         operations: Sequence[AddNode | UpdateNode | RemoveNode | AddEdge | UpdateEdge | RemoveEdge | AddAssumption | UpdateAssumption | RemoveAssumption | AddIndicator | UpdateIndicator | RemoveIndicator],
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.editing.edit.EditedPurpose:
         """Change the draft in one batch: add, update, remove nodes, edges, assumptions, indicators."""
@@ -468,6 +471,7 @@ class PurposeVerbs:
         project: str,
         from_: int | Literal["draft", "published"] | None = None,
         profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.draft.OneVersion:
         """Create a draft as a copy of the latest published version, or of `from`."""
@@ -477,7 +481,9 @@ class PurposeVerbs:
         *,
         project: str,
         label: str | None = None,
+        detail: Literal["full"] | None = None,
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.publish.Published:
         """Publish the draft if it passes its gates."""
@@ -487,6 +493,7 @@ class PurposeVerbs:
         *,
         project: str,
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.discard.DiscardedDraft:
         """Remove the draft."""
@@ -495,6 +502,7 @@ class PurposeVerbs:
         self,
         *,
         project: str,
+        lean: bool | None = None,
     ) -> groundplan.purpose.versions.list.Versions:
         """List the versions."""
 
@@ -505,6 +513,7 @@ class PurposeVerbs:
         from_: int | Literal["draft", "published"],
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.versions.diff.VersionComparison:
         """Compare two versions by stable key."""
 
@@ -520,6 +529,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
@@ -535,6 +545,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.analysis.health_metrics.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
 
@@ -550,6 +561,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.analysis.analyse.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
 
@@ -565,6 +577,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.compliance.section.Compliance:
         """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
 
@@ -576,6 +589,7 @@ class PurposeVerbs:
         reviews: Sequence[ReviewWrite] | None = None,
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
         """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
@@ -596,7 +610,7 @@ class PurposeVerbs:
         version: int | Literal["draft", "published"] | None = None,
         pathway: str | None = None,
         compare: int | Literal["draft", "published"] | None = None,
-        theme: Literal["light", "dark", "auto"] = "light",
+        theme: Literal["light", "dark", "auto"] | None = None,
     ) -> groundplan.purpose.exchange.render.Rendered:
         """Draw a version as SVG: all of it, the pathways through one node, or the changes since a version."""
 
@@ -1418,6 +1432,7 @@ class PolicyChanges(TypedDict):
     claim_ttl_minutes: NotRequired[float | None]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]
+    profile_min: NotRequired[Literal["light", "standard", "strict"]]
 
 ProposedOperation = TypedDict(
     "ProposedOperation",

@@ -458,11 +458,9 @@ class Purpose:
             severity = severities[PROFILES.index(chosen)]
             if code[1] == name and severity is not None:
                 subjects, failing = self.found(code, version, chosen, before_rev)
-                checks[code] = judged(code, severity, subjects, failing, waived)
-                if code == "GB_INDICATORS" and checks[code].result == "waived" and not version.theory.measures_effects:
-                    # What is waived for outcomes one by one does not make up for a theory that measures nothing.
-                    if not any(one["code"] == code and not one["refs"] for one in waived):
-                        checks[code] = Check(severity, "failed", [])
+                # What is waived for outcomes one by one does not make up for a theory that measures nothing.
+                as_whole = code == "GB_INDICATORS" and not version.theory.measures_effects
+                checks[code] = judged(code, severity, subjects, failing, waived, as_whole=as_whole)
         applicable = [check for check in checks.values() if check.result != "not_applicable"]
         passing = sum(check.result == "passed" for check in applicable)
         return Gate(
@@ -743,7 +741,9 @@ class Batch:
         del self.theory.indicators[self.resolved("indicators", op["indicator"])]
 
 
-def judged(code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing]) -> Check:
+def judged(
+    code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing], *, as_whole: bool
+) -> Check:
     """A check, after those who answer for what it found."""
     if not subjects:
         return Check(severity, "not_applicable", [])
@@ -753,7 +753,7 @@ def judged(code: str, severity: str, subjects: int, failing: list[str] | None, w
     excused = [one for one in waived if one["code"] == code]
     is_whole = any(not one["refs"] for one in excused)
     remaining = [ref for ref in refs if not any(ref in one["refs"] for one in excused)]
-    if is_whole or (refs and not remaining):
+    if is_whole or (refs and not remaining and not as_whole):
         return Check(severity, "waived", refs)
     return Check(severity, "failed", remaining)
 

@@ -8,7 +8,6 @@ _PROPERTIES_FILTER = "Only nodes with these properties."
 
 ARGUMENTS: Mapping[str, str] = {
     "decision": "The reason; kept with the events of the call and shown in the history.",
-    "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",
     "node_id": "The node: its id, or an unambiguous prefix of at least 4 characters.",
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.plan/project": "The project, by name or id; not needed if every node has a parent in an existing project.",

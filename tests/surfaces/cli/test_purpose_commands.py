@@ -323,6 +323,19 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(run: Run, wr
     assert run(*elsewhere).refusal == (7, "store_missing")
 
 
+def test_json_can_be_lean_and_what_people_read_is_whole(written: Purpose, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, lean = written.answer("open"), written.answer("open", "--lean")
+
+    assert ("id" in whole["nodes"][0], "id" in lean["nodes"][0]) == (True, False)
+    assert [node["key"] for node in lean["nodes"]] == [node["key"] for node in whole["nodes"]]
+    assert None not in written.answer("health", "--lean")["metrics"].values()
+    for words in (("open",), ("check", "A"), ("check", "B"), ("health",), ("analysis",), ("versions",)):
+        drawn = written(*words).out
+        monkeypatch.setenv("GROUNDPLAN_LEAN", "true")
+        assert written(*words).out == drawn
+        monkeypatch.delenv("GROUNDPLAN_LEAN")
+
+
 def test_an_editor_may_measure_but_not_waive(run: Run, written: Purpose) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
     as_ben = ("--access", "members", "--agent", "ben")

@@ -75,6 +75,7 @@ class GoalHealth(Struct, frozen=True):
 class Health(Struct):
     """The health of one version."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(CutLists(("goals", "weakest_edge_left_out")))
 
     metrics: Metrics

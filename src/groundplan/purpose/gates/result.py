@@ -65,6 +65,7 @@ class ResultCounts(Struct):
 class GateResult(Struct):
     """The result of a gate. Equal content and observations give equal bytes."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
     trimming: ClassVar[Trimming] = Trimming(CutLists(("checks[].refs", "checks[].actual")))
 
     gate: Literal["A", "B"]

@@ -97,12 +97,14 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
     reviews: Annotated[list[ReviewWrite], _OBSERVATIONS_LIMIT] | None = None
     waivers: Annotated[list[WaiverWrite], _OBSERVATIONS_LIMIT] | None = None
     decisions: Annotated[list[DecisionWrite], _OBSERVATIONS_LIMIT] | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class RecordedObservations(Struct):
     """The number of observations recorded, and the impact of refuted assumptions."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("affected[].edges", "affected[].nodes", "affected[].work")), CutLists(("affected",))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
@@ -57,11 +59,14 @@ class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
     project: Name
     source: VersionRef | None = None
     profile: Profile | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class OneVersion(Struct):
     """A version and its revision."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     version: Version
     rev: int

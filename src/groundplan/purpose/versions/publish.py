@@ -97,12 +97,14 @@ class PublishDraft(Struct, forbid_unknown_fields=True):
     label: Annotated[str, NormalizedName(LABEL_CHARS_MAX)] | None = None
     detail: Literal["full"] | None = None
     expected_rev: int | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class Published(Struct):
     """The published version and the results of its gates, with the checks that did not pass."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(CutLists(("gates[].checks[].refs", "gates[].checks[].actual")))
 
     version: Version
