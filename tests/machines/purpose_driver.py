@@ -64,7 +64,7 @@ DAY = 86_400_000
 CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last: a clock put right
 
 # How often something is done, where it can be.
-WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 4, "require": 1}
+WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 4, "require": 3}
 
 Answer = Callable[[Thing], Any]
 
@@ -162,7 +162,7 @@ class PurposeDriver(RuleBasedStateMachine):
             case "send again" if self.sent:
                 self.send_again(luck)
             case "require":
-                self.require_profile(project, luck.choice(("light", "light", "standard", "strict")))
+                self.require_profile(project, luck.choice(("light", "standard", "strict")))
             case "wait":
                 self.clock.now += luck.choice(CLOCK_STEPS)
             case _:
