@@ -18,14 +18,14 @@ DESCRIPTION_CHARS_SHORT = 160  # longer descriptions are left out before shorter
 _ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
 
 # Fields to drop from a long answer, the least useful first: row ids, because rows have keys, then long descriptions and
-# metadata, then the default values, and then the fields of _TRIM_LAST. Mechanisms, confidences and assumptions stay.
+# metadata and narratives, then the default values, and then the fields of _TRIM_LAST. Mechanisms, confidences and
+# assumptions stay.
 _TRIM_IDS = Trimming(
     *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
 )
-_TRIM_METADATA = Trimming(DropField("nodes[].metadata"))
+_TRIM_EXTRAS = Trimming(DropField("nodes[].metadata"), DropField("nodes[].narrative"))
 _DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
 _TRIM_LAST = Trimming(
-    DropField("nodes[].narrative"),
     *(DropField(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
     *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run")),
     DropField("nodes[].description"),
@@ -49,7 +49,7 @@ def shorten(opened: OpenedPurpose, aim: Budget) -> None:
     trim(opened, aim, _TRIM_IDS)
     if count_chars(opened) > aim.free_chars:
         _leave_out_long_descriptions(opened)
-        trim(opened, aim, _TRIM_METADATA)
+        trim(opened, aim, _TRIM_EXTRAS)
     if count_chars(opened) > aim.free_chars:
         _leave_out_defaults(opened)
         trim(opened, aim, _TRIM_LAST)
