@@ -10,11 +10,11 @@ from groundplan.context import view as view_context
 from groundplan.context.editing import edit
 from groundplan.context.exchange import export as export_context
 from groundplan.context.exchange import import_document
-from groundplan.context.runs import commit, create_draft, diff, fetch, update_draft
+from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
 from groundplan.kernel import ports, tables
-from groundplan.kernel.members import add, bootstrap, remove
+from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.projects import archive, create
@@ -47,10 +47,12 @@ from groundplan.purpose.versions import publish as publish_version
 from groundplan.work import tables as work_tables
 from groundplan.work.containers import create as create_container
 from groundplan.work.containers import delete as delete_container
-from groundplan.work.containers import dependencies, dependency, overview, workflow_state
 from groundplan.work.containers import get as get_container
+from groundplan.work.containers import overview, workflow_state
 from groundplan.work.containers import search as search_containers
 from groundplan.work.containers import update as update_container
+from groundplan.work.containers.dependencies import list as list_dependencies
+from groundplan.work.containers.dependencies import manage as manage_dependency
 from groundplan.work.containers.sections import add as add_sections
 from groundplan.work.containers.sections import delete as delete_sections
 from groundplan.work.containers.sections import list as list_sections
@@ -150,9 +152,9 @@ OPERATIONS = Registry(
         blocked.TASKS,
         blocked.FEATURES,
         workflow_state.OPERATION,
-        dependencies.OPERATION,
-        dependency.CREATE,
-        dependency.DELETE,
+        list_dependencies.OPERATION,
+        manage_dependency.CREATE,
+        manage_dependency.DELETE,
         advance.OPERATION,
         revert.OPERATION,
         terminate.OPERATION,
@@ -183,7 +185,6 @@ OPERATIONS = Registry(
 ports.on_project_created.connect(create_root)
 providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
-ports.begin_first_draft.connect(create_draft.create_scope_draft)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(versions_on_run)
 

@@ -42,8 +42,8 @@ from groundplan.kernel.wording import describe_value
 
 if TYPE_CHECKING:
     from groundplan.context.editing.edit import EditedRun
-    from groundplan.kernel.members.bootstrap import BootstrappedScope
-    from groundplan.kernel.members.view import MemberView
+    from groundplan.context.runs.bootstrap import BootstrappedScope
+    from groundplan.kernel.members.member import MemberView
 
 WireRow: TypeAlias = Mapping[str, Any]  # by wire names
 SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow

@@ -11,6 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
+import groundplan.context.runs.bootstrap
 import groundplan.context.runs.commit
 import groundplan.context.runs.create_draft
 import groundplan.context.runs.delete
@@ -21,13 +22,11 @@ import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.members.add
-import groundplan.kernel.members.bootstrap
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
 import groundplan.kernel.projects.archive
 import groundplan.kernel.projects.list
 import groundplan.kernel.projects.view
-import groundplan.knowledge.entity
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
 import groundplan.knowledge.reading.get
@@ -36,6 +35,7 @@ import groundplan.knowledge.reading.search
 import groundplan.knowledge.reading.search_changelog
 import groundplan.knowledge.requests
 import groundplan.knowledge.writing.append_changelog
+import groundplan.knowledge.writing.create
 import groundplan.knowledge.writing.delete
 import groundplan.knowledge.writing.record_check
 import groundplan.knowledge.writing.update
@@ -60,13 +60,12 @@ import groundplan.purpose.versions.publish
 import groundplan.work.containers.container
 import groundplan.work.containers.create
 import groundplan.work.containers.delete
-import groundplan.work.containers.dependencies
-import groundplan.work.containers.dependency
+import groundplan.work.containers.dependencies.list
+import groundplan.work.containers.dependencies.manage
 import groundplan.work.containers.get
 import groundplan.work.containers.overview
 import groundplan.work.containers.requests
 import groundplan.work.containers.search
-import groundplan.work.containers.sections.answers
 import groundplan.work.containers.sections.delete
 import groundplan.work.containers.sections.requests
 import groundplan.work.containers.sections.section
@@ -155,7 +154,7 @@ class MemberVerbs:
         name: str | None = None,
         create_draft_run: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.bootstrap.BootstrappedScope:
+    ) -> groundplan.context.runs.bootstrap.BootstrappedScope:
         """Create a scope with yourself as its owner."""
 
     def list(
@@ -317,7 +316,7 @@ class KnowledgeVerbs:
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.entity.WrittenKnowledge:
+    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
         """Create an atom (an area by its paths) or a molecule (a group of atoms)."""
 
     def update(
@@ -337,7 +336,7 @@ class KnowledgeVerbs:
         last_task_id: str | None = None,
         confirm: str = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.entity.WrittenKnowledge:
+    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
         """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
 
     def append_changelog(
@@ -887,8 +886,8 @@ class ContainerVerbs:
         *,
         id: str,
         container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
-        direction: groundplan.work.containers.dependencies.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
-    ) -> groundplan.work.containers.dependencies.Dependencies:
+        direction: groundplan.work.containers.dependencies.list.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
+    ) -> groundplan.work.containers.dependencies.list.Dependencies:
         """Dependencies and dependents of one container."""
 
     def advance(
@@ -953,9 +952,9 @@ class DependencyVerbs:
         from_id: str | None = None,
         to_id: str | None = None,
         container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
-        type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        type: groundplan.work.containers.dependencies.manage.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.dependency.DependencyAnswer:
+    ) -> groundplan.work.containers.dependencies.manage.DependencyAnswer:
         """Make fromId block toId (BLOCKS) or relate to it (RELATES_TO)."""
 
     def delete(
@@ -965,9 +964,9 @@ class DependencyVerbs:
         from_id: str | None = None,
         to_id: str | None = None,
         container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
-        type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        type: groundplan.work.containers.dependencies.manage.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.dependency.DependencyAnswer:
+    ) -> groundplan.work.containers.dependencies.manage.DependencyAnswer:
         """Delete a dependency."""
 
 class SectionVerbs:
@@ -979,7 +978,7 @@ class SectionVerbs:
         include_content: bool = True,
         tags: str | builtins.list[str] = "",
         section_ids: str | builtins.list[str] = "",
-    ) -> groundplan.work.containers.sections.answers.Sections:
+    ) -> groundplan.work.containers.sections.section.Sections:
         """Sections of a container in order; with any of some tags, or by ids."""
 
     def add(
@@ -1033,7 +1032,7 @@ class SectionVerbs:
         entity_id: str,
         ordered_ids: str | builtins.list[str],
         op_id: str | None = None,
-    ) -> groundplan.work.containers.sections.answers.Sections:
+    ) -> groundplan.work.containers.sections.section.Sections:
         """Reorder all sections of a container (orderedIds)."""
 
     def bulk_create(
@@ -1043,7 +1042,7 @@ class SectionVerbs:
         entity_id: str,
         sections: Sequence[NewSection],
         op_id: str | None = None,
-    ) -> groundplan.work.containers.sections.answers.Sections:
+    ) -> groundplan.work.containers.sections.section.Sections:
         """Add several (sections: [{title, content, …}]), all or none."""
 
     def delete(
@@ -1430,6 +1429,7 @@ class PolicyChanges(TypedDict):
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]
+    agents: NotRequired[Literal["viewer", "editor", "owner"]]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]
     profile_min: NotRequired[Literal["light", "standard", "strict"]]

@@ -1,9 +1,21 @@
-"""Errors for the rules that both the code and the table triggers of context enforce."""
+"""Errors for the rules that both the code and the table triggers of context enforce.
+
+The last owner is a rule of the kernel, but its code is one of the contract, where a project is a scope.
+"""
 
 from __future__ import annotations
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.guards import make_error_factory
+from groundplan.kernel.store.guards import ErrorFactory, make_error_factory
+
+
+class LastOwner(RuleViolated):
+    """The change would leave the project without an owner."""
+
+    code = "pciv_scope_members_last_owner_forbidden"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the last owner cannot be removed or given a lower role; add another owner first")
 
 
 class RequiredUnset(RuleViolated):
@@ -36,7 +48,8 @@ class RunBound(RuleViolated):
     code = "run_bound"
 
 
-REFUSALS = {
+REFUSALS: dict[str, ErrorFactory] = {
+    "last_owner": LastOwner,
     "required_unset": make_error_factory(
         RequiredUnset, "a required input is not set; set it, or allow a partial commit"
     ),

@@ -27,7 +27,7 @@ from groundplan.context.schemas import (
 from groundplan.context.stored_rows import load_rows
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.members.principals import find_principal
+from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

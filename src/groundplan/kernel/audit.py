@@ -44,6 +44,4 @@ class Event(Struct, frozen=True):
     decision: str | None = None
 
 
-def changed(field: str, before: Any, after: Any) -> Change:
-    """Return the change of a field from one value to another."""
-    return Change(field, before, after)
+changed = Change  # where an event is recorded: `tx.record(op, subject, changed("role", before, after))`

@@ -146,7 +146,7 @@ def take_page(
 
 
 class DropField(NamedTuple):
-    """Drop a field: `node.state`, or `atoms[].knowledge` row by row, starting with the last row."""
+    """Drop a field: `node.state`, or `rows[].text` row by row, starting with the last row."""
 
     path: str
 

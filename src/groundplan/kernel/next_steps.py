@@ -2,9 +2,8 @@
 
 Slices name operations and know no surface. Each surface has a `Vocabulary` that turns a step into its own syntax:
 
-    Python (the default)   purpose.draft
-    MCP                    toc_version draft
-    command line           groundplan purpose draft --project atlas
+    Python (the default)   project.restore
+    command line           groundplan project restore --project atlas
 """
 
 from __future__ import annotations
@@ -47,5 +46,5 @@ OPERATION_NAMES = OperationNames()
 
 
 def describe(steps: Iterable[NextStep], vocabulary: Vocabulary) -> str:
-    """Return one sentence with the effect of each step: `toc_open shows the keys; toc_version draft begins a draft`."""
+    """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
     return "; ".join(f"{vocabulary.spell(step.operation, step.arguments)} {step.effect}" for step in steps)

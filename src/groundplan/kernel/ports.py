@@ -54,6 +54,3 @@ class Provider(Generic[Request, Answer]):
 
 # Called after a project is created, with its id and a one-sentence summary.
 on_project_created = Hook()
-
-# Creates the first draft of a new project: takes the id of the project, returns the id of the draft.
-begin_first_draft: Provider[str, str] = Provider()

@@ -1,21 +1,30 @@
-"""The answer of operations that write an atom or a molecule."""
+"""What atoms and molecules share: their columns, and the parts that answers drop when they are too long."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from msgspec import Struct
 
-from msgspec import UNSET, Struct, UnsetType
+from groundplan.kernel.budget import DropField
 
-from groundplan.kernel.budget import Trimming
-from groundplan.knowledge.atom import Atom
-from groundplan.knowledge.molecule import Molecule
-from groundplan.knowledge.trimming import drop_parts
+# The parts that an answer drops, the least needed first.
+PARTS = ("changelog", "related_atoms", "related_molecules", "freshness", "knowledge", "paths", "matched_paths")
 
 
-class WrittenKnowledge(Struct):
-    """The written atom or molecule."""
+class EntityRow(Struct):
+    """The shared columns of a stored atom or molecule."""
 
-    trimming: ClassVar[Trimming] = Trimming(*drop_parts("atom", "molecule"))
+    id: str
+    created_by_task_id: str
+    created_at: str
+    created_by: str
+    name: str
+    version: int
+    last_task_id: str
+    updated_at: str
+    updated_by: str
+    knowledge: str
 
-    atom: Atom | UnsetType = UNSET
-    molecule: Molecule | UnsetType = UNSET
+
+def drop_parts(*holders: str) -> tuple[DropField, ...]:
+    """Return rules that drop a part from all holders before they drop the next part from any."""
+    return tuple(DropField(f"{holder}.{part}") for part in PARTS for holder in holders)

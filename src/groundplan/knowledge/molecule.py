@@ -11,7 +11,7 @@ from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine
-from groundplan.knowledge.entity_row import EntityRow
+from groundplan.knowledge.entity import EntityRow
 from groundplan.knowledge.refs import load_names, missing_entity
 from groundplan.knowledge.requests import KnowledgeEntityType, RelatedMolecule
 

@@ -2,8 +2,6 @@
 -- Inside a project a node is known by its number `n`, counted in the order of creation. Keys of numbers lie together on
 -- disk, and a reference that carries the project cannot lead out of it. `id` is the name that callers use.
 
-ALTER TABLE projects ADD COLUMN policies {text} NOT NULL DEFAULT '{}';
-
 -- only: postgres
 -- The elements of a JSON array, under the name that SQLite's json_each gives them.
 CREATE FUNCTION gp_each(elements text) RETURNS TABLE (value text)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import content_hash, normalize_number
 from groundplan.purpose.model import (
@@ -48,9 +48,7 @@ def read_content(tx: Transaction, version_id: str) -> Content:
     The database allows no references to other versions. If somebody bypassed that, a reference to a missing row keeps
     the row id, so that the gate can name it.
     """
-    nodes = tx.all(sql.nodes_of_version, PurposeNode, version_id=version_id)
-    for node in nodes:
-        node.metadata = _decode_metadata(node.metadata)
+    nodes = read_nodes(tx, sql.nodes_of_version, version_id=version_id)
     keys = {node.id: node.key for node in nodes}
     edges = tx.all(sql.edges_of_version, PurposeEdge, version_id=version_id)
     for edge in edges:
@@ -70,6 +68,14 @@ def read_content(tx: Transaction, version_id: str) -> Content:
             _normalize_optional(indicator.target),
         )
     return build_content(nodes, edges, on_nodes + on_edges, indicators)
+
+
+def read_nodes(tx: Transaction, query: Query, **parameters: Any) -> list[PurposeNode]:
+    """Read the nodes that a query returns, with their metadata decoded."""
+    nodes = tx.all(query, PurposeNode, **parameters)
+    for node in nodes:
+        node.metadata = _decode_metadata(node.metadata)
+    return nodes
 
 
 def read_verified_content(tx: Transaction, row: VersionRow) -> Content:

@@ -11,17 +11,22 @@ DAY_CHARS = len("2026-11-15")
 END_OF_DAY = "T23:59:59.999Z"
 
 
+def is_day(text: str) -> bool:
+    """Return whether a text is a calendar day, `2026-11-15`."""
+    try:
+        return date.fromisoformat(text).isoformat() == text  # rejects ISO week dates, which have the same length
+    except ValueError:
+        return False
+
+
 def parse_day(text: str, path: ArgumentPath) -> str:
     """Parse a calendar day, `2026-11-15`.
 
     Raises:
         Invalid: the text is not a calendar day.
     """
-    try:
-        if date.fromisoformat(text).isoformat() == text:  # rejects ISO week dates, which have the same length
-            return text
-    except ValueError:
-        pass
+    if is_day(text):
+        return text
     raise invalid_argument(path, f"must be a date such as 2026-11-15, not {quote_text(text)}", code="invalid_date")
 
 

@@ -37,6 +37,11 @@ class EdgeType(StrEnum):
     DEPENDS_ON = "DEPENDS_ON"
     FEEDBACK = "FEEDBACK"  # leads back in the chain; not causal for any rule
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether the rules about causes and effects apply to edges of this type."""
+        return self is not EdgeType.FEEDBACK
+
 
 class Confidence(StrEnum):
     """The confidence that an edge holds."""
@@ -99,6 +104,11 @@ class EdgeName(NamedTuple):
     target: str
     edge_type: EdgeType
 
+    @property
+    def is_self_edge(self) -> bool:
+        """Whether the edge leads from a node to itself."""
+        return self.source == self.target
+
     def __str__(self) -> str:
         """Return `AC1->OP2`, or `AC1->OP2/CAUSES` if the type is not CONTRIBUTES_TO."""
         suffix = "" if self.edge_type is EdgeType.CONTRIBUTES_TO else f"/{self.edge_type}"
@@ -134,8 +144,7 @@ class PurposeEdge(Struct):
 
     @property
     def is_causal(self) -> bool:
-        """Whether the rules about causes and effects apply to the edge."""
-        return self.edge_type is not EdgeType.FEEDBACK
+        return self.edge_type.is_causal
 
 
 class Assumption(Struct):

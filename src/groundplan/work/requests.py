@@ -15,6 +15,8 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, invali
 
 PROPERTIES_BYTES_MAX = STATE_BYTES_MAX = 32_768
 LINKS_MAX = 50
+TAGS_MAX = 50  # per node
+SECTIONS_MAX = 100  # per node
 RESERVED_PREFIX = "_"  # the first character of properties that only the engine sets
 
 NodeRef = Annotated[str, Meta(min_length=1, max_length=255)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
@@ -11,9 +13,9 @@ from groundplan.context.runs.copy_rows import copy_rows
 from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.text_limits import apply_marker
-from groundplan.kernel.members.bootstrap import SCOPE_ID_LIMITS, AlreadyInitialized, ScopeRef
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import create_owned_project
@@ -23,6 +25,24 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 LATEST = "latest"
+
+SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
+
+ScopeId = Annotated[str, SCOPE_ID_LIMITS]
+# An existing scope may be a project with a longer name.
+ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_scope_id_too_long")]
+
+
+class AlreadyInitialized(NameTaken):
+    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
+
+    code = "pciv_scope_already_initialized"
+
+    def __init__(self, scope_id: str) -> None:
+        super().__init__(
+            f"scope {scope_id!r} already exists; use it if it is yours, or ask an owner to add you",
+            scope_id=scope_id,
+        )
 
 
 class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
@@ -68,9 +88,7 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
     """
     apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
     copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
-    project_id = create_owned_project(tx, request.scope_id, goal=None)
-    if project_id is None:
-        raise AlreadyInitialized(request.scope_id)
+    project_id = create_scope(tx, request.scope_id, goal=None)
     if copied == LATEST:
         raise NoContext(request.scope_id)
     if copied is not None:
@@ -79,9 +97,12 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
     return RunWithRev(to_pciv_run(row, request.scope_id), row.rev)
 
 
-def create_scope_draft(tx: Transaction, project_id: str) -> str:
-    """Create the first draft of a project that this transaction creates, and return its id."""
-    return create_first_draft(tx, project_id, RunOwnership.OWNED).id
+def create_scope(tx: Transaction, scope_id: str, *, goal: str | None) -> str:
+    """Create a scope with the caller as its owner, and return the id of its project."""
+    project_id = create_owned_project(tx, scope_id, goal=goal)
+    if project_id is None:
+        raise AlreadyInitialized(scope_id)
+    return project_id
 
 
 def create_first_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:

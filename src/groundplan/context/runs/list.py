@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.principals import find_principal
+from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

@@ -8,9 +8,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.join import join
-from groundplan.kernel.members.principals import find_principal
-from groundplan.kernel.members.view import GROUP, TOOL, MemberView
+from groundplan.kernel.members.member import GROUP, TOOL, MemberView, find_principal, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import NoDriver, is_postgres
-from groundplan.kernel.store.retry import TryAgain
+from groundplan.kernel.store.store import TryAgain
 from groundplan.kernel.store.tables import Schema
 
 # For errors whose message recommends doctor, or has no fix after the semicolon.

@@ -26,15 +26,6 @@ class Frozen(Conflict):
         super().__init__(problem, **details)
 
 
-class LastOwner(RuleViolated):
-    """The change would leave the project without an owner."""
-
-    code = "pciv_scope_members_last_owner_forbidden"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("the last owner cannot be removed or given a lower role; add another owner first")
-
-
 class RevisionSkipped(Conflict):
     """A revision must increase by exactly one."""
 
@@ -76,7 +67,6 @@ ErrorFactory = Callable[[str], GroundplanError]  # takes the name of the table
 REFUSALS: dict[str, ErrorFactory] = {
     "frozen": lambda table: Frozen(table=table),
     "append_only": lambda table: Frozen(table=table),
-    "last_owner": LastOwner,
     "rev_step": RevisionSkipped,
     "version_step": VersionSkipped,
     "no_parent": ParentMissing,

@@ -68,17 +68,15 @@ class Queries:
     """The statements of one folder as attributes, and its column lists by name."""
 
     def __init__(self, queries: dict[str, Query], columns: dict[str, tuple[str, ...]]) -> None:
-        self._queries = queries
+        vars(self).update(queries)  # plain attributes, because every statement that runs reads one
         self.columns = columns
+        self._queries = tuple(queries.values())
 
     def __getattr__(self, name: str) -> Query:
-        try:
-            return self._queries[name]
-        except KeyError:
-            raise AttributeError(f"no query named {name}") from None
+        raise AttributeError(f"no query named {name}")
 
     def __iter__(self) -> Iterator[Query]:
-        return iter(self._queries.values())
+        return iter(self._queries)
 
 
 def to_json_array(values: Iterable[int | str]) -> str:

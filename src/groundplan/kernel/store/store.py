@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -17,17 +19,20 @@ from typing import Any, TypeVar
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated
+from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.retry import TryAgain, retry
 from groundplan.kernel.store.transaction import Project, Transaction
 
 T = TypeVar("T")
 
 ProjectRef = str | Callable[[Transaction], str]  # an id or a name, or a function that finds it from a request
+
+TRIES_MAX = 8
+PAUSE_S_MAX = 0.05
+RETRY_S_MAX = 30.0  # for all attempts together, because each can wait for a lock
 
 sql = load_queries(__file__)
 
@@ -43,6 +48,10 @@ class ProjectArchived(Conflict):
             next_steps=NextStep("project.restore", "brings it back", {"project": project.name}),
             project=project.id,
         )
+
+
+class TryAgain(Exception):
+    """The attempt failed for a temporary reason and can be repeated."""
 
 
 class Store(ABC):
@@ -179,3 +188,21 @@ def _require_actor(actor: Actor | None) -> Actor:
             "no actor is given; set --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml"
         )
     return actor
+
+
+def retry(attempt: Callable[[], T]) -> T:
+    """Return the answer of the first attempt that succeeds.
+
+    Raises:
+        Unavailable: no attempt succeeded.
+    """
+    give_up_at = time.monotonic() + RETRY_S_MAX
+    for tried in range(TRIES_MAX):
+        try:
+            return attempt()
+        except TryAgain:
+            if time.monotonic() > give_up_at:
+                break
+            # A random pause, so that two conflicting writers do not collide again.
+            time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
+    raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")

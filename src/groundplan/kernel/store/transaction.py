@@ -18,7 +18,6 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.next_steps import NextStep, describe
-from groundplan.kernel.policies import Policies
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
@@ -50,7 +49,7 @@ class Project:
     rev: int
     role: Role
     archived_at: str | None
-    policies: Policies
+    policies: str  # as stored; `groundplan.policies` declares and decodes them
 
 
 class Transaction(ABC):

@@ -17,12 +17,12 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atoms
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
+from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import load_molecules
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
-from groundplan.knowledge.trimming import drop_parts
 
 ATOM_CHARS_MIN = 200  # of a matched atom without the parts that can be dropped
 PATHS_CHARS_MAX = 65_536  # over all paths, because the cost of matching grows with them

@@ -14,11 +14,11 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, build_atoms, load_atom, load_atoms
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
+from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.molecule import Molecule, build_molecules, load_molecule
 from groundplan.knowledge.reading.search import load_page
 from groundplan.knowledge.refs import refuse_other_project, resolve_entity_project
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType, parse_id
-from groundplan.knowledge.trimming import drop_parts
 
 ATOM_CHARS_MIN = 240  # of an atom without the parts that can be dropped: its id, tasks and timestamps
 NO_LIMIT = 2**31

@@ -15,6 +15,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, build_atoms, load_atoms
 from groundplan.knowledge.changelog import latest_entries
+from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.molecule import Molecule, build_molecules, load_molecules
 from groundplan.knowledge.refs import validate_molecule_id
 from groundplan.knowledge.requests import (
@@ -26,7 +27,6 @@ from groundplan.knowledge.requests import (
     Offset,
     refuse_foreign_fields,
 )
-from groundplan.knowledge.trimming import drop_parts
 from groundplan.knowledge.words import parse_query_words
 
 QUERY_WORDS_MAX = 128

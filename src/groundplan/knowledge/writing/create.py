@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Trimming
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
@@ -16,7 +17,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, AtomRow, build_atoms
-from groundplan.knowledge.entity import WrittenKnowledge
+from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import Molecule, MoleculeRow, build_molecules
 from groundplan.knowledge.refs import resolve_task_id, validate_molecule_id
@@ -51,6 +52,15 @@ class CreateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     related_atoms: RelatedAtoms | UnsetType = UNSET
     related_molecules: RelatedMolecules | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
+
+
+class WrittenKnowledge(Struct):
+    """The written atom or molecule."""
+
+    trimming: ClassVar[Trimming] = Trimming(*drop_parts("atom", "molecule"))
+
+    atom: Atom | UnsetType = UNSET
+    molecule: Molecule | UnsetType = UNSET
 
 
 def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:

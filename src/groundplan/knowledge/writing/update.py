@@ -18,7 +18,6 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, AtomRow, build_atoms, load_atom
-from groundplan.knowledge.entity import WrittenKnowledge
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import Molecule, MoleculeRow, build_molecules, load_molecule
 from groundplan.knowledge.refs import (
@@ -45,6 +44,7 @@ from groundplan.knowledge.requests import (
 )
 from groundplan.knowledge.revision import advance_revision
 from groundplan.knowledge.words import build_word_index
+from groundplan.knowledge.writing.create import WrittenKnowledge
 
 R = TypeVar("R", AtomRow, MoleculeRow)
 

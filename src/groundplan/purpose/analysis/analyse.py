@@ -9,8 +9,8 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
+from groundplan.purpose.graph.indexed_graph import find_leading_to, find_reachable_from
 from groundplan.purpose.graph.pathways import pathways
-from groundplan.purpose.graph.reachability import find_leading_to, find_reachable_from
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
@@ -138,7 +138,7 @@ def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption)
     """Trace from the node of the assumption, or the target of its edge. Feedback and missing nodes end the trace."""
     graph = causal.graph
     on = behind = assumption.node
-    if assumption.edge is not None and assumption.edge.edge_type is not EdgeType.FEEDBACK:
+    if assumption.edge is not None and assumption.edge.edge_type.is_causal:
         on, behind = assumption.edge.target, assumption.edge.source
     after = find_reachable_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
     before = find_leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])

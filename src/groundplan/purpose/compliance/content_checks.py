@@ -5,24 +5,30 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, TypeVar
 
-import msgspec
 from msgspec import UNSET
 
-from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, verdict
-from groundplan.purpose.dates import parse_day
-from groundplan.purpose.editing.directions import points_down
+from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.edges import PATH_KEYS_MAX, format_path
+from groundplan.purpose.editing.rules import (
+    TypedEdge,
+    becomes_causal,
+    count_metadata_bytes,
+    fits,
+    is_on_one_item,
+    merge_metadata,
+    names_edge,
+    retype_node,
+)
 from groundplan.purpose.graph.cycles import closed_cycle
-from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, WORD_CHARS_MAX
+from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, Sentence, Title, Word
 from groundplan.purpose.model import Confidence, EdgeName, EdgeType, NodeType, PurposeEdge, PurposeNode, RiskLevel
 
-Word = TypeVar("Word", bound=StrEnum)
+Choice = TypeVar("Choice", bound=StrEnum)
 
 SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
 
@@ -62,7 +68,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         ),
         CheckedItem(
             "Title is given and fits (if CREATE, or if it changes)",
-            _is_line(given.title, TITLE_CHARS_MAX) if is_new or (writes and given.title is not None) else None,
+            fits(given.title, Title) if is_new or (writes and given.title is not None) else None,
             f"a node has a title of 1 to {TITLE_CHARS_MAX} characters on one line",
             "Give a title.",
         ),
@@ -80,7 +86,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         ),
         CheckedItem(
             "Owner is a name (if given)",
-            _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
+            fits(given.owner, Word) if writes and given.owner is not None else None,
             "an owner is a name on one line",
             "Give in owner the name of the responsible person, or omit it.",
         ),
@@ -103,14 +109,15 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     is_ours, is_new = ctx.kind.subject == "edge", ctx.kind is OperationKind.CREATE_EDGE
     is_whole = is_ours and source is not None and target is not None
     edges = ctx.edges()
+    was = edges[0].edge_type if len(edges) == 1 and not is_new else None
     becomes = _resolve_new_type(ctx, edges)
-    name = EdgeName(source.key, target.key, becomes) if becomes and source and target else None
-    was = edges[0] if len(edges) == 1 and not is_new else None
-    is_moved = is_whole and name is not None and (is_new or (was is not None and was.edge_type is not becomes))
-    # An edge that is already causal is not checked again when it gets another causal type.
-    is_new_cause = is_new or (was is not None and was.edge_type is EdgeType.FEEDBACK)
-    is_judged = is_moved and is_new_cause and ctx.is_ordered and becomes is not EdgeType.FEEDBACK
-    cycle = _cycle(ctx, name, was) if is_judged and name is not None and name.source != name.target else None
+    name: EdgeName | None = None  # of the edge after the operation, if it is new or gets another type
+    cause: TypedEdge | None = None  # the same edge, if it must not point down or close a cycle
+    if is_ours and source and target and becomes and was is not becomes:
+        name = EdgeName(source.key, target.key, becomes)
+        if ctx.is_ordered and becomes_causal(was, becomes):
+            cause = TypedEdge(name, source.node_type, target.node_type)
+    cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
     wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _one_of(EdgeType, one) is None]
     checks = [
         CheckedItem(
@@ -121,21 +128,19 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Edge direction is valid (e.g., Activity → Output, Output → Outcome)",
-            not points_down(name.edge_type, source.node_type, target.node_type)
-            if is_judged and name and source and target
-            else None,
+            not cause.points_down if cause else None,
             f"{name} points down the chain ACTIVITY, OUTPUT, OUTCOME, GOAL",
             "Swap source and target, or set edge_type to FEEDBACK.",
         ),
         CheckedItem(
             "No circular dependencies (optional check for DAG enforcement)",
-            cycle is None if is_judged else None,
+            cycle is None if cause else None,
             f"it closes a cycle: {format_path(cycle or [])}",
             "Omit one of these edges, or set its edge_type to FEEDBACK.",
         ),
         CheckedItem(
             "Unique constraint satisfied (source, target, edge_type)",
-            all(edge.name != name for edge in ctx.content.edges) if is_moved else None,
+            all(edge.name != name for edge in ctx.content.edges) if name else None,
             f"edge {name} already exists",
             "Update the existing edge, or choose another edge_type.",
         ),
@@ -159,7 +164,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Mechanism is valid (if given)",
-            _is_sentence(given.mechanism) if is_ours and given.mechanism is not None else None,
+            fits(given.mechanism, Sentence) if is_ours and given.mechanism is not None else None,
             f"a mechanism is a text of 1 to {SENTENCE_BYTES_MAX} bytes",
             "Describe in mechanism how the cause leads to the effect, or omit it.",
         ),
@@ -187,15 +192,14 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed assumption operation."""
     given, found = ctx.proposal, ctx.assumption(ctx.proposal.assumption)
     is_ours, is_new = ctx.kind.subject == "assumption", ctx.kind is OperationKind.ADD_ASSUMPTION
-    is_of_edge = given.source is not None or given.target is not None
+    is_of_edge = names_edge(given.source, given.target)
     edges = ctx.edges()
-    if not is_new:
-        on = None if found is None else found.node or str(found.edge)
-    elif is_of_edge:
-        on = str(edges[0].name) if len(edges) == 1 and given.node is None else None
-    else:
+    on = None
+    if found is not None and not is_new:
+        on = found.node or str(found.edge)
+    elif is_new and is_on_one_item(given.node, given.source, given.target):
         node = ctx.node(given.node)
-        on = None if node is None else node.key
+        on = node.key if node else str(edges[0].name) if len(edges) == 1 else None
     writes = is_ours and ctx.kind is not OperationKind.DELETE_ASSUMPTION
     checks = [
         CheckedItem(
@@ -219,7 +223,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Assumption text is given and fits (if ADD, or if it changes)",
-            _is_sentence(given.assumption_text) if is_new or (writes and given.assumption_text is not None) else None,
+            fits(given.assumption_text, Sentence) if is_new or (writes and given.assumption_text is not None) else None,
             f"an assumption has a text of 1 to {SENTENCE_BYTES_MAX} bytes",
             "Describe in assumption_text what must hold.",
         ),
@@ -231,13 +235,13 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Review date is a date (if given)",
-            _is_day(given.review_by) if writes and given.review_by is not None else None,
+            is_day(given.review_by) if writes and given.review_by is not None else None,
             f"review_by {quote_text(given.review_by or '')} is not a date",
             "Set review_by to a date such as 2026-11-15, or omit it.",
         ),
         CheckedItem(
             "Owner is a name (if given)",
-            _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
+            fits(given.owner, Word) if writes and given.owner is not None else None,
             "an owner is a name on one line",
             "Give in owner the name of the responsible person, or omit it.",
         ),
@@ -259,7 +263,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     return SectionResult(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
 
 
-def _one_of(words: type[Word], text: str | None) -> Word | None:
+def _one_of(words: type[Choice], text: str | None) -> Choice | None:
     return next((word for word in words if word.value == text), None)
 
 
@@ -275,44 +279,25 @@ def _describe_missing(ctx: ProposalContext, thing: str, ref: str | None) -> str:
     return f"{ctx.version_name} has no {thing} {quote_text(ref)}" if ref else f"the {thing} is not given"
 
 
-def _is_line(text: str | None, chars_max: int) -> bool:
-    try:
-        return bool(apply_marker(NormalizedName(chars_max), text or "", ()))
-    except Invalid:
-        return False
-
-
-def _is_sentence(text: str | None) -> bool:
-    return bool((text or "").strip()) and len((text or "").encode()) <= SENTENCE_BYTES_MAX
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return bool(parse_day(text, ("review_by",)))
-    except Invalid:
-        return False
-
-
 def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bool:
     """Return whether metadata can be stored, merged with that of the node. A new node may have none."""
     if not isinstance(metadata, dict):
         return metadata is None and is_new
-    merged = {**(node.metadata if node else {}), **metadata}
-    kept = {name: value for name, value in merged.items() if value is not None}
-    return len(msgspec.json.encode(kept)) <= TEXT_BYTES_MAX
+    merged = merge_metadata(node.metadata if node else {}, metadata)
+    return count_metadata_bytes(merged) <= TEXT_BYTES_MAX
 
 
 def _find_downward_edges(ctx: ProposalContext, node: PurposeNode | None, node_type: NodeType | None) -> list[str]:
     """Return the edges that point down if the node gets another type."""
     if node is None or node_type is None or not ctx.is_ordered:
         return []
-    types = {key: one.node_type for key, one in ctx.content.nodes.items()} | {node.key: node_type}
-    return [
-        str(edge.name)
+    nodes = ctx.content.nodes
+    edges = (
+        TypedEdge(edge.name, nodes[edge.source].node_type, nodes[edge.target].node_type)
         for edge in ctx.content.edges
         if node.key in (edge.source, edge.target)
-        and points_down(edge.edge_type, types[edge.source], types[edge.target])
-    ]
+    )
+    return [str(edge.name) for edge in retype_node(edges, node.key, node_type) if edge.points_down]
 
 
 def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeType | None:
@@ -325,10 +310,8 @@ def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeTyp
     return _one_of(EdgeType, given.new_edge_type or edges[0].edge_type)
 
 
-def _cycle(ctx: ProposalContext, name: EdgeName, was: PurposeEdge | None) -> list[str] | None:
-    """Return the cycle that the edge closes. An edge that was causal before closes no new cycle."""
-    if was is not None and was.is_causal:
-        return None
+def _find_cycle(ctx: ProposalContext, name: EdgeName) -> list[str] | None:
+    """Return the cycle that a new causal edge closes."""
     added = (name.source, name.target)
     return closed_cycle([*((edge.source, edge.target) for edge in ctx.content.causal_edges), added], [added])
 

@@ -10,7 +10,8 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
 from groundplan.purpose.content import read_verified_content
-from groundplan.purpose.model import Assumption, Content, Profile, PurposeEdge, PurposeNode, build_content
+from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.model import Assumption, Content, PurposeEdge, PurposeNode, build_content
 from groundplan.purpose.version import VersionRow, latest_published, read_versions, resolve_version
 
 
@@ -35,7 +36,7 @@ class ProposalContext(NamedTuple):
     @property
     def is_ordered(self) -> bool:
         """Whether edges must not point down or close a cycle."""
-        return self.row is not None and self.row.profile is not Profile.LIGHT
+        return self.row is not None and is_ordered(self.row.profile)
 
     @property
     def version_name(self) -> str:
@@ -80,12 +81,9 @@ class ProposalContext(NamedTuple):
         source, target = self.node(self.proposal.source), self.node(self.proposal.target)
         if source is None or target is None:
             return []
-        wanted = self.proposal.edge_type
-        return [
-            edge
-            for edge in self.content.edges
-            if (edge.source, edge.target) == (source.key, target.key) and wanted in (None, edge.edge_type)
-        ]
+        between = [edge for edge in self.content.edges if (edge.source, edge.target) == (source.key, target.key)]
+        meant = match_edge_types((edge.edge_type for edge in between), self.proposal.edge_type)
+        return [edge for edge in between if edge.edge_type in meant]
 
 
 def seen(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:

@@ -10,6 +10,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
+from groundplan.policies import get_policies
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures, verdict
@@ -126,7 +127,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
         "draft_count": len(drafts),
         "versions": numbers,
         "next_number": len(numbers) + 1,
-        "publish_gates": ctx.project.policies.publish_gates,
+        "publish_gates": get_policies(tx).publish_gates,
         "published_at": tx.now if is_publish and ctx.is_draft else None,
         "gates": [
             {
@@ -171,7 +172,7 @@ def _gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateR
         run_gate(gate, ctx.content, observations, profile=row.profile, outside=outside, today=today).describe(
             tx.preferences.vocabulary
         )
-        for gate in gates_to_publish(ctx.project.policies)
+        for gate in gates_to_publish(get_policies(tx))
     ]
 
 

@@ -11,8 +11,17 @@ from groundplan.kernel.wording import ArgumentPath, invalid_argument
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.operations import AddAssumption, RemoveAssumption, UpdateAssumption
-from groundplan.purpose.editing.rows import AssumptionRow, additions, differences, given_fields, removals
+from groundplan.purpose.editing.rows import (
+    ASSUMPTION_COLUMNS,
+    AssumptionRow,
+    additions,
+    differences,
+    given_fields,
+    removals,
+)
+from groundplan.purpose.editing.rules import is_on_one_item, names_edge
 from groundplan.purpose.events import Op
+from groundplan.purpose.model import EdgeType
 
 sql = load_queries(__file__)
 
@@ -25,35 +34,40 @@ def add_assumption(draft: DraftState, op: AddAssumption, key: str, place: int) -
         NotFound: the draft has no such node or edge.
     """
     path: ArgumentPath = ("operations", place)
-    is_on_node = op.node is not None
-    if is_on_node == (op.source is not None) or (op.source is None) != (op.target is None):
-        raise invalid_argument(path, "must be on one node or one edge: give either node, or source and target")
-    if is_on_node and op.edge_type is not None:
-        raise invalid_argument((*path, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
+    refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
+    node_id = edge_id = None
     if op.node is not None:
         node = draft.node(op.node, (*path, "node"))
-        on_id, name = node.id, node.key
+        node_id, name = node.id, node.key
     else:
         edge = draft.edge(str(op.source), str(op.target), op.edge_type, path)
-        on_id, name = edge.id, str(draft.edge_name(edge))
-    row = AssumptionRow(
-        new_uuid(),
-        key,
-        on_id,
-        op.assumption_text,
-        op.risk_level,
-        op.owner,
-        None if op.review_by is None else parse_day(op.review_by, (*path, "review_by")),
-        is_on_node,
-    )
-    draft.add(sql.add_assumption if is_on_node else sql.add_edge_assumption, row)
+        edge_id, name = edge.id, str(draft.edge_name(edge))
+    given = given_fields(op, ASSUMPTION_COLUMNS)
+    if op.review_by is not None:
+        given["review_by"] = parse_day(op.review_by, (*path, "review_by"))
+    row = AssumptionRow(new_uuid(), key, node_id, None, **given, edge_id=edge_id)
+    draft.add(sql.add_assumption if row.is_on_node else sql.add_edge_assumption, row)
     draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *additions(row))
     draft.register_assumption(row, op.ref, place)
 
 
+def refuse_unclear_place(
+    node: str | None, source: str | None, target: str | None, edge_type: EdgeType | None, path: ArgumentPath
+) -> None:
+    """Reject an assumption that is not on exactly one node or edge.
+
+    Raises:
+        Invalid: it names both or neither, or gives an edge type although it is on a node.
+    """
+    if not is_on_one_item(node, source, target):
+        raise invalid_argument(path, "must be on one node or one edge: give either node, or source and target")
+    if edge_type is not None and not names_edge(source, target):
+        raise invalid_argument((*path, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
+
+
 def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPath) -> None:
     before = draft.assumption(op.assumption, (*path, "assumption"))
-    given = given_fields(op, AssumptionRow)
+    given = given_fields(op, ASSUMPTION_COLUMNS)
     review_by = given.get("review_by")
     if review_by is not None and review_by != before.review_by:
         given["review_by"] = parse_day(review_by, (*path, "review_by"))

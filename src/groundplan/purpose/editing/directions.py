@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
-from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
+from groundplan.purpose.editing.rules import TypedEdge
 
 
 class InvalidDirection(RuleViolated):
@@ -12,7 +12,8 @@ class InvalidDirection(RuleViolated):
 
     code = "invalid_direction"
 
-    def __init__(self, name: EdgeName, source_type: NodeType, target_type: NodeType, path: ArgumentPath) -> None:
+    def __init__(self, edge: TypedEdge, path: ArgumentPath) -> None:
+        name, source_type, target_type = edge
         super().__init__(
             f"{format_argument_path(path)}: {name.source} is {source_type} and {name.target} is {target_type}, "
             f"so {name} points "
@@ -25,12 +26,7 @@ class InvalidDirection(RuleViolated):
         )
 
 
-def points_down(edge_type: EdgeType, source_type: NodeType, target_type: NodeType) -> bool:
-    """Return whether a causal edge points from an effect to its cause."""
-    return edge_type is not EdgeType.FEEDBACK and LEVELS[source_type] > LEVELS[target_type]
-
-
-def refuse_downward(name: EdgeName, source_type: NodeType, target_type: NodeType, *, path: ArgumentPath) -> None:
+def refuse_downward(edge: TypedEdge, path: ArgumentPath) -> None:
     """Raise InvalidDirection if the edge points down the chain."""
-    if points_down(name.edge_type, source_type, target_type):
-        raise InvalidDirection(name, source_type, target_type, path)
+    if edge.points_down:
+        raise InvalidDirection(edge, path)

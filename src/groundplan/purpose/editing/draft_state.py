@@ -17,13 +17,15 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
-from groundplan.purpose.editing.rows import AssumptionRow, IndicatorRow, PurposeEdgeRow, PurposeNodeRow, Row
-from groundplan.purpose.model import EdgeName, EdgeType, Profile
+from groundplan.purpose.content import read_nodes
+from groundplan.purpose.editing.rows import AssumptionRow, IndicatorRow, PurposeEdgeRow, Row, encode_columns
+from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.model import EdgeName, EdgeType, PurposeNode
 from groundplan.purpose.version import VersionRow
 
 sql = load_queries(__file__)
 
-R = TypeVar("R", PurposeNodeRow, PurposeEdgeRow, AssumptionRow, IndicatorRow)
+R = TypeVar("R", PurposeNode, PurposeEdgeRow, AssumptionRow, IndicatorRow)
 
 
 class PublishedImmutable(Conflict):
@@ -69,13 +71,14 @@ class DraftState:
         self.tx = tx
         self.version = version
         self._show = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
-        self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must not point down or close a cycle
+        self.is_ordered = is_ordered(version.profile)
         self.refs: dict[str, str] = {}
         self.later = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
         # Causal edges that the batch added, as (source key, target key).
         self.new_causal_edges: list[tuple[str, str]] = []
-        self.nodes = self._rows(PurposeNodeRow, sql.nodes_by_ref, refs=_list_spellings(batch_refs.nodes))
+        nodes = read_nodes(tx, sql.nodes_by_ref, version_id=version.id, refs=_list_spellings(batch_refs.nodes))
+        self.nodes = {node.id: node for node in nodes}
         edges = self._rows(PurposeEdgeRow, sql.edges_between, node_ids=to_json_array(self.nodes)) if self.nodes else {}
         self.edges: dict[tuple[str, str], dict[EdgeType, PurposeEdgeRow]] = {}  # by end ids, then by type
         for row in edges.values():
@@ -96,13 +99,13 @@ class DraftState:
 
     def add(self, query: Query, row: Row) -> None:
         """Insert a row into this draft."""
-        self.tx.store(query, row, project_id=self.tx.project.id, version_id=self.version.id)
+        self.tx.run(query, project_id=self.tx.project.id, version_id=self.version.id, **encode_columns(row))
 
     def change(self, query: Query, row: Row) -> None:
         """Update a row of this draft."""
-        self.tx.store(query, row, version_id=self.version.id)
+        self.tx.run(query, version_id=self.version.id, **encode_columns(row))
 
-    def node(self, ref: str, path: ArgumentPath) -> PurposeNodeRow:
+    def node(self, ref: str, path: ArgumentPath) -> PurposeNode:
         """Return a node by key, row id or ref.
 
         Raises:
@@ -128,23 +131,27 @@ class DraftState:
         """
         cause, effect = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
-        if edge_type is None and len(several) > 1:
+        meant = match_edge_types(several, edge_type)
+        if len(meant) > 1:
             raise invalid_argument(
                 (*path, "edge_type"),
                 f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
                 allowed=sorted(several),
             )
-        found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
-        if found is None:
+        if not meant:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
             raise NotFound("edge", str(name), next_steps=self._show, field=format_argument_path(path))
-        return found
+        return several[meant[0]]
+
+    def has_edge(self, name: EdgeName) -> bool:
+        """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""
+        return name.edge_type in self.edges.get((self._by_key[name.source], self._by_key[name.target]), {})
 
     def edge_name(self, row: PurposeEdgeRow) -> EdgeName:
         """Return the name of an edge. Its ends must be among the nodes that the batch names."""
         return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
 
-    def register_node(self, row: PurposeNodeRow, ref: str | None, index: int) -> None:
+    def register_node(self, row: PurposeNode, ref: str | None, index: int) -> None:
         self.nodes[row.id] = row
         self._add_created(row.key, row.id, "node", ref, index)
 

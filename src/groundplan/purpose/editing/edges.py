@@ -12,7 +12,8 @@ from groundplan.purpose.editing.directions import refuse_downward
 from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.nodes import remove_edge_row
 from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
-from groundplan.purpose.editing.rows import PurposeEdgeRow, PurposeNodeRow, additions, differences, given_fields
+from groundplan.purpose.editing.rows import EDGE_COLUMNS, PurposeEdgeRow, additions, differences, given_fields
+from groundplan.purpose.editing.rules import TypedEdge, becomes_causal
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeName, EdgeType
 
@@ -67,8 +68,8 @@ class DependencyCycle(RuleViolated):
         )
 
 
-def add_edge(draft: DraftState, op: AddEdge, place: int) -> None:
-    """Add an edge.
+def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> None:
+    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors.
 
     Raises:
         NotFound: the source or target is not in the draft.
@@ -76,15 +77,15 @@ def add_edge(draft: DraftState, op: AddEdge, place: int) -> None:
         DuplicateEdge: the edge already exists.
         InvalidDirection: the edge points down the chain.
     """
-    path: ArgumentPath = ("operations", place)
     source, target = draft.node(op.source, (*path, "source")), draft.node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
-    if source.id == target.id:
+    if name.is_self_edge:
         raise SelfEdge(source.key, path)
-    _check_edge(draft, name, source, target, path)
-    row = PurposeEdgeRow(new_uuid(), source.id, target.id, name.edge_type, op.mechanism, op.confidence)
+    _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
+    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
+    row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
     draft.add(sql.add_edge, row)
-    draft.register_edge(row, op.ref, place)
+    draft.register_edge(row, op.ref, index)
     draft.tx.record(Op.EDGE_ADDED, str(name), *additions(row))
 
 
@@ -92,16 +93,15 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
     """Change the type, mechanism or confidence of an edge."""
     before = draft.edge(op.source, op.target, op.edge_type, path)
     name = draft.edge_name(before)
-    given = given_fields(op, PurposeEdgeRow) | {"edge_type": op.new_edge_type or before.edge_type}
+    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
         return
     if after.edge_type is not before.edge_type:
         source, target = draft.nodes[before.source_node_id], draft.nodes[before.target_node_id]
-        is_new_cause = name.edge_type is EdgeType.FEEDBACK
-        renamed = name._replace(edge_type=after.edge_type)
-        _check_edge(draft, renamed, source, target, (*path, "new_edge_type"), is_new_cause=is_new_cause)
+        edge = TypedEdge(name._replace(edge_type=after.edge_type), source.node_type, target.node_type)
+        _check_edge(draft, before.edge_type, edge, (*path, "new_edge_type"))
     draft.change(sql.change_edge, after)
     draft.tx.record(Op.EDGE_CHANGED, str(name), *changes)
     draft.drop_edge(before)
@@ -131,20 +131,13 @@ def refuse_cycles(draft: DraftState) -> None:
         raise DependencyCycle(cycle)
 
 
-def _check_edge(
-    draft: DraftState,
-    name: EdgeName,
-    source: PurposeNodeRow,
-    target: PurposeNodeRow,
-    path: ArgumentPath,
-    *,
-    is_new_cause: bool = True,
-) -> None:
-    """Raise DuplicateEdge or InvalidDirection if the edge is not allowed."""
-    if name.edge_type in draft.edges.get((source.id, target.id), {}):
+def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, path: ArgumentPath) -> None:
+    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed that is new or had the type `before`."""
+    name = edge.name
+    if draft.has_edge(name):
         raise DuplicateEdge(name, path)
-    if not is_new_cause or name.edge_type is EdgeType.FEEDBACK:
-        return  # an existing edge may have been imported; the gate reports what is wrong with it
+    if not becomes_causal(before, name.edge_type):
+        return
     if draft.is_ordered:
-        refuse_downward(name, source.node_type, target.node_type, path=path)
+        refuse_downward(edge, path)
     draft.new_causal_edges.append((name.source, name.target))

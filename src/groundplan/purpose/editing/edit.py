@@ -102,7 +102,7 @@ def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], index: int) -
         case RemoveNode():
             nodes.remove_node(draft, op, path)
         case AddEdge():
-            edges.add_edge(draft, op, index)
+            edges.add_edge(draft, op, index, path)
         case UpdateEdge():
             edges.update_edge(draft, op, path)
         case RemoveEdge():

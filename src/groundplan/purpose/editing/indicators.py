@@ -12,7 +12,14 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath
 from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.operations import AddIndicator, RemoveIndicator, UpdateIndicator
-from groundplan.purpose.editing.rows import IndicatorRow, additions, differences, given_fields, removals
+from groundplan.purpose.editing.rows import (
+    INDICATOR_COLUMNS,
+    IndicatorRow,
+    additions,
+    differences,
+    given_fields,
+    removals,
+)
 from groundplan.purpose.events import Op
 
 sql = load_queries(__file__)
@@ -50,5 +57,5 @@ def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -
 
 def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
     """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
-    given = given_fields(op, IndicatorRow)
+    given = given_fields(op, INDICATOR_COLUMNS)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}

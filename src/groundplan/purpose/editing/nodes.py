@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -17,33 +16,27 @@ from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.indicators import remove_indicator_row
 from groundplan.purpose.editing.operations import AddNode, RemoveNode, UpdateNode
 from groundplan.purpose.editing.rows import (
+    NODE_COLUMNS,
     IndicatorRow,
     NamedEdge,
     PurposeEdgeRow,
-    PurposeNodeRow,
     additions,
     differences,
     given_fields,
     removals,
 )
+from groundplan.purpose.editing.rules import TypedEdge, count_metadata_bytes, merge_metadata, retype_node
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.model import EdgeName
+from groundplan.purpose.model import EdgeName, PurposeNode
 
 sql = load_queries(__file__)
 
 
 def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
-    row = PurposeNodeRow(
-        new_uuid(),
-        key,
-        op.node_type,
-        op.title,
-        op.description,
-        op.narrative,
-        op.owner,
-        encode_metadata(_drop_nulls(op.metadata or {}), ("operations", place, "metadata")),
-    )
+    metadata = merge_metadata({}, op.metadata or {})
+    refuse_long_metadata(metadata, ("operations", place, "metadata"))
+    row = PurposeNode(new_uuid(), key, **given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
     draft.add(sql.add_node, row)
     draft.tx.record(Op.NODE_ADDED, key, *additions(row))
     draft.register_node(row, op.ref, place)
@@ -56,10 +49,10 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
         InvalidDirection: the new type makes an edge point down the chain.
     """
     before = draft.node(op.node, (*path, "node"))
-    given = given_fields(op, PurposeNodeRow)
+    given = given_fields(op, NODE_COLUMNS)
     if op.metadata is not UNSET:
-        merged = {**msgspec.json.decode(before.metadata), **op.metadata}
-        given["metadata"] = encode_metadata(_drop_nulls(merged), (*path, "metadata"))
+        given["metadata"] = merge_metadata(before.metadata, op.metadata)
+        refuse_long_metadata(given["metadata"], (*path, "metadata"))
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
@@ -93,31 +86,25 @@ def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> N
     draft.drop_edge(row)
 
 
-def _edges_at(draft: DraftState, node: PurposeNodeRow) -> list[NamedEdge]:
+def _edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
     """Return the edges that begin or end at a node."""
     return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
 
 
-def _refuse_downward_edges(draft: DraftState, node: PurposeNodeRow, path: ArgumentPath) -> None:
+def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
     """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
-    for edge in _edges_at(draft, node):
-        source = node.node_type if edge.source_node_id == node.id else edge.source_type
-        target = node.node_type if edge.target_node_id == node.id else edge.target_type
-        refuse_downward(edge.name, source, target, path=(*path, "node_type"))
+    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _edges_at(draft, node))
+    for edge in retype_node(edges, node.key, node.node_type):
+        refuse_downward(edge, (*path, "node_type"))
 
 
-def encode_metadata(metadata: dict[str, Any], path: ArgumentPath) -> str:
-    """Encode metadata as JSON for storage.
+def refuse_long_metadata(metadata: dict[str, Any], path: ArgumentPath) -> None:
+    """Reject metadata that is too long to be stored.
 
     Raises:
-        Invalid: the JSON is too large.
+        Invalid: the JSON is too long.
     """
-    text = msgspec.json.encode(metadata)
-    if len(text) > TEXT_BYTES_MAX:
-        sentence = f"has {len(text)} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
-        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=len(text))
-    return text.decode()
-
-
-def _drop_nulls(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in metadata.items() if value is not None}
+    size = count_metadata_bytes(metadata)
+    if size > TEXT_BYTES_MAX:
+        sentence = f"has {size} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=size)

@@ -4,6 +4,7 @@
 -- Increment the revision of a draft, and return it.
 UPDATE toc_versions
    SET rev = rev + 1,
+       sole_writer = CASE WHEN sole_writer = :actor_id THEN sole_writer END,
        updated_at = :now
  WHERE tenant_id = :tenant_id
    AND id = :version_id
@@ -25,7 +26,7 @@ SELECT id, key, {node}
 
 -- name: edges_between
 -- Return the edges between these nodes.
-SELECT id, source_node_id, target_node_id, {edge}
+SELECT id, source_node_id AS source, target_node_id AS target, {edge}
   FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -34,8 +35,8 @@ SELECT id, source_node_id, target_node_id, {edge}
 
 -- name: edges_at_node
 -- Return the edges that begin or end at a node, with the keys and types of both ends.
-SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.node_type AS source_type,
-       t.key AS target, t.node_type AS target_type
+SELECT e.id, e.source_node_id AS source, e.target_node_id AS target, {e.edge}, s.key AS source_key,
+       s.node_type AS source_type, t.key AS target_key, t.node_type AS target_type
   FROM toc_edges AS e
   JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
   JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
@@ -43,8 +44,8 @@ SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.no
    AND e.toc_version_id = :version_id
    AND e.source_node_id = :node_id
  UNION ALL
-SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.node_type AS source_type,
-       t.key AS target, t.node_type AS target_type
+SELECT e.id, e.source_node_id AS source, e.target_node_id AS target, {e.edge}, s.key AS source_key,
+       s.node_type AS source_type, t.key AS target_key, t.node_type AS target_type
   FROM toc_edges AS e
   JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
   JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
@@ -123,7 +124,7 @@ DELETE FROM toc_edges
 
 -- name: assumptions_on_node
 -- Return the assumptions on a node.
-SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
+SELECT id, key, node_id AS node, NULL AS edge, {assumption}, NULL AS edge_id
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -131,21 +132,21 @@ SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
 
 -- name: assumptions_on_edge
 -- Return the assumptions on an edge.
-SELECT id, key, edge_id AS on_id, {assumption}, 0 AS is_on_node
+SELECT id, key, NULL AS node, NULL AS edge, {assumption}, edge_id
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND edge_id = :on_id;
 
 -- name: assumptions_by_ref
--- Return the assumptions with these keys or row ids, and whether each is on a node or on an edge.
-SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
+-- Return the assumptions with these keys or row ids, on nodes and on edges.
+SELECT id, key, node_id AS node, NULL AS edge, {assumption}, NULL AS edge_id
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)))
  UNION ALL
-SELECT id, key, edge_id, {assumption}, 0
+SELECT id, key, NULL, NULL, {assumption}, edge_id
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -193,7 +194,7 @@ DELETE FROM toc_edge_assumptions
 
 -- name: indicators_on_node
 -- Return the indicators of a node.
-SELECT id, key, node_id, {indicator}
+SELECT id, key, node_id AS node, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -201,7 +202,7 @@ SELECT id, key, node_id, {indicator}
 
 -- name: indicators_by_ref
 -- Return the indicators with these keys or row ids.
-SELECT id, key, node_id, {indicator}
+SELECT id, key, node_id AS node, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id

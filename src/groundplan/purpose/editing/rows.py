@@ -1,115 +1,108 @@
-"""The rows of a draft as stored, and the changes recorded for them in the history."""
+"""The rows of a draft, and the changes recorded for them in the history.
+
+A row is an item of the model that refers to others by row id instead of by key. The columns that hold its content are
+the lists in `queries.sql`, and have the names of its fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.purpose.model import Confidence, EdgeName, EdgeType, IndicatorDirection, NodeType, RiskLevel
+from groundplan.kernel.store.queries import load_queries
+from groundplan.purpose.model import Assumption, EdgeName, Indicator, NodeType, PurposeEdge, PurposeNode
+
+_LISTS = load_queries(__file__).columns
+NODE_COLUMNS, EDGE_COLUMNS = _LISTS["node"], _LISTS["edge"]
+ASSUMPTION_COLUMNS, INDICATOR_COLUMNS = _LISTS["assumption"], _LISTS["indicator"]
 
 
-class PurposeNodeRow(Struct, frozen=True):
-    """A node. Its metadata is JSON text."""
+class PurposeEdgeRow(PurposeEdge):
+    """An edge whose source and target are row ids. `DraftState.edge_name` returns its name with keys."""
 
-    id: str
-    key: str
-    node_type: NodeType
-    title: str
-    description: str | None
-    narrative: str | None
-    owner: str | None
-    metadata: str
+    @property
+    def source_node_id(self) -> str:
+        return self.source
 
-
-class PurposeEdgeRow(Struct, frozen=True):
-    """An edge between two node rows."""
-
-    id: str
-    source_node_id: str
-    target_node_id: str
-    edge_type: EdgeType
-    mechanism: str | None
-    confidence: Confidence | None
+    @property
+    def target_node_id(self) -> str:
+        return self.target
 
 
-class NamedEdge(PurposeEdgeRow, frozen=True):
+class NamedEdge(PurposeEdgeRow):
     """An edge with the keys and types of its ends."""
 
-    source: str
-    source_type: NodeType
-    target: str
-    target_type: NodeType
+    source_key: str = ""  # every query for this class selects this and the next three
+    source_type: NodeType = NodeType.ACTIVITY
+    target_key: str = ""
+    target_type: NodeType = NodeType.ACTIVITY
 
     @property
     def name(self) -> EdgeName:
-        return EdgeName(self.source, self.target, self.edge_type)
+        return EdgeName(self.source_key, self.target_key, self.edge_type)
 
 
-class AssumptionRow(Struct, frozen=True):
-    """An assumption on a node row or an edge row."""
+class AssumptionRow(Assumption):
+    """An assumption on a node or an edge, by row id: either `node` or `edge_id` is set."""
 
-    id: str
-    key: str
-    on_id: str
-    assumption_text: str
-    risk_level: RiskLevel | None
-    owner: str | None
-    review_by: str | None
-    is_on_node: bool
+    edge_id: str | None = None
 
+    @property
+    def is_on_node(self) -> bool:
+        return self.edge_id is None
 
-class IndicatorRow(Struct, frozen=True):
-    """An indicator of a node."""
-
-    id: str
-    key: str
-    node_id: str
-    name: str
-    unit: str | None
-    direction: IndicatorDirection | None
-    baseline: float | None
-    baseline_verified: bool | None
-    target: float | None
-    method: str | None
-    frequency: str | None
-    owner: str | None
+    @property
+    def on_id(self) -> str | None:
+        return self.node if self.is_on_node else self.edge_id
 
 
-Row = PurposeNodeRow | PurposeEdgeRow | AssumptionRow | IndicatorRow
+class IndicatorRow(Indicator):
+    """An indicator whose node is a row id."""
 
-# The fields recorded in the history, for rows where that is not every field.
-_RECORDED_FIELDS: dict[type[Struct], tuple[str, ...]] = {
-    NamedEdge: PurposeEdgeRow.__struct_fields__,
-    AssumptionRow: AssumptionRow.__struct_fields__[:-1],  # the recorded name shows whether it is on a node
+    @property
+    def node_id(self) -> str:
+        return self.node
+
+
+Row = PurposeNode | PurposeEdgeRow | AssumptionRow | IndicatorRow
+
+_EDGE_ROW_COLUMNS = ("id", "source_node_id", "target_node_id", *EDGE_COLUMNS)
+_ROW_COLUMNS: dict[type[Struct], tuple[str, ...]] = {
+    PurposeNode: ("id", "key", *NODE_COLUMNS),
+    PurposeEdgeRow: _EDGE_ROW_COLUMNS,
+    NamedEdge: _EDGE_ROW_COLUMNS,
+    AssumptionRow: ("id", "key", "on_id", *ASSUMPTION_COLUMNS),
+    IndicatorRow: ("id", "key", "node_id", *INDICATOR_COLUMNS),
 }
 
 
-def given_fields(op: Struct, shape: type[Struct]) -> dict[str, Any]:
-    """Return the fields of a row that an operation sets."""
-    return {name: value for name in shape.__struct_fields__ if (value := getattr(op, name, UNSET)) is not UNSET}
+def encode_columns(row: Row) -> dict[str, Any]:
+    """Return the columns of a row as they are stored and recorded. Metadata is JSON text."""
+    columns = {name: getattr(row, name) for name in _ROW_COLUMNS[type(row)]}
+    if isinstance(row, PurposeNode):
+        columns["metadata"] = msgspec.json.encode(row.metadata).decode()
+    return columns
+
+
+def given_fields(op: Struct, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return the columns that an operation sets."""
+    return {name: value for name in columns if (value := getattr(op, name, UNSET)) is not UNSET}
 
 
 def additions(row: Row) -> list[Change]:
     """Return the changes that record a new row."""
-    return [changed(name, None, value) for name, value in _values(row)]
+    return [changed(name, None, value) for name, value in encode_columns(row).items() if value is not None]
 
 
 def removals(row: Row) -> list[Change]:
     """Return the changes that record a removed row."""
-    return [changed(name, value, None) for name, value in _values(row)]
+    return [changed(name, value, None) for name, value in encode_columns(row).items() if value is not None]
 
 
 def differences(before: Row, after: Row) -> list[Change]:
     """Return the changes between two states of a row."""
-    pairs = ((name, getattr(before, name), getattr(after, name)) for name in before.__struct_fields__)
-    return [changed(name, old, new) for name, old, new in pairs if old != new]
-
-
-def _values(row: Row) -> Iterator[tuple[str, Any]]:
-    for name in _RECORDED_FIELDS.get(type(row), row.__struct_fields__):
-        value = getattr(row, name)
-        if value is not None:
-            yield name, value
+    was = encode_columns(before)
+    return [changed(name, was[name], value) for name, value in encode_columns(after).items() if was[name] != value]

@@ -22,11 +22,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import day_of, parse_day
-from groundplan.purpose.editing.assumptions import add_assumption
+from groundplan.purpose.editing.assumptions import add_assumption, refuse_unclear_place
 from groundplan.purpose.editing.draft_state import BatchRefs, DraftState
-from groundplan.purpose.editing.edges import DuplicateEdge, SelfEdge, add_edge
+from groundplan.purpose.editing.edges import add_edge
 from groundplan.purpose.editing.indicators import add_indicator
-from groundplan.purpose.editing.nodes import add_node, encode_metadata
+from groundplan.purpose.editing.nodes import add_node, refuse_long_metadata
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
 from groundplan.purpose.exchange.export import waivers_about
 from groundplan.purpose.exchange.formats.document import AssumptionWritten, TheoryDocument, WaiverWritten
@@ -136,7 +136,7 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
 
     for index, one in enumerate(document.nodes):
         at: ArgumentPath = ("document", "nodes", index)
-        encode_metadata(one.metadata or {}, (*at, "metadata"))
+        refuse_long_metadata(one.metadata or {}, (*at, "metadata"))
         # An imported node may lack a title; the gate reports it.
         title = apply_marker(_TITLE, one.title, (*at, "title")) if one.title.strip() else ""
         op = AddNode(one.node_type, title, None, one.description, one.narrative, one.owner, one.metadata)
@@ -145,13 +145,9 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
     for index, edge in enumerate(document.edges):
         at = ("document", "edges", index)
         source, target = node(edge.source, (*at, "source")), node(edge.target, (*at, "target"))
-        name = EdgeName(source, target, edge.edge_type)
-        if source == target:
-            raise SelfEdge(source, at)
-        if name in names:
-            raise DuplicateEdge(name, at)
-        names.add(name)
-        add_edge(draft, AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence), index)
+        cause = AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence)
+        add_edge(draft, cause, index, at)
+        names.add(EdgeName(source, target, edge.edge_type))
     for index, assumption in enumerate(document.assumptions):
         at = ("document", "assumptions", index)
         op_ = _assumption(assumption, node, names, at)
@@ -171,10 +167,7 @@ def _assumption(
         Invalid: it is on both a node and an edge, or on neither, or its date is invalid.
         NotFound: the document has no such node or edge.
     """
-    if (one.node is None) == (one.source is None) or (one.source is None) != (one.target is None):
-        raise invalid_argument(at, "must be on one node or one edge: give either node, or source and target")
-    if one.node is not None and one.edge_type is not None:
-        raise invalid_argument((*at, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
+    refuse_unclear_place(one.node, one.source, one.target, one.edge_type, at)
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
         added.review_by = parse_day(one.review_by, (*at, "review_by"))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groundplan.kernel.next_steps import NextStep
+from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.check_findings import (
     NOT_KNOWN,
     CheckFinding,
@@ -16,15 +17,12 @@ from groundplan.purpose.gates.check_findings import (
     suggest_edit,
 )
 from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
-from groundplan.purpose.graph.reachability import find_leading_to
+from groundplan.purpose.graph.indexed_graph import find_leading_to
 from groundplan.purpose.model import (
-    LEVELS,
     Assumption,
     AssumptionStatus,
     Confidence,
-    EdgeType,
     NodeType,
-    PurposeEdge,
     RiskLevel,
     sort_keys,
 )
@@ -79,10 +77,10 @@ def orphans(theory: GateSubject) -> CheckFinding:
 def type_chain(theory: GateSubject) -> CheckFinding:
     if theory.is_strict:
         rule = "Every causal edge leads exactly one level up: ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in theory.edges if _count_levels_up(theory, edge) != 1]
+        failing = [edge.name for edge in _type_edges(theory) if edge.levels_up != 1]
     else:
         rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in theory.edges if _count_levels_up(theory, edge) < 0]
+        failing = [edge.name for edge in _type_edges(theory) if edge.points_down]
     fix = suggest_edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
     return CheckFinding(rule, theory.causes, edge_names(failing), fix)
 
@@ -91,7 +89,7 @@ def leap(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "No causal edge skips a level",
         theory.causes,
-        edge_names(edge.name for edge in theory.edges if _count_levels_up(theory, edge) > 1),
+        edge_names(edge.name for edge in _type_edges(theory) if edge.levels_up > 1),
         suggest_edit(
             "add_node for the level between the ends of {refs}, and edges through it instead of the direct edge"
         ),
@@ -132,7 +130,7 @@ def self_edge(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "No edge leads from a node to itself",
         len(names),
-        edge_names(name for name in names if name.source == name.target),
+        edge_names(name for name in names if name.is_self_edge),
         suggest_edit("remove_edge on {refs}"),
     )
 
@@ -230,7 +228,7 @@ def refuted(theory: GateSubject) -> CheckFinding:
     for one in theory.content.assumptions.values():
         place = one.node
         if one.edge is not None:
-            place = None if one.edge.edge_type is EdgeType.FEEDBACK else one.edge.target
+            place = one.edge.target if one.edge.edge_type.is_causal else None
         if place is not None and graph.numbers.get(place) in reaching:
             subjects.append(one.key)
     reviews = {review.assumption: review for review in theory.observations.reviews}
@@ -324,10 +322,9 @@ CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
 }
 
 
-def _count_levels_up(theory: GateSubject, edge: PurposeEdge) -> int:
-    """Return how many levels an edge leads up."""
+def _type_edges(theory: GateSubject) -> list[TypedEdge]:
     nodes = theory.content.nodes
-    return LEVELS[nodes[edge.target].node_type] - LEVELS[nodes[edge.source].node_type]
+    return [TypedEdge(edge.name, nodes[edge.source].node_type, nodes[edge.target].node_type) for edge in theory.edges]
 
 
 def _format_cycle(path: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from groundplan.kernel.policies import Policies
+from groundplan.policies import Policies
 from groundplan.purpose.model import Profile
 
 Gate = Literal["A", "B"]

@@ -1,4 +1,6 @@
-"""A graph with numbered nodes. Numbers follow list order, so ties go to the smaller number."""
+"""A graph with numbered nodes, and the nodes that are reachable in it. Numbers follow list order, so ties go to the
+smaller number.
+"""
 
 from __future__ import annotations
 
@@ -35,3 +37,25 @@ def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
         out[sources[edge]].append(edge)
         into[targets[edge]].append(edge)
     return Graph(ordered, numbers, sources, targets, out, into)
+
+
+def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:
+    """Return these nodes and all nodes that they lead to."""
+    return _walk(graph.out, graph.targets, starts)
+
+
+def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
+    """Return these nodes and all nodes that lead to them."""
+    return _walk(graph.into, graph.sources, goals)
+
+
+def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
+    seen = set(starts)
+    ahead = list(seen)
+    while ahead:
+        for edge in edges_at[ahead.pop()]:
+            node = ends[edge]
+            if node not in seen:
+                seen.add(node)
+                ahead.append(node)
+    return seen

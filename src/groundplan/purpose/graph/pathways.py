@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from groundplan.purpose.graph.indexed_graph import Graph
-from groundplan.purpose.graph.reachability import find_leading_to
+from groundplan.purpose.graph.indexed_graph import Graph, find_leading_to
 
 PATHWAY_STEPS_MIN = 100_000  # edges visited, in addition to once each; only cycles cause fruitless steps
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
+from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Arrow, Emphasis, sort_by_severity
-from groundplan.purpose.picture.routing import EdgeRoute, Point
 from groundplan.purpose.picture.shapes import format_number
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeName, NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.columns import Columns, Ends, Sizes, generate_columns
-from groundplan.purpose.picture.lanes import Lanes, assign_lanes
-from groundplan.purpose.picture.ordering import order_elements
-from groundplan.purpose.picture.placing import packed_height, place_elements
-from groundplan.purpose.picture.routing import ColumnSpans, EdgeRoute, route_edges
+from groundplan.purpose.picture.layout_steps.columns import Columns, Ends, Sizes, generate_columns
+from groundplan.purpose.picture.layout_steps.lanes import Lanes, assign_lanes
+from groundplan.purpose.picture.layout_steps.ordering import order_elements
+from groundplan.purpose.picture.layout_steps.placing import packed_height, place_elements
+from groundplan.purpose.picture.layout_steps.routing import ColumnSpans, EdgeRoute, route_edges
 
 # Two columns are harder to read than one, so splitting a band must make the picture clearly larger.
 SPLIT_GAIN_MIN = 1.06

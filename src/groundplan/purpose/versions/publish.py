@@ -19,6 +19,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
+from groundplan.policies import get_policies
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
@@ -140,7 +141,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         raise NothingChanged(latest.number, tx.project.name)
     findings = [
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
-        for gate in gates_to_publish(tx.project.policies)
+        for gate in gates_to_publish(get_policies(tx))
     ]
     results = [found.describe(tx.preferences.vocabulary) for found in findings]
     if request.detail is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.purpose.model import Profile
 from groundplan.purpose.version import VersionRow
 
@@ -36,7 +37,7 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
         ProfileTooLight: the requested profile is lighter than the project allows.
     """
     inherited = origin.profile if origin else Profile.STANDARD
-    profile = requested or max(inherited, Profile(tx.project.policies.profile_min), key=_LIGHTEST_FIRST.index)
+    profile = requested or max(inherited, Profile(get_policies(tx).profile_min), key=_LIGHTEST_FIRST.index)
     refuse_light_profile(tx, profile)
     return profile
 
@@ -47,6 +48,6 @@ def refuse_light_profile(tx: Transaction, profile: Profile) -> None:
     Raises:
         ProfileTooLight: it is.
     """
-    least = Profile(tx.project.policies.profile_min)
+    least = Profile(get_policies(tx).profile_min)
     if _LIGHTEST_FIRST.index(profile) < _LIGHTEST_FIRST.index(least):
         raise ProfileTooLight(profile, least, tx.project.name)

@@ -12,8 +12,8 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, load_containers
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine.features import FeatureStatusChange
 from groundplan.work.engine.readiness import NodeState, Readiness
+from groundplan.work.engine.statuses import FeatureStatusChange
 
 ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.containers.container import BLOCKERS_SHOWN_MAX, HOLD
 from groundplan.work.engine.row import WorkNodeRow
 
@@ -37,7 +38,7 @@ def blockers_of(tx: Transaction, node: WorkNodeRow) -> Blockers:
         ids = [other for _, other in tx.all(sql.blockers_of, **place, at_most=BLOCKERS_SHOWN_MAX)]
     above: list[str] = []
     if node.blocked_above:
-        inherits = tx.project.policies.inherit_dependencies
+        inherits = get_policies(tx).inherit_dependencies
         above = tx.scalars(
             sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ANCESTORS_SHOWN_MAX
         )

@@ -26,8 +26,8 @@ from groundplan.work.containers.answers import (
     set_container,
 )
 from groundplan.work.containers.container import load_containers
+from groundplan.work.containers.dependencies.relations import set_relations
 from groundplan.work.containers.refs import container, project_of
-from groundplan.work.containers.relations import set_relations
 from groundplan.work.containers.requests import (
     PRIORITY_NUMBERS,
     Complexity,

@@ -15,10 +15,9 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, load_container_into, next_offset
 from groundplan.work.containers.container import Feature, Task, load_containers
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.refs import SearchScope, container, project_of, resolve_project
 from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, StringList
 from groundplan.work.containers.search import ContainerMatches, ContainerPage, SearchContainers, find_matches, search
-from groundplan.work.containers.search_scope import SearchScope, resolve_project
 
 
 class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):

@@ -1,17 +1,27 @@
-"""Resolve refs of callers to projects, features and tasks.
+"""Resolve refs of callers to projects, features and tasks, and the scope of a search.
 
 Containers in a project that the actor may not see are reported as missing.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine import refs
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
+
+
+class SearchScope(NamedTuple):
+    """Projects to search; or one project and a feature in it."""
+
+    project_ids: list[str]
+    feature_n: int | None = None
 
 
 def container_of_another_project(tx: Transaction, ref: str, field: str) -> MixedProjects:
@@ -72,6 +82,26 @@ def find_any_container(
 def type_of(node: WorkNodeRow) -> ContainerType:
     """Return the container type of a node; a node without a kind is a task."""
     return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
+
+
+def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | None) -> str | None:
+    """Return the project that a request names, or the project of its feature; None if it names neither."""
+    if project_id is not None or feature_id is None:
+        return project_id
+    return project_of(tx, ContainerType.FEATURE, feature_id, field="featureId")
+
+
+def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope:
+    """Return the current project or one feature in it; without a project, all unarchived ones that the caller sees.
+
+    Raises:
+        NotFound: the feature does not exist.
+        MixedProjects: it belongs to another project.
+    """
+    if not tx.has_project:
+        return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])
+    feature = None if feature_id is None else container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    return SearchScope([tx.project.id], feature.n if feature else None)
 
 
 def _rename_not_found(error: NotFound, thing: ContainerType, *, field: str) -> NotFound:

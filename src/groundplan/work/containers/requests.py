@@ -14,7 +14,7 @@ from msgspec import Meta
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, too_many_characters
 from groundplan.kernel.wording import ArgumentPath, describe_value, find_nearest, invalid_argument, join_alternatives
-from groundplan.work.engine.sections_and_tags import TAGS_MAX
+from groundplan.work.requests import TAGS_MAX
 
 TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are stored in the properties, which are limited to 32 KB
 REASON_BYTES_MAX = 4_096

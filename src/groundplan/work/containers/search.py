@@ -17,6 +17,7 @@ from groundplan.kernel.wording import describe_value, invalid_argument, join_alt
 from groundplan.work.containers.answers import next_offset
 from groundplan.work.containers.container import Feature, ProjectContainer, Task, load_containers_at
 from groundplan.work.containers.pipeline import STEP_PATTERN, pipelines_of
+from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import (
     LIMIT,
     ContainerId,
@@ -28,7 +29,6 @@ from groundplan.work.containers.requests import (
     parse_tags,
     priority_range,
 )
-from groundplan.work.containers.search_scope import SearchScope, resolve_project, resolve_scope
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.text import lower_ascii

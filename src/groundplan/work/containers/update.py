@@ -20,9 +20,9 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, load_container_into
 from groundplan.work.containers.create import resolve_name, validate_project_summary
+from groundplan.work.containers.dependencies.relations import set_relations
 from groundplan.work.containers.pipeline import encode_pipelines, parse_pipelines, pipelines_of, refuse_statuses_in_use
 from groundplan.work.containers.refs import container, project_of
-from groundplan.work.containers.relations import set_relations
 from groundplan.work.containers.requests import (
     PRIORITY_NUMBERS,
     Complexity,

@@ -15,9 +15,11 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.row import WorkNodeRow, is_claimed_by_another
 from groundplan.work.engine.statuses import ACTIVE
 from groundplan.work.events import WorkOp
+from groundplan.work.preferences import WorkPreferences
 
 
 class StaleClaim(Conflict):
@@ -77,7 +79,7 @@ class ClaimFlags(Protocol):
 
 def lease_end(tx: Transaction) -> str:
     """Return the time at which a claim taken now expires."""
-    minutes = tx.project.policies.claim_ttl_minutes or tx.preferences.claim_ttl_minutes
+    minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
@@ -89,7 +91,7 @@ def check_number(node: WorkNodeRow, number: int) -> None:
 
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
     """Raise ClaimedByAnother when the project enforces claims and another actor's claim is live."""
-    if tx.project.policies.claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
+    if get_policies(tx).claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
         raise ClaimedByAnother(node_id, claimed_by, claimed_until)
 
 

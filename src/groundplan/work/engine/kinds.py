@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 
 PROJECT = "project"  # the root
 FEATURE = "feature"  # tasks that belong together; never work itself
@@ -15,7 +16,7 @@ DROPPED = "dropped"  # the outcome of a node that will not be done
 
 def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
     """Return whether a waiting node of this kind blocks everything below it."""
-    return kind == FEATURE or tx.project.policies.inherit_dependencies
+    return kind == FEATURE or get_policies(tx).inherit_dependencies
 
 
 class FeatureFields(Protocol):

@@ -18,9 +18,8 @@ from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
-from groundplan.work.engine.sections_and_tags import merge_sections_and_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.requests import encode_links
+from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, encode_links
 
 sql = load_queries(__file__)
 
@@ -46,6 +45,19 @@ class CannotMerge(RuleViolated):
         )
 
 
+class MergeLimitExceeded(RuleViolated):
+    """The merged node would have more sections or tags than one node may have."""
+
+    code = "too_much_together"
+
+    def __init__(self, target: WorkNodeRow, what: str, limit: int) -> None:
+        super().__init__(
+            f"node {target.id} would have {what}, the limit is {limit}; remove some from one of the two nodes first",
+            target=target.id,
+            limit=limit,
+        )
+
+
 def merge(
     tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, *, decision: str | None
 ) -> str:
@@ -64,7 +76,7 @@ def merge(
     changes += _move_edges(tx, readiness, source, target, decision)
     changes += _append_evidence(tx, source, target)
     changes += _move_hold(tx, readiness, source, target)
-    changes += merge_sections_and_tags(tx, source, target)
+    changes += _merge_sections_and_tags(tx, source, target)
     links = target.links_value + [link for link in source.links_value if link not in target.links_value]
     if links != target.links_value:
         changes.append(changed("context_links", target.links_value, links))
@@ -184,3 +196,33 @@ def _write_target(
     tx.record(WorkOp.MERGED, target.id, *changes, decision=decision)
     if current.resolved and not source.resolved:  # the source was open, so the merged node is open
         readiness.reopen(target.n)
+
+
+def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
+    """Move the sections and tags of `source` to `target` and return the changes of `target`.
+
+    Raises:
+        MergeLimitExceeded: together they are more than one node may have.
+    """
+    changes = []
+    sections = tx.all(sql.sections_of, project_id=tx.project.id, n=source.n)
+    if sections:
+        next_ordinal, section_count = tx.one(sql.next_ordinal, project_id=tx.project.id, n=target.n)
+        if section_count + len(sections) > SECTIONS_MAX:
+            raise MergeLimitExceeded(target, f"{section_count + len(sections)} sections", SECTIONS_MAX)
+        tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
+        changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
+    before = _tags(tx, target)
+    gained = [tag for tag in _tags(tx, source) if tag not in before]
+    if len(before) + len(gained) > TAGS_MAX:
+        raise MergeLimitExceeded(target, f"{len(before) + len(gained)} tags", TAGS_MAX)
+    tx.run(sql.remove_tags, project_id=tx.project.id, n=source.n)
+    for tag in gained:
+        tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
+    if gained:
+        changes.append(changed("tags", before, sorted([*before, *gained])))
+    return changes
+
+
+def _tags(tx: Transaction, node: WorkNodeRow) -> list[str]:
+    return tx.scalars(sql.tags_of_node, project_id=tx.project.id, n=node.n)

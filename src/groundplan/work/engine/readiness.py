@@ -21,14 +21,14 @@ from msgspec import Struct
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import dependents
-from groundplan.work.engine.features import FeatureStatusChange, begin_feature
 from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
 
 COUNT_NAMES = (
@@ -307,7 +307,7 @@ class Readiness:
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
-        resolves_all = self._tx.project.policies.auto_resolve_parents
+        resolves_all = get_policies(self._tx).auto_resolve_parents
         asked = [n for n in parents if resolves_all or self._before[n].kind == FEATURE]
         resolved: dict[int, int | None] = {}
         if not asked:
@@ -342,7 +342,7 @@ class Readiness:
 
     def _may_resolve(self, row: FinishedRow) -> bool:
         """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
-        policies = self._tx.project.policies
+        policies = get_policies(self._tx)
         if policies.evidence == "require" and not row.evidence_total:
             return False
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)

@@ -14,6 +14,7 @@ from groundplan.work.engine.insert import generate_ids, insert_nodes, is_id_free
 from groundplan.work.engine.kinds import PROJECT
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.preferences import WorkPreferences
 
 ROOT_N = 1
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
@@ -24,7 +25,8 @@ sql = load_queries(__file__)
 
 def create_root(tx: Transaction, project_id: str, summary: str) -> None:
     """Create the root of a new project, with the project's own id if no node uses it."""
-    _create_work_project(tx, project_id)
+    pipelines = tx.preferences.of(WorkPreferences).pipelines
+    _create_work_project(tx, project_id, pipelines)
     root_id = project_id if is_id_free(tx, project_id) else generate_ids(tx, 1, population=0)[0]
     root = WorkNodeRow(
         n=ROOT_N,
@@ -40,15 +42,15 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
     )
     insert_nodes(tx, project_id, [root])
     changes = [changed("summary", None, summary)]
-    if tx.preferences.pipelines is not None:
-        changes.append(changed("pipelines", None, msgspec.json.decode(tx.preferences.pipelines)))
+    if pipelines is not None:
+        changes.append(changed("pipelines", None, msgspec.json.decode(pipelines)))
     tx.record(WorkOp.CREATED, root_id, *changes, project_id=project_id)
 
 
-def _create_work_project(tx: Transaction, project_id: str) -> None:
+def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
     # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)
-        if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=tx.preferences.pipelines):
+        if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=pipelines):
             return
     raise Unavailable("found no free number for this project; try again")

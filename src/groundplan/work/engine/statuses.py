@@ -1,4 +1,4 @@
-"""The status of a task or a feature.
+"""The status of a task or a feature, and how a feature begins with its tasks.
 
     NEW → ACTIVE → (further statuses of the project) → CLOSED      exit: WILL_NOT_IMPLEMENT
 
@@ -9,7 +9,12 @@ node has the status it was advanced to; one that never was is ACTIVE while a cla
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import WorkOp
 
 NEW = "NEW"
 ACTIVE = "ACTIVE"
@@ -17,6 +22,8 @@ CLOSED = "CLOSED"
 WILL_NOT_IMPLEMENT = "WILL_NOT_IMPLEMENT"
 
 TERMINAL = (CLOSED, WILL_NOT_IMPLEMENT)
+
+sql = load_queries(__file__)
 
 
 class StatusFields(Protocol):
@@ -46,3 +53,22 @@ def status_of(node: StatusFields, *, now: str) -> str:
 def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
     """Return whether a claim exists and has not expired at the time `now`."""
     return claimed_by is not None and (claimed_until is None or claimed_until > now)
+
+
+class FeatureStatusChange(NamedTuple):
+    """A status change of a feature that followed from its tasks."""
+
+    id: str
+    before: str
+    after: str
+
+
+def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> list[FeatureStatusChange]:
+    """Make a new feature and the new features above it active, and return the changes, the nearest first."""
+    status_changes = []
+    above: int | None = feature_n
+    while above is not None and (row := tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=above)):
+        feature_id, above = row
+        tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
+        status_changes.append(FeatureStatusChange(feature_id, NEW, ACTIVE))
+    return status_changes

@@ -19,7 +19,6 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
-from groundplan.work.engine.features import begin_feature
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -33,6 +32,7 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, rank
+from groundplan.work.engine.statuses import begin_feature
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.policies import Policies, PolicyChanges
-from groundplan.kernel.projects.configure import configure
+from groundplan.kernel.projects.configure import configure, record_policies
 from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project
 from groundplan.kernel.projects.list import ListProjects, list_projects
-from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
 from groundplan.work.engine.root import ROOT_N
@@ -29,6 +31,8 @@ from groundplan.work.requests import Decision
 sql = load_queries(__file__)
 
 DEFAULT_POLICIES = Policies()
+# Who decides, and how strictly: an agent cannot set them, even in its own new project.
+OWNER_POLICIES = ("agents", "publish_role", "profile_min")
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):
@@ -86,7 +90,7 @@ def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | Proje
     """Return the root and the counts of an existing project, or without a name all projects the caller sees."""
     if not tx.has_project:
         return _list_projects(tx)
-    return _build_answer(tx, tx.project.id, tx.project.policies)
+    return _build_answer(tx, tx.project.id, get_policies(tx))
 
 
 def _list_projects(tx: Transaction) -> ProjectLines:
@@ -106,15 +110,29 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
 
     Raises:
         ProjectExists: a project that the caller may not see has this name.
+        AgentNotAllowed: an agent sets a policy that a person decides, or has no person who is responsible for it.
     """
     assert request.project is not None  # noqa: S101 - checked by the routing
-    project_id = create_owned_project(tx, request.project, goal=request.goal)
+    policies = DEFAULT_POLICIES if request.policies is None else request.policies.apply(DEFAULT_POLICIES)
+    if tx.actor.kind is ActorKind.AGENT:
+        _refuse_owner_policies(policies)
+    # Stored with the project: an agent may choose how to work in a project that it creates, but not change it later.
+    stored = msgspec.json.encode(policies).decode()
+    project_id = create_owned_project(tx, request.project, goal=request.goal, policies=stored)
     if project_id is None:
         return _open_concurrently_created(tx, request.project, request.policies)
-    policies = DEFAULT_POLICIES
-    if request.policies is not None:
-        policies = configure(tx, project_id, DEFAULT_POLICIES, request.policies, decision=request.decision)
+    record_policies(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
     return _build_answer(tx, project_id, policies)
+
+
+def _refuse_owner_policies(policies: Policies) -> None:
+    """Raise AgentNotAllowed when an agent sets a policy about who decides."""
+    for name in OWNER_POLICIES:
+        if getattr(policies, name) != getattr(DEFAULT_POLICIES, name):
+            raise AgentNotAllowed(
+                f"policies.{name} is for a person to decide; leave it out, and ask an owner to set it",
+                field=f"policies.{name}",
+            )
 
 
 def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChanges | None) -> OpenedProject:
@@ -125,7 +143,7 @@ def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChang
         raise ProjectExists(name) from None
     if policies is not None:
         raise ProjectExists(name)  # only its owner may set its policies
-    return _build_answer(tx, project.id, project.policies)
+    return _build_answer(tx, project.id, decode_policies(project.policies))
 
 
 def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
@@ -135,9 +153,10 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
         CycleDetected: with inherited dependencies, a node would wait for itself.
     """
     assert request.policies is not None  # noqa: S101 - checked by the routing
-    before = tx.project.policies
-    after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
-    tx.enter(replace(tx.project, policies=after))
+    before = get_policies(tx)
+    after = request.policies.apply(before)
+    stored = configure(tx, tx.project.id, before, after, decision=request.decision)
+    tx.enter(replace(tx.project, policies=stored))
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:

@@ -17,6 +17,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import (
     CycleDetected,
     Loop,
@@ -32,8 +33,8 @@ from groundplan.work.engine.priority import complexity_of, priority_of, warn_abo
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.side_effects import limit_warnings, list_within_budget
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import limit_warnings, list_within_budget
 from groundplan.work.requests import (
     Decision,
     Links,
@@ -288,7 +289,7 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
 
 def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     """Raise CycleDetected when new nodes wait for each other, without any existing node."""
-    inherits = tx.project.policies.inherit_dependencies
+    inherits = get_policies(tx).inherit_dependencies
     waits: dict[int, list[int]] = {}
     for node in nodes:
         targets = [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
@@ -312,7 +313,7 @@ def _find_loop_suspects(
     one, or a new node that inherits the waiting of an existing ancestor.
     """
     open_ns = {node.n for node in existing.values() if not node.resolved}
-    inherits = tx.project.policies.inherit_dependencies or any(node.feature_n is not None for node in nodes)
+    inherits = get_policies(tx).inherit_dependencies or any(node.feature_n is not None for node in nodes)
     for node in nodes:
         if any(inherits or target.n in open_ns for target in node.targets):
             yield node.n

@@ -16,7 +16,7 @@ from groundplan.work.engine.move import move
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
-from groundplan.work.engine.side_effects import SideEffects, add_side_effects
+from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
 
 OPERATIONS_MAX = 100

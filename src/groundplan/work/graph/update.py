@@ -17,14 +17,15 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine import claims
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warn_about_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
-from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,
@@ -280,7 +281,7 @@ def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEv
 def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: list[str]) -> None:
     if node.evidence_total or added:
         return
-    match tx.project.policies.evidence:
+    match get_policies(tx).evidence:
         case "require":
             raise EvidenceRequired(node)
         case "warn":

@@ -1,4 +1,4 @@
-"""A text is found where it stands in a summary, whatever characters it has."""
+"""Search by text finds it anywhere in a summary, with any characters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.session import Session
 from groundplan.work.graph.search.text import TRIGRAMS_MAX, index_match
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 from tests.proof import scaled
-from tests.work.graph.search.entangled import ascii_lower
+from tests.work.graph.search.random_project import ascii_lower
 
 SUMMARIES = [
     "Set up the login page",
@@ -104,7 +104,7 @@ TEXTS = [
 
 
 def plan_summaries(engine: Engine) -> None:
-    """Plan a node for each of the summaries."""
+    """Plan a node for each summary."""
     session = engine.session("ada")
     session.call("project.create", name="atlas")
     nodes = [{"ref": str(at), "summary": summary} for at, summary in enumerate(SUMMARIES)]
@@ -113,12 +113,12 @@ def plan_summaries(engine: Engine) -> None:
 
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    filled_once(engine, plan_summaries)
+    fill_once(engine, plan_summaries)
     return engine.session("ada")
 
 
-def summaries(session: Session, text: str, **more: Any) -> list[str]:
-    """What a text finds, oldest first."""
+def find_summaries(session: Session, text: str, **more: Any) -> list[str]:
+    """Return the summaries that a text finds, oldest first."""
     answer = session.call("work.query", project="atlas", filter={"text": text, **more}, sort="created", limit=100)
     assert answer.total == len(answer.nodes)
     return [node.summary for node in answer.nodes]
@@ -135,32 +135,32 @@ def test_any_text_finds_exactly_the_summaries_that_have_it(ada: Session) -> None
         piece = summary[first : first + random.choice((1, 2, 3, 4, 8, 40))]
         texts.append(random.choice((piece, piece.swapcase(), piece + random.choice('"%_*a'))))
     for text in texts:
-        assert summaries(ada, text) == [one for one in everything if ascii_lower(text) in ascii_lower(one)], text
+        assert find_summaries(ada, text) == [one for one in everything if ascii_lower(text) in ascii_lower(one)], text
 
 
 def test_an_empty_text_is_no_condition(ada: Session) -> None:
-    assert len(summaries(ada, "")) == 1 + len(SUMMARIES)
+    assert len(find_summaries(ada, "")) == 1 + len(SUMMARIES)
 
 
 def test_a_text_is_looked_for_in_one_project_only(ada: Session) -> None:
     ada.call("project.create", name="neighbour")
     ada.call("work.plan", project="neighbour", nodes=[{"ref": "a", "summary": "Set up the login page"}])
-    assert summaries(ada, "login page") == SUMMARIES[:2]
+    assert find_summaries(ada, "login page") == SUMMARIES[:2]
 
 
 def test_a_summary_is_found_by_what_it_says_now(ada: Session) -> None:
     (node,) = ada.call("work.query", project="atlas", filter={"text": "100% coverage"}).nodes
     ada.call("work.update", updates=[{"node_id": node.id, "summary": "every line is covered"}])
-    assert summaries(ada, "100% c") == []
-    assert summaries(ada, "line is") == ["every line is covered"]
+    assert find_summaries(ada, "100% c") == []
+    assert find_summaries(ada, "line is") == ["every line is covered"]
 
 
 def test_a_text_goes_with_other_conditions(ada: Session) -> None:
     first, second = ada.call("work.query", project="atlas", filter={"text": "login"}, sort="created").nodes
     ada.call("work.update", updates=[{"node_id": first.id, "resolved": True, "properties": {"size": 1}}])
-    assert summaries(ada, "login", resolved=False) == [second.summary]
-    assert summaries(ada, "login", properties={"size": 1}) == [first.summary]
-    assert summaries(ada, "login", parent=first.id) == []
+    assert find_summaries(ada, "login", resolved=False) == [second.summary]
+    assert find_summaries(ada, "login", properties={"size": 1}) == [first.summary]
+    assert find_summaries(ada, "login", parent=first.id) == []
 
 
 def test_the_index_is_asked_for_whole_trigrams_and_not_for_too_many() -> None:

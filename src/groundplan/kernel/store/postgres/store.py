@@ -23,9 +23,8 @@ from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.retry import TryAgain
 from groundplan.kernel.store.row_types import Row
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, TryAgain
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
@@ -43,6 +42,7 @@ _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
+       set_config('groundplan.kind', %(kind)s, true),
        gp_now()
 """
 
@@ -85,7 +85,12 @@ class PostgresStore(Store):
         with translate_errors(), self._pool.connection() as connection:
             self._begin(connection, begin)
             try:
-                identity = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
+                identity = {
+                    "tenant": actor.organization,
+                    "actor": actor.id,
+                    "access": actor.access.value,
+                    "kind": actor.kind.value,
+                }
                 (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
                 clock = format_timestamp(self._clock()) if self._clock else None
                 tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)

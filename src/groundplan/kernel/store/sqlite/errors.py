@@ -8,7 +8,7 @@ from types import TracebackType
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.guards import find_refusal
-from groundplan.kernel.store.retry import TryAgain
+from groundplan.kernel.store.store import TryAgain
 
 
 class translate_errors:  # noqa: N801 - used like a function: `with translate_errors():`

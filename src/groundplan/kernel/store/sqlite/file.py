@@ -20,9 +20,9 @@ from groundplan.kernel.store.migrations import (
     find_pending,
     load_migrations,
 )
-from groundplan.kernel.store.retry import TryAgain
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
+from groundplan.kernel.store.store import TryAgain
 from groundplan.kernel.store.tables import Schema
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database

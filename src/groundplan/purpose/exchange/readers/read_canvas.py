@@ -163,7 +163,7 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -
 def _gather(canvas: _Canvas, builder: DocumentBuilder) -> None:
     inside = _types_by_group(canvas, builder)
     said = {id_: inside.get(id_) for id_ in canvas.nodes}
-    causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type is not EdgeType.FEEDBACK)
+    causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type.is_causal)
     types = infer_node_types(builder, said, causal)
     for id_, card in canvas.nodes.items():
         builder.node(id_, types[id_], card.title, description=card.description)

@@ -216,7 +216,7 @@ def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBui
         said[ref] = parse_node_type(word)
         if word and said[ref] is None:
             builder.skip("type", "unknown value", word)
-    causal = ((one.source, one.target) for one in links if one.edge_type is not EdgeType.FEEDBACK)
+    causal = ((one.source, one.target) for one in links if one.edge_type.is_causal)
     types = infer_node_types(builder, said, causal)
     for ref, row in named:
         builder.node(

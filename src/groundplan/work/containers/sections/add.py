@@ -12,10 +12,9 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
-from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, resolve_entity_project
 from groundplan.work.containers.sections.requests import BULK_MAX, Content, ContentFormat, Ordinal, Title, Usage
-from groundplan.work.containers.sections.section import Section, SectionDraft, add_sections
+from groundplan.work.containers.sections.section import Section, SectionDraft, Sections, add_sections
 
 
 class NewSection(Struct, rename="camel", forbid_unknown_fields=True):

@@ -8,10 +8,9 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
-from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, missing_section, resolve_entity_project
 from groundplan.work.containers.sections.requests import parse_ids
-from groundplan.work.containers.sections.section import load_sections
+from groundplan.work.containers.sections.section import Sections, load_sections
 
 
 class ListSections(Struct, rename="camel", forbid_unknown_fields=True):

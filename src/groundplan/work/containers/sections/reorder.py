@@ -12,11 +12,11 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList
-from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, resolve_entity_project, section_rows
 from groundplan.work.containers.sections.requests import parse_ids
 from groundplan.work.containers.sections.section import (
     SectionRow,
+    Sections,
     insert_sections,
     load_sections,
     remove_sections,

@@ -14,7 +14,7 @@ from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.work.containers.requests import parse_list
-from groundplan.work.engine.sections_and_tags import SECTIONS_MAX
+from groundplan.work.requests import SECTIONS_MAX
 
 BULK_MAX = 50  # in one call
 USAGE_BYTES_MAX = 4_096

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import DropField, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.next_steps import NextStep
@@ -21,8 +21,8 @@ from groundplan.work.containers.refs import type_of
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.sections_and_tags import SECTIONS_MAX
 from groundplan.work.events import WorkOp
+from groundplan.work.requests import SECTIONS_MAX
 
 sql = load_queries(__file__)
 
@@ -50,6 +50,18 @@ class Section(Struct, rename="camel", kw_only=True):
     version: int
     created_at: str
     modified_at: str
+    left_out: LeftOut = field(name="left_out", default=UNSET)
+
+
+class Sections(Struct, rename="camel"):
+    """Sections in order, and their number."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *(DropField(f"sections[].{part}") for part in TRIMMABLE_FIELDS), CutLists(("sections",))
+    )
+
+    sections: list[Section]
+    count: int
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 

@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.container import HOLD
+from groundplan.work.containers.dependencies.manage import refuse_container_cycle
 from groundplan.work.containers.refs import find_any_container, project_of
 from groundplan.work.containers.requests import (
     IDS_MAX,
@@ -26,7 +27,6 @@ from groundplan.work.containers.requests import (
     WorkflowType,
     parse_list,
 )
-from groundplan.work.containers.workflow.cycle_check import refuse_container_cycle
 from groundplan.work.containers.workflow.transitions import NoSuchStep, find_at_version
 from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge

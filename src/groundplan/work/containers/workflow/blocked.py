@@ -14,8 +14,8 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import next_offset
 from groundplan.work.containers.container import Container, Feature, Task, load_containers_at
+from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
-from groundplan.work.containers.search_scope import SearchScope, resolve_project, resolve_scope
 
 sql = load_queries(__file__)
 

@@ -12,8 +12,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Feature, load_containers
+from groundplan.work.containers.refs import resolve_scope
 from groundplan.work.containers.requests import priority_range
-from groundplan.work.containers.search_scope import resolve_scope
 
 sql = load_queries(__file__)
 

@@ -18,6 +18,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.containers.answers import (
     Entity,
     FeatureTransition,
@@ -137,7 +138,7 @@ def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: s
 
 def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
     refuse_open_children(tx, node)
-    if tx.project.policies.evidence == "require" and not node.evidence_total and type_of(node) is ContainerType.TASK:
+    if get_policies(tx).evidence == "require" and not node.evidence_total and type_of(node) is ContainerType.TASK:
         raise EvidenceRequired(node)
 
 

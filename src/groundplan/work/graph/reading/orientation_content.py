@@ -10,6 +10,7 @@ from groundplan.kernel.events.read import list_headlines
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import WorkCounts
 from groundplan.work.events import ACTIONS, WorkOp
@@ -165,7 +166,7 @@ def _explain_blocked(tx: Transaction, row: BlockedNodeRow) -> BlockedBrief:
 
 def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
     """Return the number and id of the waiting ancestor that blocks a node, and the reason of its hold, if any."""
-    parameters = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
+    parameters = {"project_id": tx.project.id, "n": n, "inherits": get_policies(tx).inherit_dependencies}
     found = tx.one_or_none(sql.blocking_ancestor, **parameters, looked_through=LEVELS_SCANNED_MAX)
     return found or (n, UNSET, None)
 

@@ -1,0 +1,92 @@
+"""The rules for the items of a draft, as functions of plain values.
+
+Editing raises an error where one is broken, the checklist reports the same for an operation that is only proposed, and
+the gates report it for content that was imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.text_limits import apply_marker
+from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType, Profile
+
+
+class TypedEdge(NamedTuple):
+    """An edge with the types of its ends."""
+
+    name: EdgeName
+    source_type: NodeType
+    target_type: NodeType
+
+    @property
+    def levels_up(self) -> int:
+        """How many levels of the chain activity, output, outcome, goal the edge leads up; negative if down."""
+        return LEVELS[self.target_type] - LEVELS[self.source_type]
+
+    @property
+    def points_down(self) -> bool:
+        """Whether the edge is causal and leads from an effect to its cause."""
+        return self.name.edge_type.is_causal and self.levels_up < 0
+
+
+def is_ordered(profile: Profile) -> bool:
+    """Return whether edges must not point down or close a cycle."""
+    return profile is not Profile.LIGHT
+
+
+def becomes_causal(before: EdgeType | None, after: EdgeType) -> bool:
+    """Return whether a new or changed edge must not point down or close a cycle.
+
+    An edge that was causal before may have been imported; the gate reports what is wrong with it.
+    """
+    return after.is_causal and (before is None or not before.is_causal)
+
+
+def retype_node(edges: Iterable[TypedEdge], key: str, node_type: NodeType) -> Iterator[TypedEdge]:
+    """Yield edges as they are after a node gets another type."""
+    for name, source_type, target_type in edges:
+        yield TypedEdge(
+            name,
+            node_type if name.source == key else source_type,
+            node_type if name.target == key else target_type,
+        )
+
+
+def match_edge_types(types: Iterable[EdgeType], wanted: str | None) -> list[EdgeType]:
+    """Return the types of the edges between two nodes that an operation can mean; it must be exactly one."""
+    return [edge_type for edge_type in types if wanted in (None, edge_type)]
+
+
+def is_on_one_item(node: str | None, source: str | None, target: str | None) -> bool:
+    """Return whether an assumption names either a node, or both ends of an edge."""
+    return (node is None) != (source is None) and (source is None) == (target is None)
+
+
+def names_edge(source: str | None, target: str | None) -> bool:
+    """Return whether an assumption names an end of an edge; only then may it give an edge type."""
+    return source is not None or target is not None
+
+
+def merge_metadata(before: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a node after an operation, which removes a name by null."""
+    return {name: value for name, value in {**before, **given}.items() if value is not None}
+
+
+def count_metadata_bytes(metadata: dict[str, Any]) -> int:
+    """Return the size of metadata as stored, which is limited to `TEXT_BYTES_MAX`."""
+    return len(msgspec.json.encode(metadata))
+
+
+def fits(text: str | None, kind: Any) -> bool:
+    """Return whether a text is given and within the limits of its kind, such as `Title`."""
+    try:
+        for marker in kind.__metadata__:
+            apply_marker(marker, text or "", ())
+    except Invalid:
+        return False
+    return True

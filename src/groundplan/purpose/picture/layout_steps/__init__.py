@@ -1,0 +1,1 @@
+"""The steps of the layout: columns, lanes, order, heights, routes."""

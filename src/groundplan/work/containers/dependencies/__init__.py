@@ -1,0 +1,1 @@
+"""Dependencies and relations between tasks and features: list, create, delete, set."""

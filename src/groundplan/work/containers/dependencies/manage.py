@@ -1,0 +1,245 @@
+"""Create and delete dependencies between tasks and features."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import NotFound, RuleViolated
+from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.refs import find_any_container, project_of, type_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
+from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
+from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
+
+CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
+
+sql = load_queries(__file__)
+
+
+class DependencyType(StrEnum):
+    """The type of a dependency. BLOCKS is the reverse of depends_on in the graph dialect."""
+
+    BLOCKS = "BLOCKS"
+    RELATES_TO = "RELATES_TO"
+
+
+class DependencyExists(RuleViolated):
+    """The dependency already exists."""
+
+    code = "already_connected"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, type_: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> None:
+        message = f"dependency {source.id} {type_} {target.id} already exists"
+        super().__init__(message, field="toId", fromId=source.id, toId=target.id)
+
+
+class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
+    """A dependency: `fromId` blocks `toId` or is related to it; or the id from an earlier answer."""
+
+    id: str | None = None
+    from_id: ContainerId | None = None
+    to_id: ContainerId | None = None
+    container_type: WorkflowType | None = None
+    type: DependencyType = DependencyType.BLOCKS
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class DependencyAnswer(Struct, rename="camel"):
+    """The dependency; if it blocks, also all current blockers of the target."""
+
+    id: str
+    type: DependencyType
+    operation: str
+    from_id: str
+    to_id: str
+    blocked_by: list[str] | UnsetType = UNSET
+    target_type: ContainerType | UnsetType = UNSET
+    from_entity_type: ContainerType | UnsetType = UNSET
+    to_entity_type: ContainerType | UnsetType = UNSET
+
+
+def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+    """Create a dependency between two containers.
+
+    Raises:
+        NotFound: one of them does not exist.
+        MixedProjects: they belong to different projects.
+        CycleDetected: one would wait for itself.
+        DependencyExists: the dependency already exists.
+    """
+    source, target = _ends(tx, request)
+    kind = _kind(request)
+    begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
+    readiness = Readiness(tx, decision=None)
+    if kind is DependencyType.BLOCKS:
+        refuse_container_cycle(WaitingMoments(tx), begins, ends, field=_field(request, "toId"))
+    elif source.n == target.n:
+        raise CycleDetected(Loop([source.id, source.id]), hint=CYCLE_HINT, field=_field(request, "toId"))
+    is_related = kind is DependencyType.RELATES_TO and tx.one_or_none(
+        sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
+    )
+    if is_related or not add_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
+        raise DependencyExists(kind, source, target)
+    _record_change(tx, readiness, WorkOp.CONNECTED, begins, EDGE_TYPES[kind], None, ends)
+    return _answer(tx, "create", kind, source, target)
+
+
+def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+    """Delete a dependency between two containers.
+
+    Raises:
+        NotFound: one of them or the dependency does not exist.
+    """
+    source, target = _ends(tx, request)
+    kind = _kind(request)
+    begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
+    readiness = Readiness(tx, decision=None)
+    if not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
+        # RELATES_TO has no direction, so the edge may be stored the other way round.
+        begins, ends = ends, begins
+        if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
+            end = {"id": target.id, "containerType": type_of(target).value}
+            step = NextStep("container.dependencies", "lists its dependencies", end)
+            raise NotFound("dependency", _id(kind, source, target), next_steps=step)
+    _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
+    return _answer(tx, "delete", kind, source, target)
+
+
+EDGE_TYPES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
+
+
+def _record_change(
+    tx: Transaction,
+    readiness: Readiness,
+    op: WorkOp,
+    begins: WorkNodeRow,
+    type_: str,
+    before: WorkNodeRow | None,
+    after: WorkNodeRow | None,
+) -> None:
+    readiness.snapshot([begins.n])
+    touch(tx, begins.n)
+    tx.record(op, begins.id, changed(type_, before and before.id, after and after.id))
+    other = after or before
+    if type_ == DEPENDS_ON and other is not None and not other.resolved:
+        readiness.waits_for([begins.n], by=1 if after else -1)
+    readiness.settle()
+
+
+def _answer(
+    tx: Transaction, operation: str, kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow
+) -> DependencyAnswer:
+    answer = DependencyAnswer(_id(kind, source, target), kind, operation, source.id, target.id)
+    if kind is DependencyType.BLOCKS:
+        answer.blocked_by = blockers_of(tx, fetch_node(tx, target.n)).all
+        answer.target_type = type_of(target)
+    else:
+        answer.from_entity_type, answer.to_entity_type = type_of(source), type_of(target)
+    return answer
+
+
+def _id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> str:
+    return f"{source.id}:{target.id}:{kind}"
+
+
+def _parse_refs(request: ManageDependency) -> tuple[str, str]:
+    """Return the refs of both ends as the request gives them."""
+    if request.id is not None:
+        for name, wire in {"from_id": "fromId", "to_id": "toId"}.items():
+            if getattr(request, name) is not None:
+                raise invalid_argument((wire,), "and id exclude each other; send only one of them")
+        parts = request.id.split(":")
+        if len(parts) != 3 or parts[2] not in DependencyType.__members__:
+            raise invalid_argument(("id",), "is not a dependency id; send fromId and toId, or an id from an answer")
+        return parts[0], parts[1]
+    if request.from_id is None:
+        raise missing_argument("fromId", (), wanted="the container that blocks toId or is related to it")
+    if request.to_id is None:
+        raise missing_argument("toId", (), wanted="the container that fromId blocks or is related to")
+    return request.from_id, request.to_id
+
+
+def _kind(request: ManageDependency) -> DependencyType:
+    return request.type if request.id is None else DependencyType(request.id.rpartition(":")[2])
+
+
+def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, WorkNodeRow]:
+    source_ref, target_ref = _parse_refs(request)
+    source = find_any_container(tx, source_ref, field=_field(request, "fromId"))
+    target = find_any_container(tx, target_ref, field=_field(request, "toId"))
+    for end, name in ((source, "fromId"), (target, "toId")):
+        if type_of(end) is ContainerType.PROJECT:
+            wrong = "is a project, which has no dependencies; name a task or a feature"
+            raise invalid_argument((_field(request, name),), wrong)
+    if request.container_type is not None and type_of(target).value != request.container_type.value:
+        hint = f"it is a {type_of(target)}"
+        raise NotFound(request.container_type, target_ref, hint=hint, field=_field(request, "toId"))
+    return source, target
+
+
+def _field(request: ManageDependency, name: str) -> str:
+    """Return the name of the argument that an end comes from."""
+    return name if request.id is None else "id"
+
+
+def locate(tx: Transaction, request: ManageDependency) -> str:
+    """Return the project of the first end; the other must belong to it too."""
+    return project_of(tx, ContainerType.TASK, _parse_refs(request)[0], field=_field(request, "fromId"))
+
+
+def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str) -> None:
+    """Raise CycleDetected if `waiting` would wait for itself through `other`."""
+    found = moments.find_loop_closed_by(waiting.n, other.n)
+    if found is not None:
+        loop = moments.describe(found)
+        raise CycleDetected(loop, hint=None if loop.uses_tree else CYCLE_HINT, field=field)
+
+
+CREATE = Operation(
+    name="dependency.create",
+    summary="Make fromId block toId (BLOCKS) or relate to it (RELATES_TO).",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=ManageDependency,
+    output=DependencyAnswer,
+    handler=create,
+    project=locate,
+    tool=Tool("manage_dependency", Group.CONTAINERS, "create"),
+    command=Command(
+        ("dependency", "create"),
+        arguments=("from_id", "to_id"),
+        names={"from_id": "from", "to_id": "to", "container_type": "of"},
+    ),
+)
+
+DELETE = Operation(
+    name="dependency.delete",
+    summary="Delete a dependency.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=ManageDependency,
+    output=DependencyAnswer,
+    handler=delete,
+    project=locate,
+    tool=Tool("manage_dependency", Group.CONTAINERS, "delete"),
+    command=Command(
+        ("dependency", "delete"),
+        arguments=("from_id", "to_id"),
+        names={"from_id": "from", "to_id": "to", "container_type": "of"},
+    ),
+)
