@@ -187,7 +187,7 @@ class _EditBatch:
 
 def _make_publishing_steps(session: Session, raw: _RawTheory) -> Sequence[Step]:
     def check(answer: Any) -> None:
-        assert answer.gate.passed
+        assert answer.gates[0].passed
 
     publish = Step("publish", lambda: session.call("purpose.publish", project=PROJECT), check=check)
     draft = Step("draft", lambda: session.call("purpose.draft", project=PROJECT))

@@ -42,7 +42,7 @@ SETTINGS = {
     "access": "`open` trusts everybody who can open the store; `members` uses the stored roles.",
     "tools": "The groups of tools that the MCP server offers.",
     "claim_ttl_minutes": "How long a claim on a work node lasts. A policy of the project overrides it.",
-    "lean": "Omit null, empty and bookkeeping fields from answers about work. A request can override it.",
+    "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",
     "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
     "both. Existing projects keep theirs.",
     "config_file": "The configuration file itself.",

@@ -36,6 +36,7 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     # purpose
     publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
     publish_gates: Literal["A", "AB"] = "A"  # the gates that a version must pass to be published
+    profile_min: Literal["light", "standard", "strict"] = "light"  # the least strict profile of a draft
 
 
 class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +50,7 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     agents: Literal["viewer", "editor", "owner"] | UnsetType = UNSET
     publish_role: Literal["owner", "editor"] | UnsetType = UNSET
     publish_gates: Literal["A", "AB"] | UnsetType = UNSET
+    profile_min: Literal["light", "standard", "strict"] | UnsetType = UNSET
 
     def apply(self, policies: Policies) -> Policies:
         """Return the policies with these changes."""

@@ -437,6 +437,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.observations.ObservationsPage:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
@@ -448,6 +449,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.observing.observations.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
@@ -457,6 +459,7 @@ class PurposeVerbs:
         project: str,
         operations: Sequence[AddNode | UpdateNode | RemoveNode | AddEdge | UpdateEdge | RemoveEdge | AddAssumption | UpdateAssumption | RemoveAssumption | AddIndicator | UpdateIndicator | RemoveIndicator],
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.editing.edit.EditedPurpose:
         """Change the draft in one batch: add, update, remove nodes, edges, assumptions, indicators."""
@@ -467,6 +470,7 @@ class PurposeVerbs:
         project: str,
         from_: int | Literal["draft", "published"] | None = None,
         profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.draft.OneVersion:
         """Create a draft as a copy of the latest published version, or of `from`."""
@@ -476,7 +480,9 @@ class PurposeVerbs:
         *,
         project: str,
         label: str | None = None,
+        detail: Literal["full"] | None = None,
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.publish.Published:
         """Publish the draft if it passes its gates."""
@@ -486,6 +492,7 @@ class PurposeVerbs:
         *,
         project: str,
         expected_rev: int | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.discard.DiscardedDraft:
         """Remove the draft."""
@@ -494,6 +501,7 @@ class PurposeVerbs:
         self,
         *,
         project: str,
+        lean: bool | None = None,
     ) -> groundplan.purpose.versions.list.Versions:
         """List the versions."""
 
@@ -504,6 +512,7 @@ class PurposeVerbs:
         from_: int | Literal["draft", "published"],
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.versions.diff.VersionComparison:
         """Compare two versions by stable key."""
 
@@ -519,6 +528,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
@@ -534,6 +544,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.analysis.health_metrics.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
 
@@ -549,6 +560,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.analysis.analyse.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
 
@@ -564,6 +576,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.purpose.compliance.section.Compliance:
         """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
 
@@ -575,6 +588,7 @@ class PurposeVerbs:
         reviews: Sequence[ReviewWrite] | None = None,
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
+        lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
         """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
@@ -595,7 +609,7 @@ class PurposeVerbs:
         version: int | Literal["draft", "published"] | None = None,
         pathway: str | None = None,
         compare: int | Literal["draft", "published"] | None = None,
-        theme: Literal["light", "dark", "auto"] = "light",
+        theme: Literal["light", "dark", "auto"] | None = None,
     ) -> groundplan.purpose.exchange.render.Rendered:
         """Draw a version as SVG: all of it, the pathways through one node, or the changes since a version."""
 
@@ -1430,6 +1444,7 @@ class PolicyChanges(TypedDict):
     agents: NotRequired[Literal["viewer", "editor", "owner"]]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]
+    profile_min: NotRequired[Literal["light", "standard", "strict"]]
 
 ProposedOperation = TypedDict(
     "ProposedOperation",

@@ -133,7 +133,7 @@ def test_in_open_access_an_agent_owns_the_project_that_it_creates_and_is_limited
     assert code(bot, "work.open", project="atlas", policies={"evidence": "off"}) == "agent_not_allowed"
 
 
-@pytest.mark.parametrize("policies", [{"agents": "owner"}, {"publish_role": "editor"}])
+@pytest.mark.parametrize("policies", [{"agents": "owner"}, {"publish_role": "editor"}, {"profile_min": "strict"}])
 def test_an_agent_does_not_decide_who_decides_in_its_own_project(engine: Engine, policies: dict[str, str]) -> None:
     assert code(engine.session(BOT), "work.open", project="atlas", policies=policies) == "agent_not_allowed"
 

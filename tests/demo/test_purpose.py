@@ -19,7 +19,7 @@ from groundplan.session import Session
 from tests.engines import Engine, fill_once
 
 PROJECT = "clean-water"
-OPEN_TOKENS_MAX = 2_500
+OPEN_TOKENS_MAX = 3_000
 OPERATIONS_THAT_WRITE = 10
 
 

@@ -118,8 +118,8 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: Author) 
     kept = {kind: {} if keys == "new" else kept_keys(purpose, kind, document) for kind in KINDS}
     fresh = {kind: fresh_keys(purpose, kind, document, kept[kind]) for kind in KINDS}
     named = {kind: kept[kind] | fresh[kind] for kind in KINDS}
-    before = purpose.versions[-1].profile if purpose.versions else "standard"
-    version = purpose.add(document.get("profile") or before, None, by=by)
+    profile = purpose.profile_of(document.get("profile"), purpose.versions[-1] if purpose.versions else None)
+    version = purpose.add(profile, None, by=by)
     fill(version.theory, document, named)
     recorded, skipped = waive(purpose, version, document, named, by=by)
     purpose.remember_names(version.theory)

@@ -46,9 +46,11 @@ SEVERITIES: dict[str, tuple[str | None, str | None, str | None]] = {
     "GA_SELF_EDGE": ("block", "block", "block"),
     "GA_TITLE": ("warn", "block", None),
     "GA_TYPE_CHAIN": ("block", "block", None),
-    **dict.fromkeys(("GB_BASELINE", "GB_FACTS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"), ("block",) * 3),
+    **dict.fromkeys(("GB_BASELINE", "GB_FACTS", "GB_INDICATORS", "GB_PLAN", "GB_TARGET"), ("block",) * 3),
+    **dict.fromkeys(("GB_VERIFIED", "GB_WORK"), ("block",) * 3),
 }
 PROFILES = ("standard", "strict", "light")
+LIGHTEST_FIRST = ("light", "standard", "strict")
 NOT_WAIVABLE = {"GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"}
 
 Thing = dict[str, Any]
@@ -128,6 +130,11 @@ class Theory:
         """The pairs that lie on a cycle."""
         return {(source, target) for source, target in self.pairs if source == target or source in self.after(target)}
 
+    @property
+    def measures_effects(self) -> bool:
+        effects = (*self.of_type("OUTCOME"), *self.of_type("GOAL"))
+        return any(one["node"] in effects for one in self.indicators.values())
+
     def leading_to_goals(self) -> set[str]:
         goals = set(self.of_type("GOAL"))
         return {key for key in self.nodes if key in goals or self.after(key) & goals}
@@ -200,6 +207,15 @@ class Gate(NamedTuple):
     score: float | None
     checks: dict[str, Check]
 
+    @property
+    def not_passed(self) -> dict[str, Check]:
+        return {code: one for code, one in self.checks.items() if one.result in ("failed", "waived")}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        results = [one.result for one in self.checks.values()]
+        return {name: results.count(name) for name in ("passed", "failed", "waived", "not_applicable")}
+
 
 @dataclass
 class Purpose:
@@ -208,6 +224,7 @@ class Purpose:
     has_row_security: bool
     facts_run: str | None  # the run of facts that is in force
     publish_gates: str
+    profile_min: str = "light"
     versions: list[Version] = field(default_factory=list)
     last: dict[str, int] = field(default_factory=dict)  # keys given out
     called: dict[str, set[str]] = field(default_factory=dict)  # all former names of a key
@@ -258,7 +275,18 @@ class Purpose:
         if source == "draft":
             raise Refusal("invalid_argument")
         origin = self.meant(source)
-        return self.add(profile or (origin.profile if origin else "standard"), origin.number if origin else None, by=by)
+        return self.add(self.profile_of(profile, origin), origin.number if origin else None, by=by)
+
+    def profile_of(self, profile: str | None, origin: Version | None) -> str:
+        """Return the profile of a new draft: the requested one, else at least what the project asks for."""
+        inherited = origin.profile if origin else "standard"
+        chosen = profile or max(inherited, self.profile_min, key=LIGHTEST_FIRST.index)
+        self.refuse_light(chosen)
+        return chosen
+
+    def refuse_light(self, profile: str) -> None:
+        if LIGHTEST_FIRST.index(profile) < LIGHTEST_FIRST.index(self.profile_min):
+            raise Refusal("profile_too_light", profile=profile, profile_min=self.profile_min)
 
     def add(self, profile: str, source: int | None, *, by: Author) -> Version:
         """Add a draft with a higher revision than any draft before, so that a stale revision never matches."""
@@ -279,6 +307,10 @@ class Purpose:
         draft = self.the_draft(expected_rev)
         if label == "draft":
             raise Refusal("invalid_argument")
+        self.refuse_light(draft.profile)
+        latest = self.published[-1] if self.published else None
+        if latest and (latest.content_hash, latest.context_run) == (content_hash(draft.theory), self.facts_run):
+            raise Refusal("nothing_changed", version=latest.number)
         gates = [self.gate(name, draft, today=by.at[:10]) for name in self.publish_gates]
         if not all(gate.passed for gate in gates):
             raise Refusal("gate_failed", gates=gates)
@@ -352,6 +384,8 @@ class Purpose:
             if one["code"] in NOT_WAIVABLE:
                 raise Refusal("not_waivable", check=one["code"])
             self.all_there(one["refs"])
+            if one["due"] < by.at[:10]:
+                raise Refusal("invalid_argument")
             self.waivers.append({**one, **stamp, "n": n})
             n += 1
         for one in given.get("decisions", ()):
@@ -423,12 +457,15 @@ class Purpose:
             severity = severities[PROFILES.index(chosen)]
             if code[1] == name and severity is not None:
                 subjects, failing = self.found(code, version, chosen, before_rev)
-                checks[code] = judge(code, severity, subjects, failing, waived)
+                # Waivers of single outcomes do not cover a theory that measures nothing.
+                as_whole = code == "GB_INDICATORS" and not version.theory.measures_effects
+                checks[code] = judge(code, severity, subjects, failing, waived, as_whole=as_whole)
         applicable = [check for check in checks.values() if check.result != "not_applicable"]
         passing = sum(check.result == "passed" for check in applicable)
         return Gate(
             chosen,
-            not any((check.severity, check.result) == ("block", "failed") for check in checks.values()),
+            bool(applicable)
+            and not any((check.severity, check.result) == ("block", "failed") for check in checks.values()),
             round(passing / len(applicable), 3) if applicable else None,
             checks,
         )
@@ -518,6 +555,9 @@ class Purpose:
                     for key, one in theory.indicators.items()
                     if not (one["method"] and one["frequency"] and one["owner"])
                 )
+            case "GB_INDICATORS":
+                unmeasured = [key for key in theory.of_type("OUTCOME") if key not in measured]
+                return 1, unmeasured if unmeasured or theory.measures_effects else None
             case "GB_FACTS":
                 return int(bool(version.context_run if version.published else self.facts_run)), []
             case "GB_WORK":
@@ -700,7 +740,9 @@ class Batch:
         del self.theory.indicators[self.resolved("indicators", op["indicator"])]
 
 
-def judge(code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing]) -> Check:
+def judge(
+    code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing], *, as_whole: bool
+) -> Check:
     """Return a check after waivers."""
     if not subjects:
         return Check(severity, "not_applicable", [])
@@ -710,7 +752,7 @@ def judge(code: str, severity: str, subjects: int, failing: list[str] | None, wa
     excused = [one for one in waived if one["code"] == code]
     is_whole = any(not one["refs"] for one in excused)
     remaining = [ref for ref in refs if not any(ref in one["refs"] for one in excused)]
-    if is_whole or (refs and not remaining):
+    if is_whole or (refs and not remaining and not as_whole):
         return Check(severity, "waived", refs)
     return Check(severity, "failed", remaining)
 

@@ -26,7 +26,7 @@ from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
 from groundplan.purpose.version import draft_row, read_versions
-from groundplan.purpose.versions import draft, publish
+from groundplan.purpose.versions import draft, publish, required_profile
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
@@ -91,7 +91,12 @@ def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
     return draft_row(tx)
 
 
-run_gate = gates.run_gate
+run_gate, judge = gates.run_gate, gates._judge
+
+
+def judge_refs_only(code: str, severity: Any, found: Any, waivers: Any) -> Any:
+    """A check for which waivers of its refs are enough."""
+    return judge(code, severity, found._replace(needs_whole_waiver=False), waivers)
 
 
 def pass_gate(*given: Any, **named: Any) -> Any:
@@ -156,6 +161,10 @@ SABOTAGE: dict[str, Sabotage] = {
     "a key is given again": replace_attribute(edit, "fresh_keys", reuse_keys),
     "anybody edits what they have not seen": replace_attribute(edit, "draft_row", at_any_rev),
     "a version stands on no facts": replace_attribute(gate_inputs, "context_facts"),
+    "a draft may be lighter than the project allows": replace_attribute(required_profile, "refuse_light_profile"),
+    "what is lighter than the project allows is published": replace_attribute(publish, "refuse_light_profile"),
+    "the same is published again": replace_attribute(publish, "latest_published"),
+    "outcomes may be waived until nothing is measured": replace_attribute(gates, "_judge", judge_refs_only),
     "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {

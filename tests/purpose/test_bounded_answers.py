@@ -77,6 +77,10 @@ def test_a_gate_that_fails_by_much_says_so_in_bounds(capped_theory: PurposeClien
         capped_theory.publish()
 
     assert count_tokens(encode(error.value.body())) <= CAP
+    (gate,) = error.value.details["gates"]
+    assert {one["code"]: one["left_out"]["refs"] > 0 for one in gate["checks"] if "left_out" in one}["GA_ORPHANS"]
+    whole = {"operation": "purpose.check", "arguments": {"project": capped_theory.project, "gate": "A"}}
+    assert whole in error.value.body()["details"]["next"]
 
 
 @pytest.mark.slow
@@ -147,7 +151,8 @@ def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(
 
 
 def test_many_versions_and_many_waivers_leave_room_for_the_theory(chain_client: PurposeClient) -> None:
-    for _ in range(15):
+    for number in range(15):
+        chain_client.edit(op("update_node", node="G1", title=f"Health {number}"))
         chain_client.publish()
         chain_client.draft()
     for number in range(10):

@@ -57,7 +57,7 @@ def test_the_same_content_gives_the_same_result_to_the_byte(client: PurposeClien
 
 
 def test_a_clone_has_the_hash_and_the_result_of_its_original(client: PurposeClient) -> None:
-    published = client.publish().gate
+    (published,) = client.publish(detail="full").gates
     client.draft()
 
     assert client.check() == published

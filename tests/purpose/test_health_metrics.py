@@ -15,7 +15,7 @@ from groundplan.purpose.analysis.health_metrics import (
     classify_metrics,
     compute_health,
     compute_metrics,
-    find_worst_band,
+    find_overall_band,
 )
 from groundplan.purpose.model import Content, EdgeType, build_content
 from groundplan.purpose.observing.observation_rows import Observations
@@ -137,12 +137,18 @@ def test_a_number_has_the_band_it_lies_in(name: str, bounds: dict[float, Band]) 
     for number, band in bounds.items():
         bands = classify_metrics(msgspec.structs.replace(metrics, **{name: number}))
         assert getattr(bands, name) == band
-        assert find_worst_band(bands) == band  # all others are green or null
+        assert find_overall_band(theory("G1"), bands) == band  # all others are green or null
 
 
 def test_overall_is_null_where_every_band_is() -> None:
     bands = health(theory()).bands
-    assert find_worst_band(msgspec.structs.replace(bands, open_high_risk=None, stale_assumptions=None)) is None
+    unknown = msgspec.structs.replace(bands, open_high_risk=None, stale_assumptions=None)
+    assert find_overall_band(theory("G1"), unknown) is None
+
+
+def test_a_theory_without_nodes_has_no_overall_band() -> None:
+    assert (health(theory()).overall, health(theory()).bands.open_high_risk) == (None, "green")
+    assert health(theory("G1")).overall == "red"
 
 
 def test_a_goal_has_its_strongest_path_and_the_edge_that_most_depends_on() -> None:

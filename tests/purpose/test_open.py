@@ -8,12 +8,16 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from groundplan.catalog import OPERATIONS
 from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
-from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
+from groundplan.purpose.open import OpenedPurpose
+from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM
 from groundplan.session import Session
 from tests.purpose.client import PurposeClient, add_edge, add_node, op
 
@@ -118,7 +122,7 @@ def test_a_small_theory_is_opened_whole_under_a_cap_too(client: PurposeClient) -
 
 
 @pytest.mark.parametrize("text", [None, LONG])
-def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(
+def test_thirty_nodes_take_no_more_than_3000_tokens_unless_all_is_asked_for(
     client: PurposeClient, text: str | None
 ) -> None:
     add_outcomes(client, 30, text=text)
@@ -126,12 +130,134 @@ def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(
 
     short, full = under_cap.open(), under_cap.open(detail="full")
 
-    assert count_tokens(encode(short)) <= ANSWER_TOKENS_AIM < count_tokens(encode(full))
+    assert count_tokens(encode(short)) <= ANSWER_TOKENS_AIM == 3_000 < count_tokens(encode(full))
     assert [node.key for node in short.nodes or ()] == [node.key for node in full.nodes or ()]
+    assert [(edge.mechanism, edge.confidence) for edge in short.edges or ()] == [
+        (edge.mechanism, edge.confidence) for edge in full.edges or ()
+    ]
+    assert [one.assumption_text for node in short.nodes or () for one in node.assumptions or ()] == ["It holds"] * 29
     assert short.left_out
     assert short.left_out["nodes.id"] == sum(node.id is UNSET for node in short.nodes or ()) == 30
-    assert ("nodes.description" in short.left_out) == (text is not None)
     assert encode(full) == encode(client.open())
+
+
+def test_ids_go_first_then_long_descriptions_then_metadata_and_what_is_said_of_causes_stays(
+    client: PurposeClient,
+) -> None:
+    client.edit(add_node("GOAL", "Health", ref="g"))
+    for number in range(1, 30):
+        client.edit(
+            add_node("OUTCOME", f"Outcome number {number}", ref="o", metadata={"place": "north"}),
+            op("update_node", node="o", description=("x" if number % 2 else "short ") * (161 if number % 2 else 10)),
+            add_edge("o", "G1", mechanism=LONG, confidence="low"),
+            op("add_assumption", source="o", target="G1", edge_type="CONTRIBUTES_TO", assumption_text="It holds"),
+        )
+
+    short = with_cap(client).open()
+
+    assert count_tokens(encode(short)) <= 3_000
+    descriptions = [node.description for node in (short.nodes or ())[1:]]
+    assert descriptions == [None if number % 2 else "short " * 10 for number in range(1, 30)]
+    assert (short.left_out or {})["nodes.description"] == 15
+    assert all((edge.mechanism, edge.confidence) == (LONG, "low") for edge in short.edges or ())
+    assert all(edge.assumptions for edge in short.edges or ())
+
+
+def test_mechanisms_stay_where_they_take_more_than_is_aimed_at(client: PurposeClient) -> None:
+    add_outcomes(client, 40, text=LONG * 6)
+
+    short = with_cap(client).open()
+
+    assert ANSWER_TOKENS_AIM < count_tokens(encode(short)) <= ANSWER_TOKENS_MAX
+    assert short.next_cursor is UNSET
+    assert all(edge.mechanism == LONG * 6 for edge in short.edges or ())
+    assert not any(node.description for node in short.nodes or ())
+
+
+def lean_json(client: PurposeClient, operation: str, /, **given: Any) -> Any:
+    arguments = {"project": client.project, **given}
+    return msgspec.json.decode(client.session.execute(OPERATIONS[operation], arguments).encoded or b"")
+
+
+def find_empty(value: Any, path: str = "") -> list[str]:
+    """Return the places of null or empty values and of row ids."""
+    if isinstance(value, dict):
+        found = [f"{path}.{name}" for name, one in value.items() if one in (None, [], {}, "") or name == "id"]
+        return found + [place for name, one in value.items() for place in find_empty(one, f"{path}.{name}")]
+    return [place for one in value for place in find_empty(one, path)] if isinstance(value, list) else []
+
+
+def test_lean_answers_have_no_null_empty_or_bookkeeping_fields(
+    client: PurposeClient, subtests: pytest.Subtests
+) -> None:
+    client.discard()
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("purpose.open", {}),
+        ("purpose.draft", {}),
+        ("purpose.edit", {"operations": [add_node("GOAL", "Health", ref="g", metadata={"a": [None]})]}),
+        ("purpose.edit", {"operations": [add_node("OUTCOME", "Water", ref="o"), add_edge("o", "G1")]}),
+        ("purpose.edit", {"operations": [add_node("OUTPUT", "Wells", ref="w"), add_edge("w", "OC1")]}),
+        ("purpose.open", {}),
+        ("purpose.check", {}),
+        ("purpose.check", {"gate": "health"}),
+        ("purpose.check", {"gate": "analysis"}),
+        ("purpose.check", {"gate": "compliance", "operation": {"kind": "publish"}}),
+        ("purpose.publish", {}),
+        ("purpose.draft", {}),
+        ("purpose.diff", {"from": 1, "to": "draft"}),
+        ("purpose.record", {"decisions": [{"text": "t", "rationale": "r"}]}),
+        ("purpose.open", {"detail": "observations"}),
+        ("purpose.discard", {}),
+        ("purpose.versions", {}),
+    ]
+    for operation, given in calls:
+        with subtests.test(f"{operation} {given}"):
+            answer = lean_json(client, operation, lean=True, **given)
+            kept = [place for place in find_empty(answer) if "metadata" not in place and ".facts" not in place]
+            assert kept == []
+    opened = lean_json(client, "purpose.open", lean=True)
+    assert [node.get("metadata") for node in opened["nodes"]] == [{"a": [None]}, None, None]
+    assert "content_hash" not in opened["version"]
+
+
+def test_a_session_can_ask_for_lean_answers_and_a_request_say_otherwise(chain_client: PurposeClient) -> None:
+    session = Session(chain_client.session.store, chain_client.session.actor, preferences=Preferences(lean=True))
+    asked = PurposeClient(session, chain_client.project)
+
+    assert "id" not in lean_json(asked, "purpose.open")["nodes"][0]
+    assert asked.open().nodes == chain_client.open().nodes  # in Python the answer is whole
+    assert session.execute(OPERATIONS["purpose.open"], {"project": "atlas", "lean": False}).encoded is None
+
+
+def test_a_lean_answer_comes_again_with_its_op_id(chain_client: PurposeClient) -> None:
+    given = {"decisions": [{"text": "t", "rationale": "r"}], "lean": True, "op_id": "once"}
+    edit = {"operations": [add_node("GOAL", "x")], "lean": True, "op_id": "twice"}
+    for operation, arguments in (("purpose.record", given), ("purpose.edit", edit)):
+        assert lean_json(chain_client, operation, **arguments) == lean_json(chain_client, operation, **arguments)
+
+
+def test_an_optional_argument_that_is_null_is_not_given(chain_client: PurposeClient, subtests: pytest.Subtests) -> None:
+    required = {"operations": [op("update_node", node="G1", title="x")], "from": "draft", "to": "draft"}
+    for operation in OPERATIONS:
+        if operation.tool is None or operation.tool.group is not Group.PURPOSE:
+            continue
+        fields = msgspec.structs.fields(operation.input)
+        given = {"project": "atlas"} | {
+            one.encode_name: required[one.encode_name] for one in fields if one.required and one.name != "project"
+        }
+        nulls = {one.encode_name: None for one in fields if not one.required}
+        with subtests.test(operation.name):
+            assert parse_request({**given, **nulls}, operation.input) == parse_request(given, operation.input)
+    observed = {
+        "measurements": [{"indicator": "IN1", "value": 1, "as_of": "2026-02-01", "source": None, "note": None}],
+        "reviews": None,
+        "waivers": None,
+        "decisions": [{"text": "t", "rationale": "r", "about": None, "outcome": None}],
+    }
+    chain_client.edit(op("add_indicator", node="OC1", name="i", unit=None, baseline=None))
+    assert chain_client.record(**observed).recorded == 2
+    proposed = {"kind": "create_node", "node_type": "GOAL", "title": "x", "description": None, "version": None}
+    assert chain_client.check("compliance", operation=proposed, version=None, profile=None).status == "APPROVED"
 
 
 def test_pages_put_together_are_the_whole(client: PurposeClient, subtests: pytest.Subtests) -> None:

@@ -170,8 +170,23 @@ MALFORMED: list[tuple[Any, str]] = [
     ({"reviews": [{"assumption": "AS1", "status": "holding"}]}, "missing_argument"),
     ({"waivers": [{**WAIVER, "code": "GA_NOTHING"}]}, "invalid_argument"),
     ({"waivers": [{**WAIVER, "due": "2027-02-30"}]}, "invalid_date"),
+    ({"waivers": [{**WAIVER, "due": "2026-02-28"}]}, "invalid_argument"),
     ({"decisions": [{"text": "t"}]}, "missing_argument"),
 ]
+
+
+def test_a_waiver_is_recorded_up_to_its_own_day_and_refused_when_that_is_past(
+    chain_client: PurposeClient, clock: ManualClock
+) -> None:
+    today = {**WAIVER, "due": "2026-03-01"}
+    assert chain_client.record(waivers=[today]).recorded == 1
+    clock.move(days=1)
+
+    with pytest.raises(Invalid) as error:
+        chain_client.record(waivers=[{**WAIVER, "due": "2026-03-02"}, today])
+
+    assert error.value.details["field"] == "waivers[1].due"
+    assert len(chain_client.call("purpose.observations").waivers) == 1
 
 
 def test_malformed_observations_are_refused(client: PurposeClient, subtests: pytest.Subtests) -> None:

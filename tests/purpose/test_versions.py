@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
@@ -12,13 +13,14 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.ports import Provider
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.version import NoDraft
 from groundplan.purpose.versions.draft import DraftExists
-from groundplan.purpose.versions.publish import GateFailed
+from groundplan.purpose.versions.publish import GateFailed, NothingChanged
+from groundplan.purpose.versions.required_profile import ProfileTooLight
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.client import ContextClient
@@ -102,8 +104,8 @@ def test_publishing_says_when_by_whom_under_which_label_and_hash(
     version = published.version
     assert (version.number, version.status, version.label, version.published_by) == (1, "PUBLISHED", "v1", "ada")
     assert version.published_at == "2026-03-01T10:00:00.000Z"
-    assert version.content_hash == published.gate.content_hash
-    assert (published.gate.passed, published.gates, published.rev) == (True, [published.gate], 3)
+    (gate,) = published.gates
+    assert (gate.passed, gate.content_hash, published.rev) == (True, version.content_hash, 3)
     assert chain_client.open(version=1).version == version
 
 
@@ -159,10 +161,96 @@ def test_a_version_is_published_strictly_once_nothing_is_missing(client: Purpose
     client.edit(op("add_indicator", node="OC1", name="litres"))
     client.edit(op("update_assumption", assumption="AS2", risk_level="HIGH", owner="ben", review_by="2027-01-01"))
 
+    (gate,) = client.publish(detail="full").gates
+
+    assert (gate.profile, gate.passed, failing(gate)) == ("strict", True, {})
+    assert client.check(version=1) == gate
+
+
+def test_publishing_takes_300_tokens_where_every_check_passes_and_lists_them_all_on_request(
+    client: PurposeClient,
+) -> None:
+    client.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+    facts = ContextClient(client.session, client.project)
+    facts.draft()
+    facts.commit()
+    client.draw(WELL)
+    for source, target in (("AC1", "OP1"), ("OP1", "OC1"), ("OC1", "G1")):
+        client.edit(op("update_edge", source=source, target=target, mechanism="m"))
+        client.edit(op("add_assumption", source=source, target=target, assumption_text="a"))
+    measured = {"baseline": 1, "target": 2, "method": "m", "frequency": "f", "owner": "o"}
+    client.edit(op("add_indicator", node="OC1", name="litres", **measured))
+
     published = client.publish()
 
-    assert (published.gate.profile, published.gate.passed, failing(published.gate)) == ("strict", True, {})
-    assert client.check(version=1) == published.gate
+    assert count_tokens(encode(published)) <= 300
+    assert [(one.gate, one.passed, one.checks, one.counts.failed) for one in published.gates] == [
+        ("A", True, [], 0),
+        ("B", True, [], 0),
+    ]
+    client.draft()
+    client.edit(op("update_node", node="G1", title="welfare"))
+    full = client.publish(detail="full").gates
+    assert [len(one.checks) for one in full] == [sum(msgspec.structs.astuple(one.counts)) for one in full]
+    assert [one.counts for one in full] == [one.counts for one in published.gates]
+
+
+def test_a_draft_lighter_than_the_project_allows_is_neither_begun_nor_published(client: PurposeClient) -> None:
+    client.discard()
+    client.draft(profile="light")
+    client.edit(add_node("GOAL", "x"))
+    client.session.call("work.open", project="atlas", policies={"profile_min": "standard"})
+
+    with pytest.raises(ProfileTooLight) as error:
+        client.publish()
+    assert (error.value.details["profile"], error.value.details["profile_min"]) == ("light", "standard")
+    client.discard()
+    with pytest.raises(ProfileTooLight):
+        client.draft(profile="light")
+    with pytest.raises(ProfileTooLight):
+        client.call("purpose.import", document={"format": 1, "profile": "light", "nodes": []})
+
+    assert client.draft(profile="strict").version.profile == "strict"
+
+
+def test_a_draft_begins_with_the_least_strict_profile_allowed_where_its_source_is_lighter(
+    client: PurposeClient,
+) -> None:
+    client.discard()
+    client.draft(profile="light")
+    client.edit(add_node("GOAL", "x"))
+    client.publish()
+    client.session.call("work.open", project="atlas", policies={"profile_min": "strict"})
+
+    assert client.draft().version.profile == "strict"
+
+
+def test_only_an_owner_sets_the_least_strict_profile(client: PurposeClient) -> None:
+    client.session.call("member.add", scopeId="atlas", userId="ben", role="editor")
+
+    with pytest.raises(Forbidden):
+        client.by(person("ben")).session.call("work.open", project="atlas", policies={"profile_min": "strict"})
+
+
+def test_the_same_content_on_the_same_facts_is_not_published_twice(
+    chain_client: PurposeClient, clock: ManualClock
+) -> None:
+    chain_client.publish()
+    clock.move(days=1)
+    chain_client.draft(profile="light")
+
+    with pytest.raises(NothingChanged) as error:
+        chain_client.publish(label="again")
+    assert error.value.details["version"] == 1
+    chain_client.edit(op("update_node", node="G1", title="welfare"))
+    chain_client.edit(op("update_node", node="G1", title="health"))
+    with pytest.raises(NothingChanged):
+        chain_client.publish()
+    facts = ContextClient(chain_client.session, chain_client.project)
+    facts.draft()
+    facts.commit()
+
+    assert chain_client.publish().version.number == 2
 
 
 def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(chain_client: PurposeClient) -> None:
@@ -172,7 +260,7 @@ def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(chain_clie
     assert failing(chain_client.check())["GA_ORPHANS"] == ["OP3"]
 
     chain_client.record(waivers=[{**waiver, "refs": ["OP3"]}])
-    gate = chain_client.publish().gate
+    (gate,) = chain_client.publish().gates
 
     assert {check.code: check.result for check in gate.checks}["GA_ORPHANS"] == "waived"
     assert (gate.passed, [one.code for one in chain_client.open().waivers or ()]) == (
@@ -283,13 +371,13 @@ def test_gates_of_a_published_version_say_for_ever_what_they_said(
     client.draw(WELL)
     client.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))
     client.record(waivers=[{"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "r", "owner": "ada", "due": "2026-03-01"}])
-    published = client.publish()
+    (said,) = client.publish(detail="full").gates
     clock.move(days=400)
     client.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
     facts.draft()
     facts.commit()
 
-    assert client.check(version=1) == published.gate
+    assert client.check(version=1) == said
     # As of today it would fail its gate.
     assert set(failing(client.check(version=1, as_of="2027-04-05"))) >= {"GA_ORPHANS", "GA_REFUTED"}
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
@@ -300,9 +388,9 @@ def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(chain_client: Purpo
     preferences = Preferences(vocabulary=McpVocabulary(OPERATIONS))
     agent = PurposeClient(Session(chain_client.session.store, chain_client.session.actor, preferences=preferences))
 
-    published = agent.publish()
+    (gate,) = agent.publish().gates
 
-    assert "toc_edit with add_indicator on OC1" in [check.fix for check in published.gate.checks]
+    assert "toc_edit with add_indicator on OC1" in [check.fix for check in gate.checks]
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
     assert encode([chain_client.check(version=1)]).decode() == kept
     assert "purpose.edit with add_indicator on OC1" in kept
@@ -370,6 +458,7 @@ def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
 
 
 def test_an_agent_edits_and_publishes_as_its_role_lets_it(client: PurposeClient) -> None:
+    client.session.call("work.open", project="atlas", policies={"agents": "owner"})
     agent = client.by(local_actor("claude", kind=ActorKind.AGENT))
     agent.draw(WELL)
 

@@ -163,10 +163,11 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     assert error_of(ben, "toc_record", waivers=[waiver])[0] == "forbidden"
     assert error_of(ada, "toc_record", waivers=[{**waiver, "code": "GA_SELF_EDGE"}])[0] == "not_waivable"
     assert ada.answer("toc_record", waivers=[waiver], **ATLAS)["recorded"] == 1
-    published = ada.answer("toc_version", operation="publish", expected_rev=edited["rev"], **ATLAS)
-    assert results(published["gate"], "GA_ORPHANS") == {"GA_ORPHANS": ("waived", ["OP2"])}
+    published = ada.answer("toc_version", operation="publish", expected_rev=edited["rev"], detail="full", **ATLAS)
+    (passed,) = published["gates"]
+    assert results(passed, "GA_ORPHANS") == {"GA_ORPHANS": ("waived", ["OP2"])}
     assert (published["version"]["label"], published["version"]["published_by"]) == ("v1", "ada")
-    assert published["version"]["content_hash"] == published["gate"]["content_hash"]
+    assert published["version"]["content_hash"] == passed["content_hash"]
 
     # A published version is final; the next draft is a copy that can be changed.
     (goal,) = (one for one in before["nodes"] if one["key"] == "G1")
@@ -229,7 +230,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     decided = {"text": "Print it for phones", "rationale": "That is what they have", "about": ["AS1"]}
     ben.answer("toc_record", decisions=[decided], **ATLAS)
     assert cleo.answer("toc_check", gate="A", **ATLAS)["passed"]
-    assert cleo.answer("toc_check", gate="A", version=1, **ATLAS) == published["gate"]
+    assert cleo.answer("toc_check", gate="A", version=1, **ATLAS) == passed
     health = cleo.answer("toc_check", gate="health", **ATLAS)
     assert (health["metrics"]["indicator_coverage"], health["bands"]["indicator_coverage"]) == (100, "green")
     assert [goal["strongest_path"][-1] for goal in health["goals"]] == ["G1"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _VERSION = "The version: a number, `draft` or `published`. Default: the draft, else the latest published one."
+_VERSION_OUT = "The version: a number, `draft` or `published`. Default: the latest published one, else the draft."
 _AS_OF = "Only what was recorded by then: a date such as 2026-11-15, or an instant with its time zone."
 _BY_KEY = "its key, the id of its row in the draft, or a `ref` of this request, earlier or later."
 _IN_ANY_VERSION = "its key, or the id of its row in any version."
@@ -51,10 +52,13 @@ _OWNER = {"owner": _NODE["owner"]}
 
 ARGUMENTS: Mapping[str, str] = {
     "version": _VERSION,
+    "purpose.export/version": _VERSION_OUT,
+    "purpose.render/version": _VERSION_OUT,
     "purpose.observations/version": "Refused: observations belong to all versions.",
     "as_of": _AS_OF,
     "detail": "`full` omits nothing; `summary` omits nodes, edges and indicators; `observations` shows only what was "
-    "recorded. Without it a long answer to an agent is shortened.",
+    "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
+    "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
     # An edit
     "operations": "The operations, in order: all of them, or none.",
@@ -79,6 +83,7 @@ ARGUMENTS: Mapping[str, str] = {
     "purpose.draft/from": "The published version to start from: its number, or `published`. Keys stay the same. "
     "Default: the latest one, or an empty draft if there is none.",
     "purpose.draft/profile": "How strict its gates are. Default: that of the version it starts from, else `standard`.",
+    "purpose.publish/detail": "`full` lists every check of the gates. Default: those that failed or are waived.",
     "label": "The label of the version. Default: v and its number.",
     # Checks
     "gate": "`A`: is it consistent? `B`: is it ready to run and to measure? Or `health`, `analysis`, `compliance`. "
@@ -137,7 +142,7 @@ ARGUMENTS: Mapping[str, str] = {
     "format": "The format of the file. Only `json` can be imported again without loss.",
     "pathway": "Show only the paths through this node, by key; not together with a comparison.",
     "compare": "Show what changed since this version: its number, `draft` or `published`.",
-    "theme": "The colours; `auto` follows the reader's screen.",
+    "theme": "The colours; `auto` follows the reader's screen. Default: `light`.",
     "document": "The theory of change, as exported in the format `json`.",
     "document.nodes": "The nodes.",
     "document.nodes[].key": "The name of the node in the document: a key such as `G1`, which is kept, or any name.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 ARGUMENTS: Mapping[str, str] = {
     "cursor": "Continue after this cursor: `next_cursor` of the previous page, with the same arguments.",
     "expected_rev": "The `rev` that you read; the request is refused if it has changed since.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",
     "limit": "Maximum number of results on a page.",
     "offset": "Number of results to skip: `nextOffset` of the previous page.",
     "op_id": "An id for this request; repeating the request with the same id has no second effect.",

@@ -8,7 +8,6 @@ _PROPERTIES_FILTER = "Only nodes with these properties."
 
 ARGUMENTS: Mapping[str, str] = {
     "decision": "The reason; kept with the events of the call and shown in the history.",
-    "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",
     "node_id": "The node: its id, or an unambiguous prefix of at least 4 characters.",
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.plan/project": "The project, by name or id; not needed if every node has a parent in an existing project.",
@@ -26,6 +25,7 @@ ARGUMENTS: Mapping[str, str] = {
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",
+    "policies.profile_min": "The least strict profile that a draft may have. Default: `light`: all are allowed.",
     "nodes": "The nodes to create: all of them, or none.",
     "nodes[].ref": "A name for the node in this request; the answer maps it to the new id.",
     "nodes[].summary": "What is to be done.",

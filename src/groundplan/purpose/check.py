@@ -57,6 +57,7 @@ class CheckPurpose(Struct, forbid_unknown_fields=True):
     assumption: Ref | None = None
     limit: Annotated[int, Meta(ge=1, le=PATHWAYS_MAX)] | None = None
     as_of: str | None = None
+    lean: bool | None = None
 
 
 def check(tx: Transaction, request: CheckPurpose) -> GateResult:

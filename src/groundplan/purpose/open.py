@@ -8,14 +8,14 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
+from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.health import read_bands
-from groundplan.purpose.analysis.health_metrics import Band, find_worst_band
+from groundplan.purpose.analysis.health_metrics import Band, find_overall_band
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import day_of, parse_moment
 from groundplan.purpose.gates.active_waivers import waivers_in_force
@@ -32,6 +32,7 @@ from groundplan.purpose.observing import observations
 from groundplan.purpose.observing.observation_rows import Measurement, Observations, Waiver
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.pages import PagePosition, fill_page, list_entries
+from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM, count_chars_min, shorten
 from groundplan.purpose.version import (
     Version,
     VersionRef,
@@ -46,27 +47,11 @@ Shown = TypeVar("Shown", bound=Struct)
 
 NAME = "purpose.open"
 
-ANSWER_TOKENS_AIM = 2_500  # size to which an answer is shortened unless `detail` is full: about thirty nodes
 VERSIONS_SHOWN_MAX = 10
 
 PARTS = ("nodes", "edges", "indicators", "waivers")  # in page order
 
-_ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
-
-# Fields to drop from a long answer, the least useful first: row ids, because rows have keys, then long texts. After
-# them go the default values, and then the fields of _TRIM_LAST.
-_TRIM_FIRST = Trimming(
-    *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
-    *(DropField(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
-    DropField("edges[].mechanism"),
-    *(DropField(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
-)
-_DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
-_TRIM_LAST = Trimming(
-    *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run")),
-    *(DropField(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMPTION_PATHS)),
-    *(DropField(f"indicators[].{field}") for field in ("unit", "direction")),
-)
+ROW_ID = frozenset({"id"})
 
 
 class OpenPurpose(Struct, forbid_unknown_fields=True):
@@ -77,10 +62,13 @@ class OpenPurpose(Struct, forbid_unknown_fields=True):
     detail: Literal["summary", "full", "observations"] | None = None
     as_of: str | None = None
     cursor: str | None = None
+    lean: bool | None = None
 
 
 class AssumptionShown(Struct, omit_defaults=True, kw_only=True):
     """An assumption with the status of its latest review."""
+
+    bookkeeping: ClassVar[frozenset[str]] = ROW_ID
 
     id: str | UnsetType = UNSET
     key: str
@@ -93,6 +81,8 @@ class AssumptionShown(Struct, omit_defaults=True, kw_only=True):
 
 class PurposeNodeView(Struct, omit_defaults=True, kw_only=True):
     """A purpose node with its assumptions."""
+
+    bookkeeping: ClassVar[frozenset[str]] = ROW_ID
 
     id: str | UnsetType = UNSET
     key: str
@@ -107,6 +97,8 @@ class PurposeNodeView(Struct, omit_defaults=True, kw_only=True):
 
 class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
     """An edge with its assumptions. Source and target are keys."""
+
+    bookkeeping: ClassVar[frozenset[str]] = ROW_ID
 
     id: str | UnsetType = UNSET
     source: str
@@ -126,6 +118,8 @@ class LatestMeasurement(Struct):
 
 class IndicatorView(Struct, omit_defaults=True, kw_only=True):
     """An indicator of a node."""
+
+    bookkeeping: ClassVar[frozenset[str]] = ROW_ID
 
     id: str | UnsetType = UNSET
     key: str
@@ -178,6 +172,7 @@ class OpenedPurpose(Struct):
     `metadata`, and the `edge_type` CONTRIBUTES_TO.
     """
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     # For a single row that is too large for a page.
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("nodes[].assumptions", "edges[].assumptions")),
@@ -233,9 +228,10 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     if after is None and not budget.is_limited:
         return whole()
     aim = Budget(min(budget.free_chars, Budget.for_answer(ANSWER_TOKENS_AIM).free_chars))
-    if after is None and request.detail is None and _least_chars(content) <= aim.free_chars:
+    if after is None and request.detail is None and count_chars_min(content) <= budget.free_chars:
         brief = whole()
-        if _shorten(brief, aim):
+        shorten(brief, aim)
+        if count_chars(brief) <= budget.free_chars:
             return brief
     return _page(tx, opened, whole(), row, query, after)
 
@@ -257,9 +253,8 @@ def _build_summary(
     known_bands = {name: band for name, band in msgspec.to_builtins(bands).items() if band is not None}
     rows = read_versions(tx)
     versions = [to_version(version) for version in rows[-VERSIONS_SHOWN_MAX:]]
-    opened = OpenedPurpose(
-        tx.project.name, row.rev, to_version(row), versions, counts, HealthSummary(find_worst_band(bands), known_bands)
-    )
+    health = HealthSummary(find_overall_band(content, bands), known_bands)
+    opened = OpenedPurpose(tx.project.name, row.rev, to_version(row), versions, counts, health)
     if len(versions) < len(rows):
         opened.left_out = {"versions": len(rows) - len(versions)}
     return opened
@@ -286,36 +281,6 @@ def _add_content(
         ],
         waivers=[WaiverView(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
     )
-
-
-def _least_chars(content: Content) -> int:
-    """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
-    return (
-        sum(len(node.title) + 40 for node in content.nodes.values())
-        + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
-        + sum(len(one.name) + 30 for one in content.indicators.values())
-        + 30 * len(content.edges)
-    )
-
-
-def _shorten(opened: OpenedPurpose, aim: Budget) -> bool:
-    """Drop optional fields until the answer fits; return whether it does."""
-    trim(opened, aim, _TRIM_FIRST)
-    if count_chars(opened) > aim.free_chars:
-        _leave_out_defaults(opened)
-        trim(opened, aim, _TRIM_LAST)
-    return count_chars(opened) <= aim.free_chars
-
-
-def _leave_out_defaults(opened: OpenedPurpose) -> None:
-    """Drop fields that have their default value."""
-    count = 0
-    for row in (*(opened.nodes or ()), *(opened.edges or ())):
-        for field, default in _DEFAULTS.items():
-            if getattr(row, field, UNSET) == default:
-                setattr(row, field, UNSET)
-                count += 1
-    opened.left_out = {**(opened.left_out or {}), "defaults": count}
 
 
 def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:

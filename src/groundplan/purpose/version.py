@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -43,6 +43,8 @@ class VersionRow(NamedTuple):
 
 class Version(Struct):
     """A version as callers see it."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
 
     number: int
     status: VersionStatus

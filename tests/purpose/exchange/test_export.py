@@ -10,12 +10,17 @@ import pytest
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.exchange.formats.table import FORMATS, WRITABLE
 from groundplan.purpose.picture import layout, svg
+from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, add_edge, add_node, op
 
 
-def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(
+def test_the_version_published_last_is_written_out_else_the_draft_or_the_one_that_is_named(
     chain_client: PurposeClient,
 ) -> None:
+    chain_client.edit(op("update_node", node="AC1", title="drill"))
+    assert (
+        chain_client.call("purpose.export", format="json").version == chain_client.call("purpose.render").version == 1
+    )
     chain_client.publish()
     chain_client.draft()
     chain_client.edit(op("update_node", node="G1", title="better health"))
@@ -24,10 +29,25 @@ def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_tha
         answer = chain_client.call("purpose.export", format="json", **given)
         return answer.version, msgspec.json.decode(answer.content)["nodes"][0]["title"]
 
-    assert title() == (2, "better health")
-    assert title(version=1) == title(version="published") == (1, "health")
+    assert title(version="draft") == title(version=2) == (2, "better health")
+    assert title() == title(version=1) == title(version="published") == title(version=None) == (1, "health")
+    assert (
+        chain_client.call("purpose.render").version,
+        chain_client.call("purpose.render", version="draft").version,
+    ) == (1, 2)
     chain_client.discard()
     assert title() == (1, "health")
+
+
+def test_an_iati_file_names_the_nodes_that_are_not_in_it(chain_client: PurposeClient) -> None:
+    chain_client.edit(op("add_indicator", node="OC1", name="litres"))
+
+    (warning,) = chain_client.call("purpose.export", format="iati").warnings
+
+    assert warning.endswith(": G1, OP1, AC1")
+    chain_client.edit(*(op("add_indicator", node=key, name="How many") for key in ("G1", "OP1", "AC1")))
+    assert chain_client.call("purpose.export", format="iati").warnings is msgspec.UNSET
+    assert chain_client.call("purpose.export", format="json").warnings is msgspec.UNSET
 
 
 def test_every_format_tells_of_every_node(chain_client: PurposeClient, subtests: pytest.Subtests) -> None:
@@ -43,7 +63,7 @@ def test_every_format_tells_of_every_node(chain_client: PurposeClient, subtests:
 
 
 def test_a_waiver_in_force_stands_in_every_format_that_carries_text(
-    client: PurposeClient, subtests: pytest.Subtests
+    client: PurposeClient, clock: ManualClock, subtests: pytest.Subtests
 ) -> None:
     client.draw("well -> water -> health")
     waiver = {
@@ -53,7 +73,8 @@ def test_a_waiver_in_force_stands_in_every_format_that_carries_text(
         "owner": "ben",
         "due": "2099-12-31",
     }
-    client.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
+    client.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2026-03-01"}])
+    clock.move(days=1)
 
     for format_ in ("json", "logframe", "svg", "mermaid", "dot", "graphml"):
         with subtests.test(str(format_)):
@@ -89,12 +110,15 @@ def test_a_picture_shows_the_ways_through_a_node_or_what_changed(chain_client: P
     chain_client.draft()
     chain_client.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
 
-    plain = chain_client.call("purpose.render")
-    assert plain.svg == chain_client.call("purpose.export", format="svg").content
+    def render(**given: Any) -> Any:
+        return chain_client.call("purpose.render", version="draft", **given)
+
+    plain = render()
+    assert plain.svg == chain_client.call("purpose.export", format="svg", version="draft").content
     assert f'width="{plain.width}" height="{plain.height}"' in plain.svg
-    assert "what leads to OP1" in chain_client.call("purpose.render", pathway="OP1").svg
-    assert "nodes 1 added" in chain_client.call("purpose.render", compare="published").svg
-    assert chain_client.call("purpose.render", theme="dark").svg != plain.svg
+    assert "what leads to OP1" in render(pathway="OP1").svg
+    assert "nodes 1 added" in render(compare="published").svg
+    assert render(theme="dark").svg != plain.svg == render(theme=None).svg
 
 
 @pytest.mark.parametrize(("operation", "given"), [("purpose.render", {}), ("purpose.export", {"format": "svg"})])

@@ -135,6 +135,9 @@ BROKEN: dict[str, FailingCase] = {
         outside=ExternalFacts(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
         nothing_outside=ExternalFacts(context=ContextFacts()),
     ),
+    "GB_INDICATORS": FailingCase(
+        theory(CHAIN, "OC2 -> G1", indicators={"IN1": "OC2", "IN2": "OP1"}), ["OC1"], nothing=None
+    ),
     "GB_PLAN": FailingCase(
         theory(
             CHAIN,

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, is_waivable, known_codes, severities
 from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
-from groundplan.purpose.model import Profile
+from groundplan.purpose.model import Content, Profile
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FailingCase, check, gate_of, run
 from tests.purpose.theories import join_observations, make_observations, theory, whole_theory
 
@@ -38,6 +38,7 @@ GB_VERIFIED         block block block
 GB_PLAN             block block block
 GB_WORK             block block block
 GB_FACTS            block block block
+GB_INDICATORS       block block block
 """
 SEVERITIES = {
     (code, profile): severity
@@ -119,6 +120,22 @@ def test_a_rule_that_is_about_nothing_here_does_not_apply(code: str, profile: Pr
 @pytest.mark.parametrize("code", ["GA_GOAL_COUNT", "GA_MIN_TYPES"])
 def test_an_empty_theory_lacks_what_must_be_there(code: str) -> None:
     assert check(code, EMPTY).result == "failed"
+
+
+@pytest.mark.parametrize("content", [EMPTY, theory("G1"), theory("AC1 -> OP1", indicators={"IN1": "OP1"})])
+def test_a_theory_that_measures_no_effect_is_not_ready_to_measure(content: Content) -> None:
+    found = check("GB_INDICATORS", content)
+    assert (found.result, found.refs, found.actual, found.expected) == ("failed", [], 0, 1)
+    assert check("GB_INDICATORS", content, make_observations(waived={"GB_INDICATORS": []})).result == "waived"
+
+
+def test_waivers_for_every_outcome_do_not_make_up_for_a_theory_that_measures_nothing() -> None:
+    two = theory(CHAIN, "OC2 -> G1")
+    found = check("GB_INDICATORS", two, make_observations(waived={"GB_INDICATORS": ["OC1"]}))
+    assert (found.result, found.refs) == ("failed", ["OC2"])
+    every = make_observations(waived={"GB_INDICATORS": ["OC1", "OC2"]})
+    assert check("GB_INDICATORS", two, every).result == "failed"
+    assert check("GB_INDICATORS", theory(CHAIN, "OC2 -> G1", indicators={"IN1": "G1"}), every).result == "waived"
 
 
 def test_strict_wants_exactly_one_goal() -> None:

@@ -6,11 +6,15 @@ from random import Random
 
 import msgspec
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.gates import run as run_module
+from groundplan.purpose.gates.profiles import Gate
+from groundplan.purpose.gates.result import NOTHING_TO_CHECK, ResultCounts
 from groundplan.purpose.model import Content, Profile, build_content
-from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, check, gate_of, run
+from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FINE, UNKNOWN, check, gate_of, run
 from tests.purpose.theories import TODAY, join_observations, make_observations, theory, whole_theory
 
 
@@ -39,9 +43,31 @@ def test_what_somebody_answers_for_does_not_block_and_counts_as_not_passed() -> 
     assert {one.code for one in waived.checks if one.result == "waived"} == set(codes)
 
 
-def test_where_nothing_applies_there_is_no_score() -> None:
-    result = run("B", EMPTY, outside=BROKEN["GB_FACTS"].nothing_outside)
-    assert (result.passed, result.score) == (True, None)
+@pytest.mark.parametrize("gate", ["A", "B"])
+@pytest.mark.parametrize("profile", list(Profile))
+def test_an_empty_theory_passes_no_gate(gate: Gate, profile: Profile) -> None:
+    assert not run(gate, EMPTY, profile=profile, outside=UNKNOWN).passed
+
+
+def test_a_gate_in_which_no_check_applies_does_not_pass_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "severities", lambda *_: {"GB_FACTS": "block"})
+    result = run("B", whole_theory(), outside=BROKEN["GB_FACTS"].nothing_outside)
+    assert (result.passed, result.score, result.message) == (False, None, NOTHING_TO_CHECK)
+    assert run("B", whole_theory(), outside=FINE).message is UNSET
+
+
+def test_counts_are_of_all_checks_also_where_those_that_passed_are_left_out() -> None:
+    content = theory(CHAIN, "OC2 -> G1", indicators={"IN1": "OC2"})
+    result = run("B", content, make_observations(waived={"GB_PLAN": []}), outside=UNKNOWN)
+    short = result.without_passed()
+    assert {one.code: one.result for one in short.checks} == {
+        "GB_BASELINE": "failed",
+        "GB_INDICATORS": "failed",
+        "GB_PLAN": "waived",
+        "GB_TARGET": "failed",
+    }
+    assert short.counts == ResultCounts(passed=0, failed=3, waived=1, not_applicable=3)
+    assert sum(msgspec.structs.astuple(short.counts)) == len(result.checks)
 
 
 def test_who_answers_for_some_leaves_the_others() -> None:

@@ -337,6 +337,21 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
     assert run(*elsewhere).error == (7, "store_missing")
 
 
+def test_json_can_be_lean_and_what_people_read_is_whole(
+    draft_with_theory: PurposeCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, lean = draft_with_theory.answer("open"), draft_with_theory.answer("open", "--lean")
+
+    assert ("id" in whole["nodes"][0], "id" in lean["nodes"][0]) == (True, False)
+    assert [node["key"] for node in lean["nodes"]] == [node["key"] for node in whole["nodes"]]
+    assert None not in draft_with_theory.answer("health", "--lean")["metrics"].values()
+    for words in (("open",), ("check", "A"), ("check", "B"), ("health",), ("analysis",), ("versions",)):
+        printed = draft_with_theory(*words).out
+        monkeypatch.setenv("GROUNDPLAN_LEAN", "true")
+        assert draft_with_theory(*words).out == printed
+        monkeypatch.delenv("GROUNDPLAN_LEAN")
+
+
 def test_an_editor_may_measure_but_not_waive(run: Run, draft_with_theory: PurposeCommands) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
     as_ben = ("--access", "members", "--agent", "ben")

@@ -15,6 +15,8 @@ from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import THEORY, FileCommands, collapse_spaces, plan_without_theory, write_file
 
+LEFT_OUT_OF_IATI = "left out of the file, because IATI results need an indicator: G1, OP1, AC1"
+
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -34,6 +36,7 @@ def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_writ
         told = files.answer("export", "--out", out)
 
         raw = Path(out).read_bytes()
+        assert told.pop("warnings", None) == ([LEFT_OUT_OF_IATI] if one == "iati" else None)
         assert told == {"file": out, "format": one, "version": 1, "bytes": len(raw)}
         assert raw.endswith(b"\n")
     assert b"flowchart" in Path("THEORY.MMD").read_bytes()
@@ -42,6 +45,16 @@ def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_writ
         files("export", "--out", "a.json").out
         == f"Wrote a.json: v1 as json, {len(Path('a.json').read_bytes())} bytes.\n"
     )
+
+
+def test_an_iati_file_is_told_apart_from_what_is_not_in_it(files: FileCommands) -> None:
+    files.begin()
+
+    printed = files("export", "--format", "iati")
+    assert files("export", "--out", "a.xml").out.endswith(f"\nWarnings:\n  {LEFT_OUT_OF_IATI}\n")
+    assert printed.out == Path("a.xml").read_text(encoding="utf-8")
+    assert printed.err == f"warning: {LEFT_OUT_OF_IATI}\n"
+    assert files.answer("export", "--format", "iati")["warnings"] == [LEFT_OUT_OF_IATI]
 
 
 @pytest.mark.slow
@@ -98,8 +111,9 @@ def test_a_version_is_meant_by_its_number_or_by_what_it_is(files: FileCommands) 
         told = files.answer("export", "--format", "json", *words)
         return told["version"], json.loads(told["content"])["nodes"][0]["title"]
 
-    assert goal() == goal("--version", "draft") == goal("--version", "2") == (2, "Health")
-    assert goal("--version", "published") == goal("--version", "1") == (1, "Healthy people")
+    assert goal("--draft") == goal("--version", "draft") == goal("--version", "2") == (2, "Health")
+    assert goal() == goal("--version", "published") == goal("--version", "1") == (1, "Healthy people")
+    assert files("export", "--format", "json", "--draft", "--version", "1", "--json").error == (2, "usage")
     assert files("export", "--format", "json", "--version", "9", "--json").error == (3, "not_found")
     assert files("export", "--format", "json", "--version", "last", "--json").error[0] == 2
 

@@ -89,19 +89,20 @@ def test_what_is_asked_for_is_drawn(pictures: RenderCommands) -> None:
         words: pictures(*words).out
         for words in (
             (),
-            ("--version", "published"),
+            ("--draft",),
             ("--pathway", "OP1"),
-            ("--compare", "1"),
+            ("--draft", "--compare", "1"),
             ("--theme", "dark"),
             ("--theme", "auto"),
         )
     }
 
     assert len(set(drawn.values())) == len(drawn)
-    assert pictures("--version", "1").out == drawn["--version", "published"]
-    assert pictures("--version", "draft", "--compare", "published").out == drawn["--compare", "1"]
+    assert pictures("--version", "1").out == pictures("--version", "published").out == drawn[()]
+    assert pictures("--version", "draft", "--compare", "published").out == drawn["--draft", "--compare", "1"]
     assert pictures("--theme", "light").out == drawn[()]
-    assert "Healthy people" not in drawn["--version", "published"]
+    assert ("Healthy people" in drawn[()], "Healthy people" in drawn["--draft",]) == (False, True)
+    assert pictures("--draft", "--version", "1", "--json").error == (2, "usage")
 
 
 def test_a_file_that_is_there_is_drawn_over_only_by_force(pictures: RenderCommands) -> None:

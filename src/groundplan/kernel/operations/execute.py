@@ -12,6 +12,7 @@ from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.operations.envelopes import wrap
+from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
@@ -24,7 +25,7 @@ DEFAULT_PREFERENCES = Preferences()
 
 
 class ExecutionResult(NamedTuple):
-    """An answer, and its encoded JSON in its envelope if it was encoded to measure it."""
+    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean."""
 
     answer: Any
     encoded: bytes | None = None
@@ -114,15 +115,18 @@ class _Execution(NamedTuple):
     def _fit(self, answer: Any) -> ExecutionResult:
         """Trim an answer to the cap of the caller; encode it only once if it fits."""
         cap = self.preferences.answer_tokens_max
-        if not cap:
+        is_lean = wants_lean(self.request, self.preferences, answer)
+        if not cap and not is_lean:
             return ExecutionResult(answer)
-        group = self.requested.group
-        encoded = encode(wrap(group, answer))
+        encoded = self._encode(answer, is_lean=is_lean)
         if not fits(encoded, cap):
             trim(answer, Budget.for_answer(cap))
-            encoded = encode(wrap(group, answer))
+            encoded = self._encode(answer, is_lean=is_lean)
             refuse_oversized(encoded, cap)
         return ExecutionResult(answer, encoded)
+
+    def _encode(self, answer: Any, *, is_lean: bool) -> bytes:
+        return encode(wrap(self.requested.group, make_lean(answer) if is_lean else answer))
 
     def _build_idempotent_request(self, operation: Operation[Any, Any]) -> IdempotentRequest[ExecutionResult] | None:
         op_id = getattr(self.request, "op_id", None)

@@ -66,6 +66,7 @@ class Touched(Struct):
 class Analysis(Struct):
     """The analysis of a version. Parts that were not requested are left out."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(
             (

@@ -75,6 +75,7 @@ class GoalHealth(Struct, frozen=True):
 class Health(Struct):
     """The health of one version."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(CutLists(("goals", "weakest_edge_left_out")))
 
     metrics: Metrics
@@ -100,7 +101,7 @@ def compute_health(
     return Health(
         metrics,
         bands,
-        find_worst_band(bands),
+        find_overall_band(content, bands),
         [_goal(one) for one in reached.goals],
         weakest_edge_left_out=reached.left_out or UNSET,
     )
@@ -158,9 +159,9 @@ def classify_metrics(metrics: Metrics) -> Bands:
     )
 
 
-def find_worst_band(bands: Bands) -> Band | None:
-    """Return the worst band."""
-    present = structs.astuple(bands)
+def find_overall_band(content: Content, bands: Bands) -> Band | None:
+    """Return the worst band, or None for a theory without nodes, whose counts of 0 say nothing."""
+    present = structs.astuple(bands) if content.nodes else ()
     return next((band for band in _WORST_FIRST if band in present), None)
 
 

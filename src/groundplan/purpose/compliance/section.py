@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -40,6 +40,8 @@ class ChecklistSection(Struct, frozen=True):
 
 class Compliance(Struct, frozen=True):
     """Whether an operation may proceed; if not, the reasons and the required actions."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     status: Literal["APPROVED", "BLOCKED"]
     sections: list[ChecklistSection]

@@ -7,7 +7,7 @@ this state. Only the cycle check reads rows that the batch does not name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from msgspec import Struct
 
@@ -46,6 +46,8 @@ class PublishedImmutable(Conflict):
 
 class CreatedItem(Struct, omit_defaults=True):
     """An item that a batch created. The key of an edge is its name, `AC1->OP2`."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"id"})
 
     key: str
     id: str

@@ -47,12 +47,14 @@ class EditPurpose(Struct, forbid_unknown_fields=True):
     project: Name
     operations: Annotated[list[PurposeOp], Meta(min_length=1, max_length=BATCH_MAX)]
     expected_rev: int | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class EditedPurpose(Struct):
     """The revision of the draft after the batch, and the items created, in the order of the operations."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(CutLists(("created",)))
 
     rev: int

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
@@ -19,7 +19,7 @@ from groundplan.purpose.gates.active_waivers import waivers_in_force
 from groundplan.purpose.model import Content
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import read_version_observations
-from groundplan.purpose.version import VersionRef, require_version
+from groundplan.purpose.version import VersionRef, latest_published, require_version
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
 
@@ -38,7 +38,7 @@ _WRITERS: dict[str, tuple[str, str]] = {
 
 
 class ExportPurpose(Struct, forbid_unknown_fields=True):
-    """The version (by default the draft, else the latest published) and the file format."""
+    """The version (by default the latest published, else the draft) and the file format."""
 
     project: Name
     format: ExportFormat
@@ -46,11 +46,12 @@ class ExportPurpose(Struct, forbid_unknown_fields=True):
 
 
 class ExportedPurpose(Struct):
-    """The exported file."""
+    """The exported file, and which nodes it leaves out."""
 
     format: ExportFormat
     version: int
     content: str
+    warnings: list[str] | UnsetType = UNSET
 
 
 class Export(NamedTuple):
@@ -72,19 +73,24 @@ def read_export(tx: Transaction, request: ExportPurpose) -> Export:
 
 def write_export(export: Export) -> ExportedPurpose:
     """Write the file, outside the transaction because a picture takes long."""
-    module, function = _WRITERS[export.format]
-    writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
-    return ExportedPurpose(export.format, export.theory.number, writer(export.theory))
+    module_name, function = _WRITERS[export.format]
+    module = import_module(f"groundplan.purpose.exchange.formats.{module_name}")
+    writer: Callable[[Theory], str] = getattr(module, function)
+    exported = ExportedPurpose(export.format, export.theory.number, writer(export.theory))
+    if export.format == "iati" and (left_out := module.find_left_out(export.theory)):
+        keys = ", ".join(left_out)
+        exported.warnings = [f"left out of the file, because IATI results need an indicator: {keys}"]
+    return exported
 
 
 def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
-    """Read a version with its current observations.
+    """Read a version with its current observations, by default the latest published version, else the draft.
 
     Raises:
         NotFound: there is no such version, or no version at all.
         ContentAltered: the content of a published version does not match its hash.
     """
-    row = require_version(tx, ref)
+    row = (latest_published(tx) if ref is None else None) or require_version(tx, ref)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content)
     return Theory(

@@ -34,13 +34,14 @@ from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, 
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
 from groundplan.purpose.gates.active_waivers import waivers_in_force
 from groundplan.purpose.limits import TITLE_CHARS_MAX
-from groundplan.purpose.model import EdgeName, EdgeType, Profile
+from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import NO_CUTOFF, waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
 from groundplan.purpose.observing.ref_resolver import parse_edge_name
 from groundplan.purpose.version import Version, VersionRow, draft_row, to_version
 from groundplan.purpose.versions.draft import add_draft, rows_without_draft
+from groundplan.purpose.versions.required_profile import choose_profile
 
 EXPIRED, ALREADY_IN_FORCE = "expired", "already in force here"  # why a waiver is skipped
 
@@ -85,6 +86,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
     Raises:
         DraftExists: the project already has a draft.
+        ProfileTooLight: its profile is lighter than the project allows.
         OtherTheory: its keys name other items in this project.
         Invalid: an item is malformed or a key appears twice.
         NotFound: an item refers to one that the document does not have.
@@ -96,7 +98,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     rows = rows_without_draft(tx)
     _refuse_duplicate_keys(document)
     keys = IncomingKeys(tx, document, request.keys)
-    profile = document.profile or (rows[-1].profile if rows else Profile.STANDARD)
+    profile = choose_profile(tx, document.profile, rows[-1] if rows else None)
     row = add_draft(tx, rows, None, profile)
     draft = DraftState(tx, row, BatchRefs([], [], [], []))
     draft.is_ordered = False

@@ -20,13 +20,16 @@ from groundplan.purpose.version import VersionRef
 
 
 class RenderPurpose(Struct, forbid_unknown_fields=True):
-    """The version to draw. `pathway` limits it to a node, `compare` shows the changes since an earlier version."""
+    """The version to draw, by default the latest published, else the draft.
+
+    `pathway` limits it to a node, `compare` shows the changes since an earlier version.
+    """
 
     project: Name
     version: VersionRef | None = None
     pathway: Ref | None = None
     compare: VersionRef | None = None
-    theme: Literal["light", "dark", "auto"] = "light"
+    theme: Literal["light", "dark", "auto"] | None = None
 
 
 class Rendered(Struct):
@@ -62,7 +65,7 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
         show = NextStep("purpose.open", "shows the keys of the version", {"project": tx.project.name})
         raise NotFound("node", request.pathway, next_steps=show, field="pathway")
     earlier = None if request.compare is None else read_theory(tx, request.compare)
-    return Drawing(theory, request.pathway, earlier, request.theme)
+    return Drawing(theory, request.pathway, earlier, request.theme or "light")
 
 
 def draw_picture(drawing: Drawing) -> Rendered:

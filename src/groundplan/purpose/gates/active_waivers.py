@@ -1,7 +1,7 @@
 """Waivers: an owner accepts a failing check until a day. They are the only way past a check that blocks.
 
 A waiver covers its refs, or without refs the check as a whole, up to and including its day. If several cover the same
-ref, the one recorded last decides; so a waiver is revoked by recording another that has already expired.
+ref, the one recorded last decides; so a waiver is shortened by recording another with an earlier day.
 """
 
 from __future__ import annotations

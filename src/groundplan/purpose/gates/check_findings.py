@@ -31,6 +31,7 @@ class CheckFinding(NamedTuple):
     expected: Any = UNSET
     not_applicable: str = NO_SUBJECTS  # why the rule does not apply
     is_warning: bool = False  # does not block, whatever the profile says
+    needs_whole_waiver: bool = False  # waivers for the failing refs alone do not cover it
     # Returns what is wrong with the failing refs without a waiver, as text and as data, if it depends on the refs.
     looked_into: Callable[[list[str]], tuple[str, Any]] | None = None
 

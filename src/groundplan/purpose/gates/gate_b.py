@@ -54,6 +54,25 @@ def plan(theory: GateSubject) -> CheckFinding:
     )
 
 
+def indicators(theory: GateSubject) -> CheckFinding:
+    """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
+    rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
+    outcomes = [node.key for node in theory.content.of_type(NodeType.OUTCOME)]
+    failing = sort_keys(key for key in outcomes if key not in theory.measured)
+    if _find_effect_indicators(theory):
+        return CheckFinding(rule, max(1, len(outcomes)), failing, suggest_edit("add_indicator on {refs}"))
+    return CheckFinding(
+        rule,
+        1,
+        failing,
+        suggest_edit("add_indicator on an OUTCOME or GOAL"),
+        wrong="there is none",
+        actual=0,
+        expected=max(1, len(outcomes)),
+        needs_whole_waiver=True,
+    )
+
+
 def work(theory: GateSubject) -> CheckFinding:
     rule = "Every ACTIVITY is served by at least one work node"
     served = theory.outside.served
@@ -84,6 +103,7 @@ def facts(theory: GateSubject) -> CheckFinding:
 CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GB_BASELINE": baseline,
     "GB_FACTS": facts,
+    "GB_INDICATORS": indicators,
     "GB_PLAN": plan,
     "GB_TARGET": target,
     "GB_VERIFIED": verified,

@@ -38,7 +38,8 @@ GATE_A: dict[str, _Severities] = {
 
 # Gate B is the same in every profile.
 GATE_B: dict[str, _Severities] = dict.fromkeys(
-    ("GB_BASELINE", "GB_FACTS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"), ("block", "block", "block")
+    ("GB_BASELINE", "GB_FACTS", "GB_INDICATORS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"),
+    ("block", "block", "block"),
 )
 
 SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -11,6 +12,8 @@ from msgspec.structs import replace
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
 from groundplan.purpose.model import Profile
+
+NOTHING_TO_CHECK = "there is nothing to check, so the gate does not pass"
 
 Fix = str | tuple[NextStep, ...]  # what to do about a failing check
 
@@ -50,17 +53,33 @@ class Check(Struct):
         return self.severity == "block" and self.result == "failed"
 
 
+class ResultCounts(Struct):
+    """The number of checks with each result."""
+
+    passed: int
+    failed: int
+    waived: int
+    not_applicable: int
+
+
 class GateResult(Struct):
     """The result of a gate. Equal content and observations give equal bytes."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
     trimming: ClassVar[Trimming] = Trimming(CutLists(("checks[].refs", "checks[].actual")))
 
     gate: Literal["A", "B"]
     profile: Profile
     passed: bool
     score: float | None
+    counts: ResultCounts
     checks: list[Check]
     content_hash: str
+    message: str | UnsetType = UNSET  # why the gate does not pass, if no check says it
+
+    def without_passed(self) -> GateResult:
+        """Return the result with only the checks that failed or are waived."""
+        return replace(self, checks=[check for check in self.checks if check.result in ("failed", "waived")])
 
 
 class Findings(NamedTuple):
@@ -75,6 +94,12 @@ class Findings(NamedTuple):
             replace(check, fix=_describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
         ]
         return replace(self.result, checks=checks)
+
+
+def count_results(checks: Iterable[Check]) -> ResultCounts:
+    """Count the checks by result."""
+    counted = Counter(check.result for check in checks)
+    return ResultCounts(counted["passed"], counted["failed"], counted["waived"], counted["not_applicable"])
 
 
 def _describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:

@@ -5,12 +5,22 @@ A pure function: equal content, observations, outside facts and day always give 
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.gates import gate_a, gate_b
 from groundplan.purpose.gates.active_waivers import ActiveWaivers
 from groundplan.purpose.gates.check_findings import CheckFinding, GateSubject, format_refs
 from groundplan.purpose.gates.profiles import Gate, Severity, severities
-from groundplan.purpose.gates.result import Check, ExternalFacts, Findings, Fix, GateResult
+from groundplan.purpose.gates.result import (
+    NOTHING_TO_CHECK,
+    Check,
+    ExternalFacts,
+    Findings,
+    Fix,
+    GateResult,
+    count_results,
+)
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observing.observation_rows import Observations
 
@@ -25,13 +35,15 @@ def run_gate(
     waivers = ActiveWaivers(observations.waivers, today)
     found = {code: _CHECKS[gate][code](theory) for code in severities(gate, profile)}
     checks = [_judge(code, severity, found[code], waivers) for code, severity in severities(gate, profile).items()]
-    applicable = [check for check in checks if check.result != "not_applicable"]
-    passed = sum(check.result == "passed" for check in applicable)
+    counts = count_results(checks)
+    applicable = len(checks) - counts.not_applicable
     result = GateResult(
         gate=gate,
         profile=profile,
-        passed=not any(check.is_blocking for check in checks),
-        score=round(passed / len(applicable), 3) if applicable else None,
+        passed=bool(applicable) and not any(check.is_blocking for check in checks),
+        score=round(counts.passed / applicable, 3) if applicable else None,
+        counts=counts,
+        message=UNSET if applicable else NOTHING_TO_CHECK,
         checks=checks,
         content_hash=content_hash(content),
     )
@@ -50,7 +62,7 @@ def _judge(code: str, severity: Severity, found: CheckFinding, waivers: ActiveWa
     if not failing and found.wrong is None:
         return Check(code, severity, "passed", found.rule, [])
     remaining = waivers.remaining(code, failing)
-    is_waived = waivers.cover_check(code) or bool(failing and not remaining)
+    is_waived = waivers.cover_check(code) or bool(failing and not remaining and not found.needs_whole_waiver)
     refs = failing if is_waived else remaining
     wrong, actual, expected = found.wrong, found.actual, found.expected
     if found.looked_into is not None:

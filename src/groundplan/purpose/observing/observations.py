@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -69,6 +69,8 @@ class DecisionView(Struct, omit_defaults=True):
 
 class ObservationsPage(Struct):
     """A page of observations, each kind in recording order."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     project: str
     rev: int

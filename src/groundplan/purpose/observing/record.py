@@ -21,7 +21,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.analysis.refuted_impacts import RefutedImpact, find_refuted_impacts
-from groundplan.purpose.dates import parse_day, parse_moment, to_last_instant
+from groundplan.purpose.dates import day_of, parse_day, parse_moment, to_last_instant
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
 from groundplan.purpose.model import AssumptionStatus
@@ -97,12 +97,14 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
     reviews: Annotated[list[ReviewWrite], _OBSERVATIONS_LIMIT] | None = None
     waivers: Annotated[list[WaiverWrite], _OBSERVATIONS_LIMIT] | None = None
     decisions: Annotated[list[DecisionWrite], _OBSERVATIONS_LIMIT] | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class RecordedObservations(Struct):
     """The number of observations recorded, and the impact of refuted assumptions."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("affected[].edges", "affected[].nodes", "affected[].work")), CutLists(("affected",))
     )
@@ -237,6 +239,11 @@ def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: Arg
         ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))
         for index, ref in enumerate(one.refs)
     ]
+    due = parse_day(one.due, (*path, "due"))
+    today = day_of(recording.tx.now)
+    if due < today:
+        sentence = f"{quote_text(one.due)} is past, so it would waive nothing; give a day from {today} on"
+        raise invalid_argument((*path, "due"), sentence)
     recording.add(
         sql.add_waiver,
         Op.WAIVED,
@@ -245,7 +252,7 @@ def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: Arg
         refs=_encode_refs(refs, (*path, "refs")),
         reason=one.reason,
         owner=one.owner,
-        due=parse_day(one.due, (*path, "due")),
+        due=due,
     )
 
 

@@ -39,11 +39,13 @@ class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=T
     source: VersionRef
     to: VersionRef
     cursor: str | None = None
+    lean: bool | None = None
 
 
 class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
     """The differences between two versions, each list in key order."""
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
     # A single entry that is too large for a page loses its values but keeps its name.
     trimming: ClassVar[Trimming] = Trimming(
         DropField("markdown"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
@@ -24,11 +26,14 @@ class DiscardDraft(Struct, forbid_unknown_fields=True):
 
     project: Name
     expected_rev: int | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class DiscardedDraft(Struct):
     """The number of the discarded draft, and the revision of the latest version that remains."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     discarded: int
     rev: int

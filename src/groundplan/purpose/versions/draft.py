@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
@@ -29,6 +31,7 @@ from groundplan.purpose.version import (
     to_version,
 )
 from groundplan.purpose.versions.cloning import clone
+from groundplan.purpose.versions.required_profile import choose_profile
 
 sql = load_queries(__file__)
 
@@ -56,11 +59,14 @@ class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
     project: Name
     source: VersionRef | None = None
     profile: Profile | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class OneVersion(Struct):
     """A version and its revision."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     version: Version
     rev: int
@@ -73,12 +79,12 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         DraftExists: the project already has a draft.
         Invalid: `from` is a draft.
         NotFound: there is no such version.
+        ProfileTooLight: the profile is lighter than the project allows.
         ContentAltered: the content of the published version does not match its hash.
     """
     rows = rows_without_draft(tx)
     origin = _origin(tx, rows, request.source)
-    profile = request.profile or (origin.profile if origin else Profile.STANDARD)
-    row = add_draft(tx, rows, origin, profile)
+    row = add_draft(tx, rows, origin, choose_profile(tx, request.profile, origin))
     return OneVersion(to_version(row), row.rev)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import UNSET, Struct
 
 from groundplan.kernel.access import Permission
@@ -16,10 +18,13 @@ class ListVersions(Struct, forbid_unknown_fields=True):
     """The project whose versions to list."""
 
     project: Name
+    lean: bool | None = None
 
 
 class Versions(Struct):
     """The versions of a project, by number."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     versions: list[Version]
     left_out: LeftOut = UNSET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
-from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -20,13 +20,15 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.policies import get_policies
+from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.gate_inputs import read_gate_inputs
 from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, read_versions, to_version
+from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, latest_published, read_versions, to_version
+from groundplan.purpose.versions.required_profile import refuse_light_profile
 
 sql = load_queries(__file__)
 
@@ -48,18 +50,39 @@ class GateFailed(RuleViolated):
     code = "gate_failed"
 
     def __init__(self, results: list[GateResult], budget: Budget, project: str) -> None:
-        blocking = [check for result in results for check in result.checks if check.is_blocking]
+        blocking = [f"{one.code}: {one.message}" for result in results for one in result.checks if one.is_blocking]
+        blocking += [f"gate {result.gate}: {result.message}" for result in results if result.message]
         details = _GateDetails(results)
         trim(details, budget)
-        listed = "; ".join(f"{check.code}: {check.message}" for check in blocking[:5])
         more = f" (and {len(blocking) - 5} more)" if len(blocking) > 5 else ""
+        cut_gates = [result.gate for result in details.gates if any(check.left_out for check in result.checks)]
         super().__init__(
-            f"not published. {listed}{more}",
+            f"not published. {'; '.join(blocking[:5])}{more}",
             next_steps=(
                 NextStep("purpose.edit", "corrects the draft", {"project": project}),
                 NextStep("purpose.record", "with waivers lets an owner waive a check", {"project": project}),
+                *(
+                    NextStep("purpose.check", "lists the refs left out here", {"project": project, "gate": gate})
+                    for gate in cut_gates
+                ),
             ),
             gates=msgspec.to_builtins(details.gates),
+        )
+
+
+class NothingChanged(Conflict):
+    """The draft has the content and the facts of the latest version."""
+
+    code = "nothing_changed"
+
+    def __init__(self, number: int, project: str) -> None:
+        super().__init__(
+            f"not published. The draft has the same content and the same facts as version {number}",
+            next_steps=(
+                NextStep("purpose.edit", "changes the draft", {"project": project}),
+                NextStep("purpose.discard", "removes it", {"project": project}),
+            ),
+            version=number,
         )
 
 
@@ -69,25 +92,23 @@ def is_unambiguous_label(label: str, number: int) -> bool:
 
 
 class PublishDraft(Struct, forbid_unknown_fields=True):
-    """The project and the label of the version, by default `v3` for version 3."""
+    """The project, the label of the version (by default `v3` for version 3), and the detail of the answer."""
 
     project: Name
     label: Annotated[str, NormalizedName(LABEL_CHARS_MAX)] | None = None
+    detail: Literal["full"] | None = None
     expected_rev: int | None = None
+    lean: bool | None = None
     op_id: OpId = None
 
 
 class Published(Struct):
-    """The published version and the results of its gates."""
+    """The published version and the results of its gates, with the checks that did not pass."""
 
-    trimming: ClassVar[Trimming] = Trimming(
-        CutLists(
-            ("gate.checks[].refs", "gate.checks[].actual", "gates[].checks[].refs", "gates[].checks[].actual"),
-        )
-    )
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("gates[].checks[].refs", "gates[].checks[].actual")))
 
     version: Version
-    gate: GateResult
     gates: list[GateResult]
     rev: int
 
@@ -99,6 +120,8 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         NoDraft: the project has no draft.
         StaleRevision: the draft is not at `expected_rev`.
         Invalid: the label is `draft` or the number of another version.
+        ProfileTooLight: the profile of the draft is lighter than the project allows.
+        NothingChanged: the latest version has the same content and the same facts.
         GateFailed: the draft does not pass a gate.
     """
     from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
@@ -109,21 +132,27 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         raise invalid_argument(
             ("label",), f"{quote_text(label)} can be mistaken for another version or for a draft; this is v{row.number}"
         )
+    refuse_light_profile(tx, row.profile)
     content = read_content(tx, row.id)
     observations, outside, today = read_gate_inputs(tx, row, content)
+    run_id = outside.context.run if outside.context else None
+    digest, latest = content_hash(content), latest_published(tx)
+    if latest is not None and (latest.content_hash, latest.context_run) == (digest, run_id):
+        raise NothingChanged(latest.number, tx.project.name)
     findings = [
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
         for gate in gates_to_publish(get_policies(tx))
     ]
     results = [found.describe(tx.preferences.vocabulary) for found in findings]
+    if request.detail is None:
+        results = [result.without_passed() for result in results]
     if not all(result.passed for result in results):
         raise GateFailed(results, tx.budget.share(1, of=2), tx.project.name)
-    run_id = outside.context.run if outside.context else None
     tx.run(
         sql.publish_version,
         version_id=row.id,
         label=label,
-        content_hash=results[0].content_hash,
+        content_hash=digest,
         context_run=run_id,
         gates=msgspec.json.encode([found.describe(OPERATION_NAMES) for found in findings]).decode(),
         outside=msgspec.json.encode(outside).decode(),
@@ -134,12 +163,11 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         f"v{row.number}",
         changed("status", row.status, VersionStatus.PUBLISHED),
         changed("label", row.label, label),
-        changed("content_hash", None, results[0].content_hash),
+        changed("content_hash", None, digest),
         changed("context_run", None, run_id),
     )
     after = read_versions(tx)[-1]
-    # The first result appears twice. Each copy is trimmed by itself, so they must be two objects.
-    return Published(to_version(after), findings[0].describe(tx.preferences.vocabulary), results, after.rev)
+    return Published(to_version(after), results, after.rev)
 
 
 OPERATION = Operation(

@@ -49,6 +49,7 @@ class CommandResult:
     draw: Callable[[], None]
     as_json: bool = False
     exit_code: int = 0
+    encoded: bytes | None = None  # the data as JSON, if it was encoded already
 
 
 @dataclass(slots=True)

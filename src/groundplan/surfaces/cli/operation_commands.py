@@ -77,7 +77,8 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
         given = parse_json_options(read_text_options(given, texts), as_json)
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
-            answer = session.call(operation.name, **arguments)
+            strict_json.validate_value(arguments)
+            answer, encoded = session.execute(operation, arguments)
 
         def draw() -> None:
             from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
@@ -87,7 +88,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             else:
                 draw_answer(answer, command, operations)
 
-        return CommandResult(wrap(operation.group, answer), draw)
+        return CommandResult(wrap(operation.group, answer), draw, encoded=encoded)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)

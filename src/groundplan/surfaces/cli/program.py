@@ -100,7 +100,7 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
             return NO_OUTPUT
         exit_code = outcome.exit_code
         if outcome.as_json:
-            return ExecutionResult(outcome.data)
+            return ExecutionResult(outcome.data, outcome.encoded)
         with _report_lost_output():
             outcome.draw()
             sys.stdout.flush()

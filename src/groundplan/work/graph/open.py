@@ -31,7 +31,8 @@ from groundplan.work.requests import Decision
 sql = load_queries(__file__)
 
 DEFAULT_POLICIES = Policies()
-OWNER_POLICIES = ("agents", "publish_role")  # who decides; an agent cannot set them even in its own new project
+# Who decides, and how strictly: an agent cannot set them, even in its own new project.
+OWNER_POLICIES = ("agents", "publish_role", "profile_min")
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):

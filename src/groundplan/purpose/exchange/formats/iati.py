@@ -20,7 +20,7 @@ from groundplan.purpose.exchange.formats.captions import describe_version
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.xml_text import escape_xml
-from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode
+from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, sort_keys
 from groundplan.purpose.observing.observation_rows import Measurement
 from groundplan.purpose.picture.tokens import BAND_NAMES
 
@@ -62,6 +62,12 @@ def iati(theory: Theory) -> str:
         "</iati-activities>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def find_left_out(theory: Theory) -> list[str]:
+    """Return the keys of the nodes that are not in the file, because they have no indicator."""
+    indicators = theory.measured()
+    return sort_keys(key for key in theory.content.nodes if key not in indicators)
 
 
 def identifier(project: str) -> str:

@@ -24,7 +24,7 @@ _RESULT_ORDER = ("failed", "waived", "passed", "not_applicable")
 def verdict(result: GateResult) -> str:
     """Return the result and score of a gate."""
     score = EMPTY_CELL if result.score is None else f"{result.score:g}"
-    return f"{'passed' if result.passed else 'not passed'}, score {score}"
+    return f"{'passed' if result.passed else 'not passed'}, {result.message or f'score {score}'}"
 
 
 def finding(check: Check) -> str:

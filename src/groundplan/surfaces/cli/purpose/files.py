@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -25,7 +26,7 @@ from groundplan.purpose.exchange.formats.table import (
 )
 from groundplan.purpose.exchange.imported_gate import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
-from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
     ForceOption,
@@ -37,6 +38,7 @@ from groundplan.surfaces.cli.files import (
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.purpose.record import OpIdOption, ProjectOption
+from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
@@ -65,6 +67,7 @@ def export_theory(
         str | None,
         typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
+    draft: DraftOption = False,
     out: Annotated[
         str,
         typer.Option(
@@ -83,20 +86,29 @@ def export_theory(
         raise UsageError("a workbook cannot be written to standard output; name a file with --out")
     refuse_existing(out, force=force)
     requested = prepare_export(format_)
-    which = {} if version is None else {"version": version}
+    which = select_version(version, draft=draft)
     with invocation.session(reads_only=True) as session:
         answer = session.call("purpose.export", project=project, format=str(requested), **which)
+    warnings: list[str] = answer.warnings or []
     if out == STANDARD_STREAM:
-        return CommandResult(answer, lambda: print_file(answer.content))
+
+        def print_content() -> None:
+            print_file(answer.content)
+            for warning in warnings:
+                write_line(sys.stderr, f"warning: {escape_control_chars(warning)}")
+
+        return CommandResult(answer, print_content)
     content = build_file(format_, answer.content)
     write_file(out, content, force=force)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
+        from groundplan.surfaces.cli.terminal import echo, echo_list
 
         echo(f"Wrote {out}: v{answer.version} as {format_}, {len(content)} bytes.")
+        echo_list("Warnings:", warnings)
 
     data = {"file": out, "format": str(format_), "version": answer.version, "bytes": len(content)}
+    data |= {"warnings": warnings} if warnings else {}
     return CommandResult(data, draw)
 
 

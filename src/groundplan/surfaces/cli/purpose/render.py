@@ -12,6 +12,7 @@ from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.purpose.record import ProjectOption
+from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.formats.png import Png
@@ -54,6 +55,7 @@ def render(
         str | None,
         typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
+    draft: DraftOption = False,
     pathway: Annotated[
         str | None,
         typer.Option("--pathway", metavar="KEY", show_default=False),
@@ -77,8 +79,8 @@ def render(
     if svg is None and png is None:
         svg = STANDARD_STREAM
     _check_outputs(svg, png, scale, force=force)
-    given = {"version": version, "pathway": pathway, "compare": compare, "theme": theme}
-    options = {name: value for name, value in given.items() if value is not None}
+    given = {"pathway": pathway, "compare": compare, "theme": theme}
+    options = {name: value for name, value in given.items() if value is not None} | select_version(version, draft=draft)
     with invocation.session(reads_only=True) as session:
         answer = plain = session.call("purpose.render", project=project, **options)
         if png is not None and choose_theme(theme) != theme:

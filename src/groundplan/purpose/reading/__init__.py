@@ -1,0 +1,1 @@
+"""Read a theory: how an answer about it is shortened."""
