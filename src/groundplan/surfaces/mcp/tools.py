@@ -14,6 +14,7 @@ import msgspec
 
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.input_gate.project_names import PROJECT_NAMES, unify_project_names
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
@@ -116,6 +117,10 @@ class _Tool:
         if not isinstance(selector, str) or selector not in self._by_selector:
             raise self._invalid_selector(selector)
         operation = self._by_selector[selector]
+        known = self._get_defaults(selector)
+        if not known.keys() & PROJECT_NAMES:  # then the name that the other operations have
+            known = {name: None for word in self._by_selector for name in self._get_defaults(word)}
+        arguments = unify_project_names(arguments, known)
         return operation, {
             name: value for name, value in arguments.items() if self._accepts_argument(selector, name, value)
         }
