@@ -29,12 +29,12 @@ from groundplan.work.engine.cycles import (
 from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.priority import complexity_of, priority_of, warn_about_priority
+from groundplan.work.engine.priority import PRIORITY_IGNORED, complexity_of, priority_of, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.side_effects import limit_warnings, list_within_budget
+from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.requests import (
     Decision,
     Links,
@@ -44,6 +44,7 @@ from groundplan.work.requests import (
     encode_properties,
     validate_properties,
 )
+from groundplan.work.warnings import Warnings
 
 NODES_MAX = 1_000
 ROOT_REF = ""  # stands for the root as the parent of a node without parent_ref; a real ref is never empty
@@ -91,6 +92,7 @@ class PlanNodes(Struct, forbid_unknown_fields=True):
 
     nodes: Annotated[list[PlanNode], Meta(min_length=1, max_length=NODES_MAX)]
     project: Name | None = None
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -158,6 +160,7 @@ def locate(tx: Transaction, request: PlanNodes) -> str:
 
     Raises:
         MissingParent: neither the call nor a parent names it.
+        CycleDetected: the nodes are only below each other.
     """
     if request.project is not None:
         return request.project
@@ -166,8 +169,11 @@ def locate(tx: Transaction, request: PlanNodes) -> str:
         if node.parent_ref is None:
             raise MissingParent(index)
     outside = next((ref for ref in _iter_refs(request.nodes) if ref not in refs), None)
-    if outside is None:  # all refs are within the plan: the parents form a cycle
-        raise MissingParent(0)
+    if outside is None:  # all refs are within the plan, so the parents form a cycle
+        places = {node.ref: index for index, node in enumerate(request.nodes)}
+        parents = {places[node.ref]: [places[node.parent_ref]] for node in request.nodes if node.parent_ref is not None}
+        cycle = find_cycle(parents) or []
+        raise CycleDetected(Loop([request.nodes[index].ref for index in cycle]), hint=" (parent_ref)")
     return resolve_node_project(tx, outside)
 
 
@@ -204,9 +210,24 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
         raise CycleDetected(error.loop.rename({node.id: node.given.ref for node in nodes})) from None
-    warnings = [warning for node in nodes if (warning := warn_about_priority(node.given.ref, node.properties))]
+    warnings = _warn(tx, nodes, {node.n: node for node in existing.values()})
     created = [CreatedNode(node.given.ref, node.id) for node in nodes]
-    return Planned(created, *list_within_budget(tx, settled.reopened), limit_warnings(warnings))
+    return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
+
+
+def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
+    warnings = Warnings()
+    for node in nodes:
+        if ranks_as_absent(node.properties):
+            warnings.add(node.given.ref, PRIORITY_IGNORED)
+        parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
+        if parent.waits and not blocks_descendants(tx, parent.kind):
+            name = parent.given.ref if isinstance(parent, NewNode) else parent.id
+            warnings.add(
+                node.given.ref,
+                f"its parent {name} waits, which does not hold it back; the policy inherit_dependencies would",
+            )
+    return warnings
 
 
 def _iter_refs(nodes: Sequence[PlanNode]) -> Iterator[str]:
