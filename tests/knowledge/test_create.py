@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from groundplan.kernel.output_gate import encode
 from tests.engines import Engine
 from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import everything
@@ -292,3 +293,30 @@ def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, desk: Knowle
 
     assert everything(engine) == before
     assert before["graph_projects"] == []
+
+
+def test_only_a_task_is_accepted_as_a_task(desk: Knowledge) -> None:
+    root = desk.call("work.open", project=desk.project).root.id
+    feature = desk.call("container.create", containerType="feature", projectId=desk.project, title="f").feature.id
+    task = desk.call("container.create", containerType="task", projectId=desk.project, title="t").task.id
+
+    for kind, node_id in (("project", root), ("feature", feature)):
+        refusal = refused(partial(desk.atom, "Cart", createdByTaskId=node_id))
+        assert (refusal.code, refusal.details["kind"]) == ("not_a_task", kind)
+        assert refusal.details["field"] == "createdByTaskId"
+    assert desk.atom("Cart", createdByTaskId=task).created_by_task_id == task
+
+
+def test_resolving_a_task_reminds_of_knowledge_where_there_is_some(desk: Knowledge) -> None:
+    nodes = [{"ref": ref, "summary": ref} for ref in "ab"]
+    first, second = (one.id for one in desk.call("work.plan", project=desk.project, nodes=nodes).created)
+
+    before = desk.call("work.update", updates=[{"node_id": first, "resolved": True}])
+    desk.atom("Cart")
+    renamed = desk.call("work.update", updates=[{"node_id": second, "summary": "c"}])
+    after = json.loads(encode(desk.call("work.update", updates=[{"node_id": second, "resolved": True}])))
+
+    assert not before.graph_hints
+    assert not renamed.graph_hints
+    assert after["graphHints"]["message"]
+    assert after["graphHints"]["suggestedActions"]

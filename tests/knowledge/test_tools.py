@@ -15,7 +15,7 @@ from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge
 from tests.knowledge.rows import everything
 
-TOOLS_TOKENS_MAX = 700
+TOOLS_TOKENS_MAX = 900
 
 
 class Client:

@@ -95,6 +95,15 @@ def test_with_neither_a_project_nor_a_parent_a_node_is_refused_and_both_are_name
     assert "project" in refusal.message
 
 
+def test_nodes_that_are_only_below_each_other_are_a_cycle_also_without_a_project(work: Work) -> None:
+    nodes = [{"ref": ref, "summary": ref, "parent_ref": parent} for ref, parent in (("a", "b"), ("b", "a"))]
+
+    refusal = refused(lambda: work.call("work.plan", nodes=nodes))
+
+    assert refusal.code == "cycle_detected"
+    assert set(refusal.details["path"]) == {"a", "b"}
+
+
 def test_a_ref_shadows_an_existing_node_of_the_same_name_within_its_plan(work: Work) -> None:
     work.plan("old")
     nodes = [{"ref": work["old"], "summary": "new"}, {"ref": "b", "summary": "b", "depends_on": [work["old"]]}]

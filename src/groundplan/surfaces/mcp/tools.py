@@ -20,6 +20,7 @@ from groundplan.kernel.operations.registry import Effect, Group, Operation, Regi
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.exception_log import log_to_stderr
+from groundplan.surfaces.mcp.described_arguments import add_descriptions
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.respond import Response, respond, respond_with_error
@@ -163,6 +164,7 @@ class _Tool:
             summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
             description = "; ".join(summaries) + "."
             schema = build_merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
+        add_descriptions(self.name, schema, operations)
         tool = {"name": self.name, "description": description, "inputSchema": schema}
         hints = _annotations(operations)
         return {**tool, "annotations": hints} if hints else tool
