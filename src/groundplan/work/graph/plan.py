@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -34,16 +33,9 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
 from groundplan.work.graph.side_effects import list_within_budget
-from groundplan.work.requests import (
-    Decision,
-    Links,
-    NodeRef,
-    Summary,
-    encode_links,
-    encode_properties,
-    validate_properties,
-)
+from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
 from groundplan.work.warnings import Warnings
 
 NODES_MAX = 1_000
@@ -76,17 +68,6 @@ class MissingParent(Invalid):
         )
 
 
-class PlanNode(Struct, forbid_unknown_fields=True):
-    """A node to create. `parent_ref` and `depends_on` name refs of the same plan, in any order, or existing nodes."""
-
-    ref: NodeRef
-    summary: Summary
-    parent_ref: NodeRef | None = None
-    depends_on: list[NodeRef] = []
-    context_links: Links = []
-    properties: dict[str, Any] = {}
-
-
 class PlanNodes(Struct, forbid_unknown_fields=True):
     """Nodes to create. A node without `parent_ref` goes under the root of `project`."""
 
@@ -111,48 +92,6 @@ class Planned(Struct):
     reopened: list[NodeSummary] | UnsetType = UNSET
     reopened_total: int | UnsetType = UNSET  # set when more were reopened than are listed
     warnings: list[str] | UnsetType = UNSET
-
-
-class ExistingNode(Struct):
-    """A stored node that the plan refers to."""
-
-    project_id: str
-    id: str
-    n: int
-    kind: str | None
-    feature_n: int | None
-    depth: int
-    resolved: bool
-    blocked_above: int
-    waits: bool
-
-
-@dataclass(slots=True)
-class NewNode:
-    """A node that is being created."""
-
-    given: PlanNode
-    place: int
-    n: int
-    id: str
-    properties: dict[str, Any]
-    links: list[str]
-    parent: NewNode | ExistingNode
-    targets: list[NewNode | ExistingNode] = field(default_factory=list)
-    depth: int = 0
-    feature_n: int | None = None
-    open_children: int = 0
-    open_deps: int = 0
-    blocked_above: int = 0
-    kind: str | None = None
-
-    @property
-    def waits(self) -> bool:
-        return self.open_deps > 0
-
-    @property
-    def is_ready(self) -> bool:
-        return not (self.open_children or self.open_deps or self.blocked_above)
 
 
 def locate(tx: Transaction, request: PlanNodes) -> str:

@@ -96,7 +96,7 @@ SELECT t.id
    AND d.from_n = :n
    AND d.type = 'depends_on'
    AND NOT t.resolved
- ORDER BY t.n
+ ORDER BY d.to_n
  LIMIT :at_most;
 
 -- name: node_with_property
