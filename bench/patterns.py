@@ -16,7 +16,7 @@ from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms, one_core
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import Pattern, parse_pattern
-from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path
+from tests.knowledge.paths.pathological_patterns import PATHOLOGICAL, long_path
 
 ATOMS = 5_000
 PATTERNS_OF_AN_ATOM = 4

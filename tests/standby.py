@@ -1,11 +1,11 @@
-"""The program on standby: it reads its modules once, and a fork of it is what a test or a script starts.
+"""The program on standby: a process loads the modules once and forks for every start of the program.
 
     a test: `Standby.start`          ─┐  module, arguments, folder, environment and three files
     a shell: `groundplan` on the PATH ┴────────────► standby process ── fork ──► main
                                        ◄─────────────────── its process id, then its exit status
 
-A program that is only just started needs most of its time to read its modules. What runs here is the same `main`, in a
-process of its own. That it starts from nothing as well, the tests of the program itself try.
+A fresh process spends most of its time on imports. A fork runs the same `main` in its own process. The tests of the
+program itself also start it from scratch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from groundplan.kernel.operations.registry import Registry
 
-# Only what the interpreter has in it: each module that this one imports would cost as much as all the rest.
+# Only built-in modules: each further import would cost as much as all the rest.
 CLIENT = """#!{python} -IS
 import _socket, os, sys
 line = _socket.socket(_socket.AF_UNIX)
@@ -47,39 +47,39 @@ status = line.recv(1)
 sys.exit(status[0] if status else 1)
 """
 PROGRAM = "groundplan.__main__"
-# What commands need of others, beside all modules of our own.
+# Third-party modules that commands need, besides our own.
 MODULES = ("psycopg_pool", "rich.table", "typer._adapters")
 START_TIMEOUT_S = 30.0
 
 
 class Forked:
-    """A program that was started."""
+    """A forked program."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         self.pid = int.from_bytes(line.recv(4))
 
     def stop(self) -> None:
-        """Kill it, unless it has ended by itself, and wait until it is gone."""
+        """Kill the program unless it has ended, and wait for it."""
         with self._line:
             has_ended, _, _ = select.select([self._line], [], [], 0)
             if not has_ended:
                 os.kill(self.pid, signal.SIGKILL)
-            while self._line.recv(1):  # it is closed with the process
+            while self._line.recv(1):  # closed with the process
                 pass
 
 
 class Standby:
-    """The way to the program on standby."""
+    """A client of the standby process."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder  # for the PATH, with the program in it
+        self.folder = folder  # a folder for the PATH
         self.command = folder / "groundplan"
         self.address = folder / "line"
         self._write(self.command, PROGRAM)
 
     def command_of(self, module: str) -> Path:
-        """A command that starts another program: the `main` of this module."""
+        """Return a command that runs the `main` of another module."""
         made = self.folder / module.rpartition(".")[2]
         if not made.exists():
             self._write(made, module)
@@ -91,7 +91,7 @@ class Standby:
         command.chmod(0o755)
 
     def start(self, *arguments: str, files: Sequence[int], module: str = PROGRAM) -> Forked:
-        """Start the program with these as its standard input, output and errors."""
+        """Start the program with these files as its standard input, output and error."""
         line = socket.socket(socket.AF_UNIX)
         line.settimeout(START_TIMEOUT_S)
         line.connect(str(self.address))
@@ -105,8 +105,8 @@ class Standby:
 
 @contextlib.contextmanager
 def standby() -> Iterator[Standby]:
-    """Have the program on standby for a while."""
-    # Not below pytest's folder: the name of a socket may have a hundred letters, and no more.
+    """Run a standby process for the duration of the context."""
+    # Not below pytest's folder: the path of a socket has at most about a hundred characters.
     with tempfile.TemporaryDirectory(prefix="gp-") as folder:
         made = Standby(Path(folder))
         command = (sys.executable, "-m", __name__, str(made.address))
@@ -116,11 +116,11 @@ def standby() -> Iterator[Standby]:
             assert serving.stdout.readline() == b"ready\n"
             yield made
         finally:
-            serving.communicate()  # it ends with its standard input, and so with us
+            serving.communicate()  # it ends with its standard input, and so with this process
 
 
 def serve(address: str) -> None:
-    """Fork for whoever connects, until the standard input ends."""
+    """Fork for each connection until the standard input ends."""
     import groundplan
 
     ours = [one.name for one in pkgutil.walk_packages(groundplan.__path__, "groundplan.")]
@@ -128,7 +128,7 @@ def serve(address: str) -> None:
         importlib.import_module(name)
     _make_commands()
     gc.collect()
-    gc.freeze()  # so that no fork looks through what it shares with the others
+    gc.freeze()  # so that forks do not scan the shared objects
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(address)
         door.listen(128)
@@ -144,7 +144,7 @@ def serve(address: str) -> None:
 
 
 def _make_commands() -> None:
-    """Make the commands below each word for all forks: that takes longer than to run one."""
+    """Build the command-line application for all forks, because building it takes longer than a command."""
     from typer.main import get_command
 
     from groundplan.catalog import OPERATIONS
@@ -162,14 +162,14 @@ def _make_commands() -> None:
 
 
 def _reap() -> None:
-    """Forget those that have ended; whoever started them has been told."""
+    """Reap ended children; their clients have been told."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def _run(line: socket.socket) -> int:
-    """Be the program that somebody called, and tell them how it ended."""
+    """Run the requested program in this process and send its exit status."""
     head, files, _, _ = socket.recv_fds(line, 4, 3)
     said = b""
     while len(said) < int.from_bytes(head):

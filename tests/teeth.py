@@ -1,7 +1,7 @@
-"""Which of the sabotage tests run: all of them in a proof, and in turn a fifth of them in `make test`.
+"""Selects the sabotage tests to run: all in a proof, a fifth in `make test`.
 
-They switch a guard off and let a machine look for it, so they test the tests. The part of the day is by the date, the
-same for everybody; `--teeth 3/5` runs the third part again.
+A sabotage test switches a guard off and expects a machine to notice, so it tests the tests. The part depends on the
+date and is the same for everybody; `--teeth 3/5` runs the third part.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ TODAY = "today"
 MARK = "teeth"
 
 
-def part(said: str) -> str:
-    """The part that is meant, as `3/5`, or all of them.
+def resolve_part(option: str) -> str:
+    """Return the part that an option names, as `3/5` or `all`.
 
     Raises:
         UsageError: there is no such part.
     """
-    if said == TODAY:
+    if option == TODAY:
         return f"{datetime.now(UTC).toordinal() % PARTS + 1}/{PARTS}"
-    if said == ALL or re.fullmatch(rf"[1-{PARTS}]/{PARTS}", said):
-        return said
+    if option == ALL or re.fullmatch(rf"[1-{PARTS}]/{PARTS}", option):
+        return option
     raise pytest.UsageError(f"--teeth takes {ALL}, {TODAY}, or 1/{PARTS} to {PARTS}/{PARTS}")
 
 
-def not_in(part: str, items: list[pytest.Item]) -> set[pytest.Item]:
-    """The sabotage tests that are of another part."""
+def tests_of_other_parts(part: str, items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the sabotage tests of other parts."""
     marked = [item for item in items if item.get_closest_marker(MARK)]
     return set() if part == ALL else {item for n, item in enumerate(marked) if n % PARTS != int(part[0]) - 1}

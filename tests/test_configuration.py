@@ -1,4 +1,4 @@
-"""What a process is told before it starts, and what is refused."""
+"""Settings from the file, the environment and flags, and the errors in them."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def settings(flags: Flags | None = None, **environment: str) -> Settings:
     return load_settings(flags or Flags(), environment)
 
 
-def written(text: str, name: str = "groundplan.yaml") -> Path:
+def write_file(text: str, name: str = "groundplan.yaml") -> Path:
     path = Path(name)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def refused(flags: Flags | None = None, **environment: str) -> Invalid:
+def error_of(flags: Flags | None = None, **environment: str) -> Invalid:
     with pytest.raises(Invalid) as caught:
         settings(flags, **environment)
     return caught.value
@@ -74,7 +74,7 @@ def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() ->
 
 
 def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
-    written("db_path: of-file.db\nagent_identity: file\naccess: members\nclaim_ttl_minutes: 1\n")
+    write_file("db_path: of-file.db\nagent_identity: file\naccess: members\nclaim_ttl_minutes: 1\n")
 
     found = settings(Flags(db="of-flag.db"), GROUNDPLAN_DB="of-env.db", GROUNDPLAN_AGENT="env")
 
@@ -96,22 +96,22 @@ def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() ->
 
 
 def test_the_file_of_the_graph_seed_is_read_when_there_is_no_other() -> None:
-    written('agent_identity: "claude-code-v1"\ndb_path: "./graph.db"\nclaim_ttl_minutes: 60\n', "graph.config.yaml")
+    write_file('agent_identity: "claude-code-v1"\ndb_path: "./graph.db"\nclaim_ttl_minutes: 60\n', "graph.config.yaml")
     assert settings() == Settings("graph.db", "claude-code-v1", claim_ttl_minutes=60, config_file="graph.config.yaml")
 
-    written("agent_identity: other\n")
+    write_file("agent_identity: other\n")
     assert settings().agent == "other"
 
 
 def test_a_path_in_the_file_is_meant_from_where_the_file_lies() -> None:
     Path("deep").mkdir()
-    written("db_path: plan.db\n", "deep/config.yaml")
+    write_file("db_path: plan.db\n", "deep/config.yaml")
     assert settings(Flags(config="deep/config.yaml")).db == str(Path("deep/plan.db"))
 
-    written("db_path: /abs/plan.db\n", "deep/config.yaml")
+    write_file("db_path: /abs/plan.db\n", "deep/config.yaml")
     assert settings(Flags(config="deep/config.yaml")).db == "/abs/plan.db"
 
-    written("db_path: postgresql://host/plan\n", "deep/config.yaml")
+    write_file("db_path: postgresql://host/plan\n", "deep/config.yaml")
     assert settings(Flags(config="deep/config.yaml")).db == "postgresql://host/plan"
 
 
@@ -121,16 +121,16 @@ def test_a_tilde_is_the_home_folder_also_where_no_shell_has_seen_it() -> None:
 
 
 def test_an_empty_file_changes_nothing() -> None:
-    written("# later\n")
+    write_file("# later\n")
 
     assert settings() == Settings(config_file="groundplan.yaml")
 
 
 @pytest.mark.parametrize(("typo", "meant"), [("agent_identiti", "agent_identity"), ("DbPath", "db_path")])
 def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typo: str, meant: str) -> None:
-    written(f"access: open\n{typo}: x\n")
+    write_file(f"access: open\n{typo}: x\n")
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_unknown_key"
     assert error.details == {"key": typo, "file": "groundplan.yaml", "line": 2, "near": meant}
@@ -138,9 +138,9 @@ def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typ
 
 
 def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
-    written("colour: blue\n")
+    write_file("colour: blue\n")
 
-    assert refused().details["allowed"] == [
+    assert error_of().details["allowed"] == [
         "db_path",
         "agent_identity",
         "access",
@@ -191,21 +191,21 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
     ],
 )
 def test_a_value_of_the_wrong_kind_is_refused_with_its_place(line: str) -> None:
-    written(f"# a comment\n{line}\n")
+    write_file(f"# a comment\n{line}\n")
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_invalid_value"
     assert f"{line.partition(':')[0]} (groundplan.yaml, line 2)" in error.message
 
 
 def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> None:
-    assert refused(Flags(access="member")).details == {
+    assert error_of(Flags(access="member")).details == {
         "setting": "--access",
         "allowed": ["open", "members"],
         "near": "members",
     }
-    assert refused(GROUNDPLAN_TOOLS="work,knowlege").details == {
+    assert error_of(GROUNDPLAN_TOOLS="work,knowlege").details == {
         "setting": "GROUNDPLAN_TOOLS",
         "allowed": [*TOOL_GROUPS, "all"],
         "near": "knowledge",
@@ -229,9 +229,9 @@ def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> N
     ],
 )
 def test_a_file_that_is_not_a_list_of_settings_is_refused_with_a_line(text: str) -> None:
-    written(text)
+    write_file(text)
 
-    error = refused()
+    error = error_of()
 
     assert error.code == "config_invalid"
     assert error.details["line"] >= 1
@@ -240,15 +240,15 @@ def test_a_file_that_is_not_a_list_of_settings_is_refused_with_a_line(text: str)
 def test_a_file_that_is_not_text_is_refused() -> None:
     Path("groundplan.yaml").write_bytes(b"agent_identity: \xff")
 
-    assert refused().code == "config_invalid"
+    assert error_of().code == "config_invalid"
 
 
 def test_a_file_that_is_named_must_be_there_and_be_a_file() -> None:
     Path("folder").mkdir()
 
-    assert refused(Flags(config="missing.yaml")).code == "config_missing"
-    assert refused(Flags(config="")).code == "config_missing"
-    assert refused(Flags(config="folder")).code == "config_unreadable"
+    assert error_of(Flags(config="missing.yaml")).code == "config_missing"
+    assert error_of(Flags(config="")).code == "config_missing"
+    assert error_of(Flags(config="folder")).code == "config_unreadable"
 
 
 def test_every_group_is_accepted_in_any_order_and_all_means_all() -> None:
@@ -297,7 +297,7 @@ def test_every_variable_that_the_code_names_is_documented() -> None:
     [("true", True), ("yes", True), ("On", True), ("1", True), ("false", False), ("no", False), ("'off'", False)],
 )
 def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
-    written(f"lean: {said}\n")
+    write_file(f"lean: {said}\n")
 
     assert settings().lean is lean
     assert settings(GROUNDPLAN_LEAN=said.strip("'")).lean is lean
@@ -313,7 +313,7 @@ def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
 
 
 def test_pipelines_of_the_file_are_kept_with_the_projects_that_are_made(tmp_path: Path) -> None:
-    written("pipelines:\n  task: [NEW, ACTIVE, CLOSED]\n")
+    write_file("pipelines:\n  task: [NEW, ACTIVE, CLOSED]\n")
     found = settings()
     db = str(tmp_path / "plan.db")
     with Session(

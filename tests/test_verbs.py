@@ -1,6 +1,6 @@
-"""Every operation is a method of a session, by names that follow from its own, with types that mypy knows.
+"""Every operation is a typed method of a session, named after the operation.
 
-The ordinary run of mypy checks every `assert_type` here, and also that each `type: ignore` is needed.
+The ordinary mypy run checks each `assert_type` here, and that each `type: ignore` is needed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from groundplan.work.containers.container import Task
 from groundplan.work.graph.next import Offers
 from groundplan.work.graph.plan import Planned
 from reference.files import VERBS
-from tests.surfaces.migrated import migrate_once
+from tests.surfaces.copied_schema import migrate_once
 
 if TYPE_CHECKING:
     from groundplan.verbs import AddNode, PlanNode
@@ -55,7 +55,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def empty_plan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """A plan in which nothing is ever made."""
+    """A plan that stays empty."""
     with groundplan.open(str(tmp_path_factory.mktemp("empty") / "plan.db"), actor="ada") as plan:
         yield plan
 
@@ -66,7 +66,7 @@ def verb_of(plan: Session, operation: Operation[Any, Any]) -> Callable[..., Any]
     return found
 
 
-def refusal(run: Callable[[], object]) -> tuple[str, dict[str, Any]]:
+def error_of(run: Callable[[], object]) -> tuple[str, dict[str, Any]]:
     with pytest.raises(GroundplanError) as refused:
         run()
     return refused.value.code, {**refused.value.details, "message": refused.value.message}
@@ -141,8 +141,8 @@ def test_what_is_refused_by_its_name_is_refused_as_a_verb_in_the_same_words(
     name: str, arguments: dict[str, Any], plan: Session
 ) -> None:
     on_the_wire = {"scope_id": "scopeId", "user_id": "userId"}
-    by_name = refusal(lambda: plan.call(name, **{on_the_wire.get(one, one): arguments[one] for one in arguments}))
-    as_verb = refusal(lambda: verb_of(plan, OPERATIONS[name])(**arguments))
+    by_name = error_of(lambda: plan.call(name, **{on_the_wire.get(one, one): arguments[one] for one in arguments}))
+    as_verb = error_of(lambda: verb_of(plan, OPERATIONS[name])(**arguments))
     assert as_verb == by_name
 
 

@@ -80,14 +80,14 @@ class Settings(NamedTuple):
     pipelines: str | None = None  # as a project stores them; None: the defaults
     config_file: str | None = None
 
-    def actor(self, otherwise: Callable[[], str], kind: ActorKind) -> Actor | None:
+    def actor(self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None) -> Actor | None:
         """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name."""
         from groundplan.kernel.actors import Access, local_actor
 
         access = Access(self.access)
         if self.agent is None and access is Access.MEMBERS:
             return None
-        return local_actor(self.agent or otherwise(), kind=kind, access=access)
+        return local_actor(self.agent or otherwise(), kind=kind, access=access, responsible=responsible)
 
     def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""

@@ -31,6 +31,8 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     inherit_dependencies: bool = False  # whether the dependencies of a node also block its descendants
     auto_resolve_parents: bool = False  # whether resolving the last child resolves its parent
     claim_ttl_minutes: ClaimTtl | None = None  # None: the value of the configuration
+    # roles
+    agents: Literal["viewer", "editor", "owner"] = "editor"  # the largest role of an agent
     # purpose
     publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
     publish_gates: Literal["A", "AB"] = "A"  # the gates that a version must pass to be published
@@ -44,6 +46,7 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     inherit_dependencies: bool | UnsetType = UNSET
     auto_resolve_parents: bool | UnsetType = UNSET
     claim_ttl_minutes: ClaimTtl | UnsetType | None = UNSET
+    agents: Literal["viewer", "editor", "owner"] | UnsetType = UNSET
     publish_role: Literal["owner", "editor"] | UnsetType = UNSET
     publish_gates: Literal["A", "AB"] | UnsetType = UNSET
 

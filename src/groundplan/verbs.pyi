@@ -1422,6 +1422,7 @@ class PolicyChanges(TypedDict):
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]
+    agents: NotRequired[Literal["viewer", "editor", "owner"]]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]
 

@@ -1,7 +1,7 @@
-"""A request for every operation that would succeed if whoever sends it may send it.
+"""A request for every operation that succeeds if its sender has the permission.
 
-An operation with variants has a row for each of them, `called as meant`; one that may be asked for without a project
-has a row for that, `called without project`.
+An operation with variants has a row for each of them, `requested as handled`; one that works without a project also has
+a row for that, `requested without project`.
 """
 
 from __future__ import annotations
@@ -19,41 +19,45 @@ AnyOperation = Operation[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An operation that can be called, and the one that such a request is really for."""
+class ExampleRow:
+    """An operation as it is requested, and the variant that handles the request."""
 
-    called: AnyOperation
-    meant: AnyOperation
-    in_project: bool  # whether such a request is about one project
+    requested: AnyOperation
+    handled: AnyOperation
+    in_project: bool  # whether the request is about one project
 
     @property
     def name(self) -> str:
-        if self.called is not self.meant:
-            return f"{self.called.name} as {self.meant.name}"
-        return self.called.name if self.permission is self.meant.permission else f"{self.called.name} without project"
+        if self.requested is not self.handled:
+            return f"{self.requested.name} as {self.handled.name}"
+        return (
+            self.requested.name
+            if self.permission is self.handled.permission
+            else f"{self.requested.name} without project"
+        )
 
     @property
     def permission(self) -> Permission:
-        """What such a request needs."""
-        return (None if self.in_project else self.meant.without_project) or self.meant.permission
+        """The permission that the request needs."""
+        return (None if self.in_project else self.handled.without_project) or self.handled.permission
 
 
-def _rows(operation: AnyOperation) -> Iterator[Row]:
-    for meant in (operation, *operation.variants):
-        yield Row(operation, meant, in_project=meant.project is not None)
-        if meant.without_project is not None:
-            yield Row(operation, meant, in_project=False)
+def _rows(operation: AnyOperation) -> Iterator[ExampleRow]:
+    for handled in (operation, *operation.variants):
+        yield ExampleRow(operation, handled, in_project=handled.project is not None)
+        if handled.without_project is not None:
+            yield ExampleRow(operation, handled, in_project=False)
 
 
 ROWS = {row.name: row for operation in OPERATIONS for row in _rows(operation)}
 
-# {project} stands for the project in question, {node} and {other} for two tasks in it, of which the other waits for the
-# first, {feature} for a feature that is active, {section} for the only section of the first, {atom} for an atom, and
-# {template} for a template of the asker's own organization; something in every project has the tag coast. {run} is its
-# committed run of facts and {draft} one that can change, with {source} in it and a {suggestion} that waits for a
-# person. {goal} is the row of the goal G1 in the draft of its purpose, {kept} the one in the version that is published;
-# {undrafted} is a project with the same people that has no purpose yet. Dora is a member of it whom an owner can do
-# without.
+# Placeholders: {project} is the project in question, {node} and {other} two tasks in it; {other} waits for
+# {node}. {feature} is an active feature, {section} the only section of {node}, {atom} an atom, and
+# {template} a template of the caller's organization; something in every project has the tag coast. {run} is the
+# committed run of facts and {draft} a draft, with {source} in it and a {suggestion} that waits for a
+# person. {goal} is the row of the goal G1 in the draft of the purpose, {kept} the one in the published version;
+# {undrafted} is a project with the same people and without a purpose. Dora is a member that an owner can
+# remove.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -246,6 +250,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 
 def example(row: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """The request, with these names in the place of the placeholders."""
+    """Return the request with these names in place of the placeholders."""
     request: dict[str, Any] = fill_placeholders(EXAMPLES[row], names)
     return request

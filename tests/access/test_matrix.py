@@ -1,4 +1,4 @@
-"""Who gets what answer: every operation, for everybody, on both engines, against the permission table."""
+"""Every operation for every person on both engines, compared with the permission table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from msgspec import convert
 
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
@@ -21,14 +21,18 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
-from tests.engines import Engine, PostgresEngine, SqliteEngine, filled_once, person
+from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, person
 
-ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
+# What each may do. The bot is stored as an owner: the project holds agents to the role of an editor.
+ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role.EDITOR}
+STORED = {**ROLES, "bot": Role.OWNER}
+FOR_PERSONS = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
     "ben": person("ben"),
     "cleo": person("cleo"),
-    "finn": person("finn"),  # of the organization, but not of the project
+    "bot": Actor("local", "bot", ActorKind.AGENT),
+    "finn": person("finn"),  # in the organization, but not in the project
     "nobody of this name": person("nobody of this name"),
     "mallory": person("mallory", organization="rival"),
     "anonymous": None,
@@ -37,7 +41,7 @@ PEOPLE: dict[str, Actor | None] = {
 
 MOMENT = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
-# What things of a project that is not there are called, and of an organization that has none.
+# Names of things in a missing project or organization.
 MISSING_NODES = {"node": "qqqq00", "other": "qqqq11", "feature": "qqqq22"}
 MISSING_UUIDS = {
     name: f"00000000-0000-4000-8000-00000000000{place}"
@@ -49,28 +53,29 @@ MISSING = {"project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, *
 
 
 @pytest.fixture
-def populated(engine: Engine) -> Engine:
-    filled_once(engine, populate)
+def populated_engine(engine: Engine) -> Engine:
+    fill_once(engine, populate)
     return engine
 
 
 @pytest.fixture
-def with_purpose(engine: Engine) -> Engine:
-    filled_once(engine, populate_with_purpose)
+def engine_with_purpose(engine: Engine) -> Engine:
+    fill_once(engine, populate_with_purpose)
     return engine
 
 
 def populate_with_purpose(engine: Engine) -> None:
     populate(engine)
-    give_purpose(engine)
+    add_purpose(engine)
 
 
 def populate(engine: Engine) -> None:
-    """Atlas with its people and one of each thing, a project of Finn's, and an organization next door with its own."""
+    """Create atlas with its people and one of each thing, a project of Finn's, and another organization."""
     ada, finn = engine.session("ada"), engine.session("finn")
     ada.call("project.create", name="atlas")
-    for name, role in {**ROLES, "dora": Role.VIEWER}.items():
-        ada.call("member.add", scopeId="atlas", userId=name, role=role.value)
+    for name, role in {**STORED, "dora": Role.VIEWER}.items():
+        kind = ActorKind.AGENT if name == "bot" else ActorKind.PERSON
+        ada.call("member.add", scopeId="atlas", userId=name, role=role.value, kind=kind.value)
     nodes = [{"ref": "north", "summary": "Walk north"}, {"ref": "south", "summary": "South", "depends_on": ["north"]}]
     task = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
     coast = {"entityType": "atom", "projectId": "atlas", "name": "Coast", "paths": ["coast/**"]}
@@ -87,17 +92,17 @@ def populate(engine: Engine) -> None:
     ada.call("context.edit", runId=draft, inputs=[weaker])
     finn.call("container.create", containerType="project", name="finn's own", tags="coast")
     finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     mallory = engine.session(PEOPLE["mallory"])
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
 
 
-def give_purpose(engine: Engine) -> None:
-    """Atlas gets a purpose, published and in a draft, and a project beside it for the same people has none."""
+def add_purpose(engine: Engine) -> None:
+    """Add a published version and a draft to atlas, and a project for the same people without a purpose."""
     ada = engine.session("ada")
     ada.call("project.create", name="south of atlas")
-    for name, role in ROLES.items():
+    for name, role in STORED.items():
         ada.call("member.add", scopeId="south of atlas", userId=name, role=role.value)
     ada.call("purpose.draft", project="atlas")
     types = {"map": "OUTPUT", "use": "OUTCOME", "goal": "GOAL"}
@@ -119,8 +124,8 @@ def in_version(status: str) -> str:
     return f"toc_version_id IN (SELECT id FROM toc_versions WHERE status = '{status}')"
 
 
-def names(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
-    """What the placeholders of the examples stand for in a project, be it there or not, where somebody asks."""
+def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
+    """Return the values of the placeholders in a project, existing or not, for a caller."""
     organization = "rival" if who == "mallory" else "local"
     of_project = f"WHERE (tenant_id, project_id) IN (SELECT tenant_id, id FROM projects WHERE name = '{project}')"
     rows = engine.as_owner(
@@ -137,62 +142,66 @@ def names(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
     )
     nodes = [id_ for thing, id_, _ in rows if thing == "node"]
     others = {thing: id_ for thing, id_, _ in rows if thing != "node"}
-    called = {"project": project, "undrafted": f"south of {project}"}
-    return {**MISSING, **called, **dict(zip(MISSING_NODES, nodes, strict=False)), **others}
+    requested = {"project": project, "undrafted": f"south of {project}"}
+    return {**MISSING, **requested, **dict(zip(MISSING_NODES, nodes, strict=False)), **others}
 
 
 def expected_status(row: str, who: str) -> int:
-    """What the permission table says, spelled out once more and independently of the code that enforces it."""
-    meant = ROWS[row].meant
+    """Return the status of the permission table, written independently of the code that enforces it."""
+    handled = ROWS[row].handled
     if who == "anonymous":
         return 401
     if not ROWS[row].in_project:
-        # Mallory is at home in an organization of her own, where she may do what members may.
+        if who == "bot" and handled.permission is Permission.PROJECT_CREATE:
+            return 403  # no person is responsible for it
+        # Mallory has her own organization, where she may do what members may.
         return 404 if who == "nobody of this name" else 200
     if who not in ROLES:
-        # What is served where there is no such project makes one. Names are unique in the organization, so there Finn
-        # is told that this one is taken (decision 8), and Mallory gets a project of that name in her own.
-        return {"finn": 409, "mallory": 200}.get(who, 404) if meant.when_project_missing else 404
+        # An operation for a missing project creates it. Names are unique in the organization, so Finn is
+        # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.
+        return {"finn": 409, "mallory": 200}.get(who, 404) if handled.when_project_missing else 404
+    if who == "bot" and row in FOR_PERSONS:
+        return 422
     return 200 if ROLES[who] in GRANTS[ROWS[row].permission] else 403
 
 
-def refused(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
-    """What somebody gets who asks in a world where things have these names: a refusal, or else an answer."""
+def error_of(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
+    """Return the error that a person gets for a request with these names, or None."""
     try:
-        engine.session(PEOPLE[who]).call(ROWS[row].called.name, **example(row, named))
+        engine.session(PEOPLE[who]).call(ROWS[row].requested.name, **example(row, named))
     except GroundplanError as refusal:
         return refusal
     return None
 
 
 def changes_something(row: str, who: str) -> bool:
-    meant = ROWS[row].meant
-    served = meant if who in ROLES else meant.when_project_missing or meant
+    handled = ROWS[row].handled
+    served = handled if who in ROLES else handled.when_project_missing or handled
     return expected_status(row, who) == 200 and served.effect is not Effect.READ
 
 
 CELLS = [(row, who) for row in ROWS for who in PEOPLE]
 
 
-def begins(row: str) -> bool:
-    """Whether such a request is for this row only where there is no such project yet."""
-    return ROWS[row].called.when_project_missing is ROWS[row].meant
+def creates_project(row: str) -> bool:
+    """Return whether the request is for this row only if the project does not exist yet."""
+    return ROWS[row].requested.when_project_missing is ROWS[row].handled
 
 
-def fresh_worlds(engine: Engine, folder: Path, fill: Callable[[Engine], None]) -> Iterator[Engine]:
-    """The same world as often as somebody needs it unchanged."""
+def make_databases(engine: Engine, folder: Path, fill: Callable[[Engine], None]) -> Iterator[Engine]:
+    """Yield the same unchanged database as often as needed."""
     for number in count():
         if isinstance(engine, PostgresEngine):
             engine.reset()
-            filled_once(engine, fill)
+            fill_once(engine, fill)
             yield engine
         else:
             with closing(SqliteEngine(folder / f"{fill.__name__}-{number}.db")) as lite:
-                filled_once(lite, fill)
+                fill_once(lite, fill)
                 yield lite
 
 
-def events_in(engine: Engine) -> int:
+def count_events(engine: Engine) -> int:
     both = "SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM organization_events)"
     ((found,),) = engine.as_owner(both)
     return int(found)
@@ -205,84 +214,88 @@ def test_whoever_may_change_something_by_the_permission_table_can(engine: Engine
     of_purpose = [row for row in changing if row.startswith("purpose.")]
     others = [row for row in changing if row not in of_purpose]
 
-    assert not refused_in(fresh_worlds(engine, tmp_path, populate), others, who)
-    assert not refused_in(fresh_worlds(engine, tmp_path, populate_with_purpose), of_purpose, who)
+    assert not find_errors(make_databases(engine, tmp_path, populate), others, who)
+    assert not find_errors(make_databases(engine, tmp_path, populate_with_purpose), of_purpose, who)
 
 
-def refused_in(worlds: Iterator[Engine], rows: list[str], who: str) -> dict[str, GroundplanError]:
-    """What somebody is refused who asks for all of this.
+def find_errors(worlds: Iterator[Engine], rows: list[str], who: str) -> dict[str, GroundplanError]:
+    """Return the errors that a person gets for these rows.
 
-    To make a world takes longer than to ask for something, so one serves for many rows. Who is refused there, or
-    changes nothing, may only have come too late: that is asked again in a fresh world, whose answer counts.
+    Making a database takes longer than a request, so one serves many rows. A request that fails or changes nothing
+    there may only have come too late: it is repeated in a fresh database, and that answer counts.
     """
     world = next(worlds)
-    named = names(world, "atlas", who)
+    named = placeholder_values(world, "atlas", who)
     found: dict[str, GroundplanError] = {}
     for row in rows:
-        if not begins(row) and (who in ROLES or not ROWS[row].in_project):
-            before = events_in(world)
-            if refused(world, row, who, named) is None and events_in(world) > before:
+        if not creates_project(row) and (who in ROLES or not ROWS[row].in_project):
+            before = count_events(world)
+            if error_of(world, row, who, named) is None and count_events(world) > before:
                 continue
         world = next(worlds)
-        if refusal := refused(world, row, who, named):
+        if refusal := error_of(world, row, who, named):
             found[row] = refusal
     return found
 
 
-Answered = tuple[str, str, int, bytes]
-_ASKED: dict[Dialect, list[Answered]] = {}
+AnswerCell = tuple[str, str, int, bytes]
+_READ_ANSWERS: dict[Dialect, list[AnswerCell]] = {}
 
 
-def asked(engine: Engine) -> list[Answered]:
-    """What everybody gets who changes nothing, and so leaves the world to the next one as it was."""
-    if engine.dialect not in _ASKED:
-        filled_once(engine, populate_with_purpose)
-        _ASKED[engine.dialect] = list(_ask(engine))
-    return _ASKED[engine.dialect]
+def read_answers(engine: Engine) -> list[AnswerCell]:
+    """Return what everybody gets for requests that change nothing, so that all share one database."""
+    if engine.dialect not in _READ_ANSWERS:
+        fill_once(engine, populate_with_purpose)
+        _READ_ANSWERS[engine.dialect] = list(_read_answers(engine))
+    return _READ_ANSWERS[engine.dialect]
 
 
-def _ask(engine: Engine) -> Iterator[Answered]:
-    named = {who: names(engine, "atlas", who) for who in PEOPLE}
+def _read_answers(engine: Engine) -> Iterator[AnswerCell]:
+    named = {who: placeholder_values(engine, "atlas", who) for who in PEOPLE}
     for row, who in CELLS:
         if not changes_something(row, who):
-            refusal = refused(engine, row, who, named[who])
-            body = without(encode(refusal.body()), named[who]) if refusal else b""
+            refusal = error_of(engine, row, who, named[who])
+            body = without_names(encode(refusal.body()), named[who]) if refusal else b""
             yield row, who, refusal.status if refusal else 200, body
 
 
 def test_everybody_else_gets_the_answer_that_the_permission_table_gives_them(engine: Engine) -> None:
-    wrong = {(row, who): status for row, who, status, _ in asked(engine) if status != expected_status(row, who)}
+    wrong = {(row, who): status for row, who, status, _ in read_answers(engine) if status != expected_status(row, who)}
 
     assert not wrong
 
 
 def test_both_engines_refuse_in_the_same_words(tmp_path: Path, team: PostgresEngine) -> None:
-    # Whoever changes something is served on both, as above; what is left of the matrix is here.
+    # Requests that change something succeed on both engines, as above; these are the others.
     with closing(SqliteEngine(tmp_path / "plan.db")) as lite:
-        different = [(one, other) for one, other in zip(asked(lite), asked(team), strict=True) if one != other]
+        different = [
+            (one, other) for one, other in zip(read_answers(lite), read_answers(team), strict=True) if one != other
+        ]
 
     assert not different
 
 
-# Not those that make the project that is missing: to them a stranger's name is either taken or new, see above.
-OF_A_PROJECT = [name for name, row in ROWS.items() if row.in_project and not row.meant.when_project_missing]
+# Without those that create a missing project: for them a stranger's name is taken or new, see above.
+OF_A_PROJECT = [name for name, row in ROWS.items() if row.in_project and not row.handled.when_project_missing]
 
 
 @pytest.mark.parametrize("who", ["finn", "nobody of this name", "mallory"])
-def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(with_purpose: Engine, who: str) -> None:
-    hidden, missing = (names(with_purpose, project, who) for project in ("atlas", "sumac"))
+def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(
+    engine_with_purpose: Engine, who: str
+) -> None:
+    hidden, missing = (placeholder_values(engine_with_purpose, project, who) for project in ("atlas", "sumac"))
 
     def answer(row: str, named: dict[str, str]) -> bytes:
-        refusal = refused(with_purpose, row, who, named)
+        refusal = error_of(engine_with_purpose, row, who, named)
         assert refusal is not None, row
-        return without(encode(refusal.body()), named)
+        return without_names(encode(refusal.body()), named)
 
     told = {row: (answer(row, hidden), answer(row, missing)) for row in OF_A_PROJECT}
     assert not {row: answers for row, answers in told.items() if answers[0] != answers[1]}
 
 
-def without(answer: bytes, named: dict[str, str]) -> bytes:
-    """An answer in which everything that was named in the request is called the same, at whatever moment."""
+def without_names(answer: bytes, named: dict[str, str]) -> bytes:
+    """Return an answer with all names and times of the request replaced."""
     for name in named.values():
         answer = answer.replace(name.encode(), b"...")
     return MOMENT.sub(b"...", answer)
@@ -294,7 +307,7 @@ LINK = {"pointer": "/coast/tide"}
 MAP = {"key": "OP1", "node_type": "OUTPUT", "title": "A map"}
 LATER = {"code": "GA_ORPHANS", "reason": "Later", "owner": "finn", "due": "2099-12-31"}
 
-# {mine} is a task of the asker's own, {my draft} a draft, {my run} a run that is committed.
+# {mine} is the caller's own task, {my draft} a draft, {my run} a committed run.
 BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
     ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "parent_ref": "{node}"}]}),
     ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "depends_on": ["{node}"]}]}),
@@ -357,8 +370,8 @@ BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def plan_unlike(session: Session, ids: list[str]) -> str:
-    """Plan one task whose id begins unlike every one of `ids`: a refusal would suggest a similar id."""
+def plan_task_unlike(session: Session, ids: list[str]) -> str:
+    """Plan a task whose id has another prefix than all `ids`, because an error suggests similar ids."""
     while True:
         plan = session.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}])
         task = str(plan.created[0].id)
@@ -367,12 +380,12 @@ def plan_unlike(session: Session, ids: list[str]) -> str:
         session.call("container.delete", containerType="task", id=task, version=1)
 
 
-def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(with_purpose: Engine) -> None:
-    finn = with_purpose.session(PEOPLE["finn"])
+def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(engine_with_purpose: Engine) -> None:
+    finn = engine_with_purpose.session(PEOPLE["finn"])
     finn.call("purpose.draft", project="finn's own")
     finn.call("project.create", name="finn's other")
-    hidden, missing = (names(with_purpose, project) for project in ("atlas", "sumac"))
-    task = plan_unlike(finn, [hidden["node"], missing["node"]])
+    hidden, missing = (placeholder_values(engine_with_purpose, project) for project in ("atlas", "sumac"))
+    task = plan_task_unlike(finn, [hidden["node"], missing["node"]])
     run, draft = (finn.call("context.create_draft", scopeId="finn's own").run.id for _ in range(2))
     finn.call("context.commit", runId=run)
     mine = {"mine": task, "my run": run, "my draft": draft}
@@ -383,39 +396,39 @@ def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(wit
             answered = finn.call(operation, **fill_placeholders(arguments, named))
         except GroundplanError as refusal:
             answered = refusal.body()
-        return without(encode(answered), named)
+        return without_names(encode(answered), named)
 
     for operation, arguments in BESIDE_ONES_OWN:
         assert answer(operation, arguments, hidden) == answer(operation, arguments, missing), (operation, arguments)
 
 
-def test_a_stranger_is_offered_no_near_name_of_a_hidden_project(populated: Engine) -> None:
+def test_a_stranger_is_offered_no_near_name_of_a_hidden_project(populated_engine: Engine) -> None:
     with pytest.raises(GroundplanError) as refused:
-        populated.session(PEOPLE["finn"]).call("member.list", scopeId="atlass")
+        populated_engine.session(PEOPLE["finn"]).call("member.list", scopeId="atlass")
     assert "near" not in refused.value.details
 
     with pytest.raises(GroundplanError) as helped:
-        populated.session(PEOPLE["cleo"]).call("member.list", scopeId="atlass")
+        populated_engine.session(PEOPLE["cleo"]).call("member.list", scopeId="atlass")
     assert helped.value.details["near"] == ["atlas"]
 
 
-def test_a_hidden_projects_id_does_not_shadow_a_visible_name(populated: Engine) -> None:
-    (hidden,) = populated.as_owner("SELECT id FROM projects WHERE name = 'atlas'")[0]
-    finn = populated.session(PEOPLE["finn"])
+def test_a_hidden_projects_id_does_not_shadow_a_visible_name(populated_engine: Engine) -> None:
+    (hidden,) = populated_engine.as_owner("SELECT id FROM projects WHERE name = 'atlas'")[0]
+    finn = populated_engine.session(PEOPLE["finn"])
     finn.call("project.create", name=hidden)
 
     assert [member.user_id for member in finn.call("member.list", scopeId=hidden).members] == ["finn"]
 
 
-def test_the_same_name_in_two_organizations_means_two_projects(populated: Engine) -> None:
-    mallory = populated.session(PEOPLE["mallory"])
+def test_the_same_name_in_two_organizations_means_two_projects(populated_engine: Engine) -> None:
+    mallory = populated_engine.session(PEOPLE["mallory"])
     mallory.call("project.create", name="atlas")
 
     assert [member.user_id for member in mallory.call("member.list", scopeId="atlas").members] == ["mallory"]
 
 
-def test_open_access_makes_whoever_opens_the_store_an_owner(populated: Engine) -> None:
-    passer_by = populated.session("a passer-by")
+def test_open_access_makes_whoever_opens_the_store_an_owner(populated_engine: Engine) -> None:
+    passer_by = populated_engine.session("a passer-by")
 
     assert {one.name: one.role for one in passer_by.call("project.list").projects} == {
         "atlas": Role.OWNER,
@@ -424,10 +437,10 @@ def test_open_access_makes_whoever_opens_the_store_an_owner(populated: Engine) -
     passer_by.call("project.archive", project="atlas")
 
 
-def test_open_access_ends_at_the_organization(populated: Engine) -> None:
-    assert "mallory's own" not in {one.name for one in populated.session("ada").call("project.list").projects}
+def test_open_access_ends_at_the_organization(populated_engine: Engine) -> None:
+    assert "mallory's own" not in {one.name for one in populated_engine.session("ada").call("project.list").projects}
     with pytest.raises(GroundplanError) as refused:
-        populated.session("ada").call("member.list", scopeId="mallory's own")
+        populated_engine.session("ada").call("member.list", scopeId="mallory's own")
     assert refused.value.status == 404
 
 
@@ -440,9 +453,9 @@ def test_every_operation_has_an_example_and_every_permission_a_row() -> None:
 
 def test_a_request_is_for_the_operation_that_its_row_names() -> None:
     for name, row in ROWS.items():
-        route = row.called.choose_variant
-        request = convert(example(name, MISSING), row.called.input)
-        assert begins(name) or ((route and route(request)) or row.called) is row.meant, name
+        route = row.requested.choose_variant
+        request = convert(example(name, MISSING), row.requested.input)
+        assert creates_project(name) or ((route and route(request)) or row.requested) is row.handled, name
 
 
 def test_a_larger_role_carries_everything_that_a_smaller_one_does() -> None:
@@ -451,9 +464,9 @@ def test_a_larger_role_carries_everything_that_a_smaller_one_does() -> None:
         assert Role.VIEWER not in roles or Role.EDITOR in roles, permission
 
 
-# The contract's own table, for everything that there is in a project.
+# The contract's own table, for everything in a project.
 READ, WRITE, DELETE_RUNS, MANAGE_MEMBERS = "read", "write", "delete runs", "manage members"
-FINISH = "publish, discard and waive"  # which the contract of the purpose leaves to owners
+FINISH = "publish, discard and waive"  # which the contract of the purpose reserves for owners
 CONTRACT = {
     Role.VIEWER: {READ},
     Role.EDITOR: {READ, WRITE},

@@ -1,4 +1,4 @@
-"""Theories made to measure with: as large as asked for, sound, and the same for the same seed."""
+"""Generated theories for benchmarks: of the requested size, valid, and equal for equal seeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.large_purpose import BATCH, fill_large, large_theory
 from tests.engines import Engine
 
 
-def counted(nodes: int, edges: int, indicators: int) -> Counter[str]:
+def count_parts(nodes: int, edges: int, indicators: int) -> Counter[str]:
     return Counter(one["op"] for batch in large_theory(nodes, edges, indicators, seed=3) for one in batch)
 
 
@@ -18,7 +18,7 @@ def counted(nodes: int, edges: int, indicators: int) -> Counter[str]:
     ("nodes", "edges", "indicators"), [(4, 3, 0), (30, 45, 18), (300, 450, 180), (2_000, 9_000, 9)]
 )
 def test_a_theory_has_as_much_of_everything_as_was_asked_for(nodes: int, edges: int, indicators: int) -> None:
-    found = counted(nodes, edges, indicators)
+    found = count_parts(nodes, edges, indicators)
 
     assert (found["add_node"], found["add_edge"], found["add_indicator"]) == (nodes, edges, indicators)
     assert all(len(batch) <= BATCH for batch in large_theory(nodes, edges, indicators, seed=3))

@@ -1,4 +1,4 @@
-"""A scope to know facts about, on either engine."""
+"""A scope for facts, on each engine."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.context.desk import Facts
-from tests.engines import Engine, filled_once
-from tests.work.desk import ManualClock
+from tests.context.client import ContextClient
+from tests.engines import Engine, fill_once
+from tests.manual_clock import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 
@@ -20,14 +20,14 @@ def clock() -> ManualClock:
 
 
 def begin_draft(engine: Engine) -> dict[str, str]:
-    """Begin the draft; what the test has in hand then."""
-    facts = Facts(Session(engine.store_with_clock(ManualClock()), ADA))
+    """Create the draft and return the ids of the client."""
+    facts = ContextClient(Session(engine.store_with_clock(ManualClock()), ADA))
     facts.draft()
-    return facts.hand
+    return facts.ids
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: ManualClock) -> Facts:
-    """Ada, a person, with an empty draft of her scope atlas; the clock stands until the test moves it."""
-    hand = filled_once(engine, begin_draft)
-    return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})
+def client(engine: Engine, clock: ManualClock) -> ContextClient:
+    """Ada, a person, with an empty draft of her scope atlas. The clock stands still until the test moves it."""
+    ids = fill_once(engine, begin_draft)
+    return ContextClient(Session(engine.store_with_clock(clock), ADA), ids={**ids})

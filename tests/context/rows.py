@@ -1,10 +1,10 @@
-"""Rows of context as the database has them: whole, one function for each table, to be written by raw SQL."""
+"""Rows of the context tables for raw SQL: one function for each table."""
 
 from __future__ import annotations
 
 from groundplan.context.tables import RUN_CHILD_TABLES
 from tests.engines import Engine
-from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
+from tests.kernel.store.attacks import Family, Row, TargetRow, Value, sql_insert, sql_set
 
 STAMP = "2026-03-01T09:00:00.000Z"
 LATER = "2026-03-02T09:00:00.000Z"
@@ -18,8 +18,8 @@ UNSET: Row = {
 COLUMNS = {kind: f"value_{kind}" for kind in ("string", "number", "boolean", "enum", "json")}
 
 
-def a_run(project: str, id_: str, **changes: Value) -> Row:
-    """A draft of Ada's."""
+def run_row(project: str, id_: str, **changes: Value) -> Row:
+    """Return a draft of Ada's."""
     return {
         "tenant_id": "local",
         "project_id": project,
@@ -36,15 +36,15 @@ def a_run(project: str, id_: str, **changes: Value) -> Row:
     }
 
 
-def committed(status: str = "committed", rev: int = 2) -> Row:
-    """What committing a draft makes of it."""
+def commit_columns(status: str = "committed", rev: int = 2) -> Row:
+    """Return the columns that committing a draft sets."""
     partial = status == "partial_committed"
     return {"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev}
 
 
-def a_source(run: Row, id_: str, **changes: Value) -> Row:
+def source_row(run: Row, id_: str, **changes: Value) -> Row:
     return {
-        **below(run),
+        **columns_below(run),
         "id": id_,
         "kind": "file",
         "title": "The land register",
@@ -60,10 +60,10 @@ def a_source(run: Row, id_: str, **changes: Value) -> Row:
     }
 
 
-def an_input(run: Row, id_: str, **changes: Value) -> Row:
-    """An input that a person has set; its pointer is its id, so no two inputs are in each other's way."""
+def input_row(run: Row, id_: str, **changes: Value) -> Row:
+    """Return an input set by a person; its pointer is its id, so inputs do not collide."""
     return {
-        **below(run),
+        **columns_below(run),
         "id": id_,
         "pointer": f"/{id_}",
         "label": "Length of the coast",
@@ -82,13 +82,13 @@ def an_input(run: Row, id_: str, **changes: Value) -> Row:
     }
 
 
-def a_link(run: Row, input_id: str, source_id: str) -> Row:
-    return {**below(run), "input_id": input_id, "source_id": source_id}
+def link_row(run: Row, input_id: str, source_id: str) -> Row:
+    return {**columns_below(run), "input_id": input_id, "source_id": source_id}
 
 
-def a_constraint(run: Row, id_: str, **changes: Value) -> Row:
+def constraint_row(run: Row, id_: str, **changes: Value) -> Row:
     return {
-        **below(run),
+        **columns_below(run),
         "id": id_,
         "key": "height_m_max",
         "domain": "site",
@@ -104,9 +104,9 @@ def a_constraint(run: Row, id_: str, **changes: Value) -> Row:
     }
 
 
-def an_artifact(run: Row, id_: str, **changes: Value) -> Row:
+def artifact_row(run: Row, id_: str, **changes: Value) -> Row:
     return {
-        **below(run),
+        **columns_below(run),
         "id": id_,
         "type": "map",
         "title": "The coast",
@@ -116,10 +116,10 @@ def an_artifact(run: Row, id_: str, **changes: Value) -> Row:
     }
 
 
-def a_suggestion(run: Row, id_: str, **changes: Value) -> Row:
-    """A value that a model would have; about what, is for the caller to say."""
+def suggestion_row(run: Row, id_: str, **changes: Value) -> Row:
+    """Return a value that a model suggests; the caller says for what."""
     return {
-        **below(run),
+        **columns_below(run),
         "id": id_,
         "input_id": None,
         "constraint_id": None,
@@ -140,86 +140,88 @@ def a_suggestion(run: Row, id_: str, **changes: Value) -> Row:
     }
 
 
-def below(run: Row) -> Row:
-    """Where a row of the run belongs."""
+def columns_below(run: Row) -> Row:
+    """Return the columns that place a row below the run."""
     return {"tenant_id": run["tenant_id"], "project_id": run["project_id"], "run_id": run["id"]}
 
 
-def a_family(project: str, name: str, status: str = "draft") -> Family:
-    """A run with a row in every table below it, and what these refer to; ids begin with its name."""
-    final = {} if status == "draft" else committed(status)
-    run = a_run(project, name, **final)
+def make_family(project: str, name: str, status: str = "draft") -> Family:
+    """Return a run with a row in every table below it and the rows they refer to; ids begin with its name."""
+    final = {} if status == "draft" else commit_columns(status)
+    run = run_row(project, name, **final)
     rev = 3 if final else 2
     key = ("tenant_id", "id")
-    sources = [Prey("pciv_sources", key, a_source(run, f"{name}-s{n}")) for n in (1, 2)]
+    sources = [TargetRow("pciv_sources", key, source_row(run, f"{name}-s{n}")) for n in (1, 2)]
     backed = {"provenance": "source-backed", "updated_by": "model"}
-    inputs = [Prey("pciv_inputs", key, an_input(run, f"{name}-i1", **backed))]
-    inputs.append(Prey("pciv_inputs", key, an_input(run, f"{name}-i2")))
+    inputs = [TargetRow("pciv_inputs", key, input_row(run, f"{name}-i1", **backed))]
+    inputs.append(TargetRow("pciv_inputs", key, input_row(run, f"{name}-i2")))
     children = (
-        Prey(
+        TargetRow(
             "pciv_suggestions",
             key,
-            a_suggestion(run, f"{name}-g", input_id=f"{name}-i1"),
+            suggestion_row(run, f"{name}-g", input_id=f"{name}-i1"),
             change={"rationale": "changed"},
             fresh={"id": f"{name}-g-fresh", "input_id": f"{name}-i2"},
             anchors=("input_id",),
         ),
-        Prey(
+        TargetRow(
             "pciv_input_sources",
             ("tenant_id", "run_id", "input_id", "source_id"),
-            a_link(run, f"{name}-i1", f"{name}-s1"),
+            link_row(run, f"{name}-i1", f"{name}-s1"),
             change={"source_id": f"{name}-s2"},
             fresh={"source_id": f"{name}-s2"},
             anchors=("input_id", "source_id"),
         ),
-        Prey(
+        TargetRow(
             "pciv_constraints",
             key,
-            a_constraint(run, f"{name}-c", source_id=f"{name}-s1"),
+            constraint_row(run, f"{name}-c", source_id=f"{name}-s1"),
             change={"value_number": 13.5},
             fresh={"id": f"{name}-c-fresh"},
             anchors=("source_id",),
         ),
-        Prey(
+        TargetRow(
             "pciv_inputs",
             key,
-            an_input(run, f"{name}-i3"),
+            input_row(run, f"{name}-i3"),
             change={"value_string": "changed"},
             fresh={"id": f"{name}-i-fresh", "pointer": f"/{name}/fresh"},
         ),
-        Prey(
+        TargetRow(
             "pciv_sources",
             key,
-            a_source(run, f"{name}-s3"),
+            source_row(run, f"{name}-s3"),
             change={"title": "changed"},
             fresh={"id": f"{name}-s-fresh"},
         ),
-        Prey(
+        TargetRow(
             "pciv_artifacts",
             key,
-            an_artifact(run, f"{name}-a"),
+            artifact_row(run, f"{name}-a"),
             change={"title": "changed"},
             fresh={"id": f"{name}-a-fresh"},
         ),
     )
     assert tuple(child.table for child in children) == RUN_CHILD_TABLES
     return Family(
-        Prey("pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}),
+        TargetRow(
+            "pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}
+        ),
         children,
         reopened={"status": "draft", "allow_partial": False, "committed_at": None, "rev": rev},
         beside=(*sources, *inputs),
     )
 
 
-def place(engine: Engine, *families: Family) -> None:
-    """Write runs the way they come about: as drafts, some of which are then committed."""
+def insert_families(engine: Engine, *families: Family) -> None:
+    """Insert runs as drafts, then commit some of them."""
     statements = []
     for family in families:
         run = family.parent.row
-        draft = a_run(str(run["project_id"]), str(run["id"]))
+        draft = run_row(str(run["project_id"]), str(run["id"]))
         rows = (*family.beside, *family.children)
-        statements += [inserted("pciv_runs", draft), *(inserted(prey.table, prey.row) for prey in rows)]
+        statements += [sql_insert("pciv_runs", draft), *(sql_insert(prey.table, prey.row) for prey in rows)]
         if run["status"] != "draft":
-            final = committed(str(run["status"]))
-            statements.append(f"UPDATE pciv_runs SET {assigned(final)} WHERE {family.parent.where}")
+            final = commit_columns(str(run["status"]))
+            statements.append(f"UPDATE pciv_runs SET {sql_set(final)} WHERE {family.parent.where}")
     engine.as_owner(*statements)

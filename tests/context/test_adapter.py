@@ -1,4 +1,4 @@
-"""The contract's adapter in Python: every name it has, and its own example from the first draft to a plan."""
+"""The Python adapter of the context contract: every name, and the contract's own example from draft to plan."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine, person
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
 
-# The names of the contract. One more, with which a stranger could make themselves owner, is left out on purpose, and
-# so is the one that describes tables.
+# The names of the contract. Two are left out on purpose: one with which a stranger could become an owner,
+# and the one that describes tables.
 NAMES = """
 createDraftRun updateDraftRun commitRun deleteRun fetchRunById listRunsForScope getLatestRunForScope
 getLatestCommittedRunForScope fetchLatestCommittedRun
@@ -47,7 +47,7 @@ pciv_bootstrap_scope
 """
 
 
-def refusal(call: Any) -> str:
+def error_of(call: Any) -> str:
     with pytest.raises(GroundplanError) as refused:
         call()
     return refused.value.code
@@ -61,7 +61,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def ada(engine: Engine, clock: ManualClock) -> Session:
-    """Ada, a person, at a store whose clock the test moves."""
+    """Ada, a person, at a store with a clock that the test moves."""
     return Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))
 
 
@@ -73,7 +73,7 @@ def test_every_name_of_the_contract_is_there_and_explained() -> None:
 
 def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_is_missing(ada: Session) -> None:
     facts = ada.context
-    assert refusal(lambda: facts.fetch_latest_committed_context_view("atlas")) == "not_found"
+    assert error_of(lambda: facts.fetch_latest_committed_context_view("atlas")) == "not_found"
     run = facts.create_draft_run("atlas")
     assert facts.fetch_latest_committed_context_view("atlas") is None
     assert facts.get_latest_committed_run_for_scope("atlas") is None
@@ -85,7 +85,7 @@ def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_
             {"pointer": "/project/notes", "label": "Notes", "valueKind": "string", "valueString": ""},
         ],
     )
-    assert refusal(lambda: facts.commit_run(run.id)) == "required_inputs_unset"
+    assert error_of(lambda: facts.commit_run(run.id)) == "required_inputs_unset"
 
     committed = facts.commit_run(run.id, allow_partial=True)
 
@@ -114,7 +114,7 @@ def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_
         facts.fetch_latest_committed_context_view("atlas", "ada"),
     )
     assert all(other == view for other in same)
-    assert refusal(lambda: facts.upsert_inputs(run.id, [{"pointer": "/site/size", "value": 1}])) == "frozen"
+    assert error_of(lambda: facts.upsert_inputs(run.id, [{"pointer": "/site/size", "value": 1}])) == "frozen"
 
 
 def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ada: Session) -> None:
@@ -163,9 +163,7 @@ def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ad
     facts.upsert_sources(first.id, linked.sources_by_id.values())
     facts.upsert_inputs(first.id, linked.inputs_by_pointer.values())
     facts.upsert_constraints(first.id, linked.constraints)
-    facts.upsert_artifacts(
-        linked.artifacts_by_type["map"]
-    )  # the contract's spelling: the rows say of which run they are
+    facts.upsert_artifacts(linked.artifacts_by_type["map"])  # the contract's spelling: each row names its run
     again = facts.fetch_context_view_by_run_id(first.id)
     assert rows_of(again) == rows_of(linked)
 
@@ -175,11 +173,11 @@ def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ad
     assert (view.inputs_by_pointer["/site/size"].value_number, view.run.user_id) == (None, None)
 
     assert facts.upsert_inputs(first.id, []).rev == view.rev
-    assert refusal(lambda: facts.upsert_artifacts([])) == "missing_argument"
-    assert refusal(lambda: facts.upsert_artifacts([{"type": "map", "title": "Of no run"}])) == "missing_argument"
-    assert refusal(lambda: facts.link_input_sources(first.id, [PcivInputSourceV1(law, law)])) == "not_found"
+    assert error_of(lambda: facts.upsert_artifacts([])) == "missing_argument"
+    assert error_of(lambda: facts.upsert_artifacts([{"type": "map", "title": "Of no run"}])) == "missing_argument"
+    assert error_of(lambda: facts.link_input_sources(first.id, [PcivInputSourceV1(law, law)])) == "not_found"
     other = facts.create_draft_run("atlas")
-    assert refusal(lambda: facts.upsert_inputs(other.id, linked.inputs_by_pointer.values())) == "invalid_argument"
+    assert error_of(lambda: facts.upsert_inputs(other.id, linked.inputs_by_pointer.values())) == "invalid_argument"
 
 
 def rows_of(view: ContextView) -> Any:
@@ -224,7 +222,7 @@ def test_the_latest_is_found_among_runs_and_what_they_hold(ada: Session, clock: 
     facts.discard_run(draft.id)
     facts.delete_run(in_force.id)
     assert facts.get_latest_committed_run_for_scope("atlas") == owned
-    assert refusal(lambda: facts.fetch_run_by_id(in_force.id)) == "not_found"
+    assert error_of(lambda: facts.fetch_run_by_id(in_force.id)) == "not_found"
     assert facts.list_runs_for_scope("atlas") == [copy, owned]
 
 
@@ -257,10 +255,10 @@ def test_a_scope_is_begun_and_its_members_are_known_by_its_name(engine: Engine) 
     assert facts.fetch_run_by_id(str(begun.run_id)).status is RunStatus.DRAFT
     ben = engine.session(person("ben")).context
     assert ben.list_runs_for_scope("atlas") == facts.list_runs_for_scope("atlas")
-    assert refusal(lambda: ben.create_draft_run("atlas")) == "forbidden"
+    assert error_of(lambda: ben.create_draft_run("atlas")) == "forbidden"
     facts.remove_scope_member("atlas", "ben")
-    assert refusal(lambda: ben.list_runs_for_scope("atlas")) == "not_found"
-    assert refusal(lambda: facts.remove_scope_member("atlas", "ada")) == "pciv_scope_members_last_owner_forbidden"
-    assert refusal(lambda: facts.pciv_bootstrap_scope("atlas", create_draft_run=False)) == (
+    assert error_of(lambda: ben.list_runs_for_scope("atlas")) == "not_found"
+    assert error_of(lambda: facts.remove_scope_member("atlas", "ada")) == "pciv_scope_members_last_owner_forbidden"
+    assert error_of(lambda: facts.pciv_bootstrap_scope("atlas", create_draft_run=False)) == (
         "pciv_scope_already_initialized"
     )

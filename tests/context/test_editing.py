@@ -8,32 +8,35 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
-from tests.context.desk import NOWHERE, Facts, value_of
-from tests.work.desk import ManualClock, refused
+from tests.context.client import NOWHERE, ContextClient, value_of
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 NEW = {"label": "Size", "pointer": "/site/size"}
 
 
-def test_a_new_input_gets_what_its_writer_does_not_say(desk: Facts) -> None:
-    desk.edit(inputs=[NEW | {"valueKind": "number"}])
+def test_a_new_input_gets_what_its_writer_does_not_say(client: ContextClient) -> None:
+    client.edit(inputs=[NEW | {"valueKind": "number"}])
 
-    one = desk.input("/site/size")
+    one = client.input("/site/size")
 
     assert (one.label, one.domain, one.required, one.field_type) == ("Size", "general", False, "text")
     assert (one.options, one.source_ids, one.evidence_snippet) == (None, [], None)
-    assert (one.provenance, one.updated_by, one.run_id) == ("unknown", "user", desk.run)
+    assert (one.provenance, one.updated_by, one.run_id) == ("unknown", "user", client.run)
     assert value_of(one) is None
 
 
-def test_an_input_is_changed_by_its_pointer_and_what_is_not_mentioned_stays(desk: Facts, clock: ManualClock) -> None:
-    desk.source("survey")
-    desk.write("/site/size", 5000, label="Size", domain="site", required=True, sourceIds=["survey"])
-    before = desk.input("/site/size")
+def test_an_input_is_changed_by_its_pointer_and_what_is_not_mentioned_stays(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    client.source("survey")
+    client.write("/site/size", 5000, label="Size", domain="site", required=True, sourceIds=["survey"])
+    before = client.input("/site/size")
     clock.move(minutes=1)
 
-    desk.write("/site/size", label="Size in hectares")
+    client.write("/site/size", label="Size in hectares")
 
-    after = desk.input("/site/size")
+    after = client.input("/site/size")
     assert after.label == "Size in hectares"
     assert after.updated_at > before.updated_at
     for name in ("id", "domain", "required", "value_number", "provenance", "source_ids"):
@@ -63,8 +66,8 @@ VALUES: dict[str, tuple[dict[str, Any], str, Any]] = {
 }
 
 
-def test_a_value_stands_in_the_column_of_its_kind_and_nowhere_else(desk: Facts) -> None:
-    desk.edit(
+def test_a_value_stands_in_the_column_of_its_kind_and_nowhere_else(client: ContextClient) -> None:
+    client.edit(
         inputs=[
             {"pointer": f"/{place}", "label": what, **given} for place, (what, (given, *_)) in enumerate(VALUES.items())
         ],
@@ -74,7 +77,7 @@ def test_a_value_stands_in_the_column_of_its_kind_and_nowhere_else(desk: Facts) 
         ],
     )
 
-    view = desk.view()
+    view = client.view()
 
     for place, (what, (_, kind, held)) in enumerate(VALUES.items()):
         for one in (view.inputs_by_pointer[f"/{place}"], view.constraints[place]):
@@ -119,75 +122,75 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-def test_what_is_malformed_is_refused_and_nothing_of_the_call_is_written(desk: Facts) -> None:
-    before = desk.view()
+def test_what_is_malformed_is_refused_and_nothing_of_the_call_is_written(client: ContextClient) -> None:
+    before = client.view()
     for what, (given, family, code) in REFUSED.items():
         row = {name: value for name, value in (NEW | given).items() if value is not ...}
-        error = refused(partial(desk.edit, sources=[{"kind": "url", "title": "t", "uri": "u"}], inputs=[row]))
+        error = error_of(partial(client.edit, sources=[{"kind": "url", "title": "t", "uri": "u"}], inputs=[row]))
         assert (isinstance(error, family), error.code) == (True, code), (what, error)
-    assert desk.view() == before
+    assert client.view() == before
 
 
-def test_the_refusal_of_two_values_has_the_names_of_the_contract(desk: Facts) -> None:
-    error = refused(partial(desk.edit, inputs=[NEW | {"valueString": "a", "valueBoolean": True}]))
+def test_the_refusal_of_two_values_has_the_names_of_the_contract(client: ContextClient) -> None:
+    error = error_of(partial(client.edit, inputs=[NEW | {"valueString": "a", "valueBoolean": True}]))
 
     assert error.contract_name == "PcivRuntimeInvariantError"
     assert error.details == {
         "invariantName": "pciv_value_columns_match_kind",
         "scopeId": "atlas",
-        "runId": desk.run,
+        "runId": client.run,
         "field": "inputs[0]",
     }
 
 
-def test_a_kind_cannot_change_under_a_value_but_can_change_with_it(desk: Facts) -> None:
-    desk.write("/a", 7)
+def test_a_kind_cannot_change_under_a_value_but_can_change_with_it(client: ContextClient) -> None:
+    client.write("/a", 7)
 
-    error = refused(partial(desk.write, "/a", valueKind="string"))
-    desk.write("/a", "seven", valueKind="string")
+    error = error_of(partial(client.write, "/a", valueKind="string"))
+    client.write("/a", "seven", valueKind="string")
 
     assert error.code == "pciv_v1_runtime_invariant_failed"
-    assert (desk.input("/a").value_string, desk.input("/a").value_number) == ("seven", None)
+    assert (client.input("/a").value_string, client.input("/a").value_number) == ("seven", None)
 
 
-def test_options_that_leave_the_value_out_are_refused(desk: Facts) -> None:
-    desk.write("/a", "x", valueKind="enum", options=["x", "y"])
+def test_options_that_leave_the_value_out_are_refused(client: ContextClient) -> None:
+    client.write("/a", "x", valueKind="enum", options=["x", "y"])
 
-    assert refused(partial(desk.write, "/a", options=["y"])).code == "not_an_option"
-    desk.write("/a", "y", options=["y"])
-    assert desk.input("/a").options == ["y"]
-    desk.write("/a", options=None)
-    assert desk.input("/a").options is None
+    assert error_of(partial(client.write, "/a", options=["y"])).code == "not_an_option"
+    client.write("/a", "y", options=["y"])
+    assert client.input("/a").options == ["y"]
+    client.write("/a", options=None)
+    assert client.input("/a").options is None
 
 
-def test_a_source_can_be_named_in_the_call_that_brings_it(desk: Facts) -> None:
+def test_a_source_can_be_named_in_the_call_that_brings_it(client: ContextClient) -> None:
     made = "2f6c8a36-33d5-4f5c-8a53-5f0c6a3c9d11"
-    written = desk.edit(
+    written = client.edit(
         sources=[{"id": made.replace("-", ""), "kind": "file", "title": "Permit", "uri": "permit.pdf"}],
         inputs=[NEW | {"value": 3, "sourceIds": [made, made]}],
         constraints=[{"key": "max", "label": "At most", "value": 9, "sourceId": made}],
     )
 
-    view = desk.view()
+    view = client.view()
     assert [one.id for one in written.sources] == [made]
     assert view.inputs_by_pointer["/site/size"].source_ids == [made]
     assert view.inputs_by_pointer["/site/size"].provenance == "source-backed"
     assert (view.constraints[0].source_id, view.constraints[0].provenance) == (made, "source-backed")
 
 
-def test_sources_constraints_and_artifacts_are_changed_by_their_ids(desk: Facts) -> None:
-    made = desk.edit(
+def test_sources_constraints_and_artifacts_are_changed_by_their_ids(client: ContextClient) -> None:
+    made = client.edit(
         sources=[{"kind": "file", "title": "Permit", "uri": "permit.pdf"}],
         constraints=[{"key": "max", "label": "At most", "value": 9}],
         artifacts=[{"type": "plan", "title": "First", "payload": {"a": 1}}],
     )
-    desk.edit(
+    client.edit(
         sources=[{"id": made.sources[0].id, "parseStatus": "parsed", "rawMeta": {"pages": 3}, "sizeBytes": 0}],
         constraints=[{"id": made.constraints[0].id, "value": 8, "snippet": "eight"}],
         artifacts=[{"id": made.artifacts[0].id, "title": "Second"}],
     )
 
-    view = desk.view()
+    view = client.view()
     source = view.sources_by_id[made.sources[0].id]
     assert (source.title, source.parse_status, source.raw_meta, source.size_bytes) == (
         "Permit",
@@ -203,15 +206,15 @@ def test_sources_constraints_and_artifacts_are_changed_by_their_ids(desk: Facts)
     assert [(one.title, one.payload) for one in view.artifacts_by_type["plan"]] == [("Second", {"a": 1})]
 
 
-def test_an_id_of_another_run_is_taken_wherever_that_run_is(desk: Facts) -> None:
-    made = desk.edit(
+def test_an_id_of_another_run_is_taken_wherever_that_run_is(client: ContextClient) -> None:
+    made = client.edit(
         sources=[{"kind": "file", "title": "Permit", "uri": "permit.pdf"}],
         inputs=[NEW | {"value": 1}],
         constraints=[{"key": "max", "label": "At most", "value": 9}],
         artifacts=[{"type": "plan", "title": "First"}],
     )
-    theirs = Facts(desk.session, "borealis")
-    for facts in (desk, theirs):
+    theirs = ContextClient(client.session, "borealis")
+    for facts in (client, theirs):
         facts.draft()
         for part, row in {
             "sources": {"id": made.sources[0].id, "kind": "file", "title": "x", "uri": "x"},
@@ -219,76 +222,76 @@ def test_an_id_of_another_run_is_taken_wherever_that_run_is(desk: Facts) -> None
             "constraints": {"id": made.constraints[0].id, "key": "x", "label": "x", "value": 9},
             "artifacts": {"id": made.artifacts[0].id, "type": "x", "title": "x"},
         }.items():
-            error = refused(partial(facts.edit, **{part: [row]}))
+            error = error_of(partial(facts.edit, **{part: [row]}))
             assert (isinstance(error, Conflict), error.code) == (True, "id_taken"), part
 
 
-def test_links_are_added_and_taken_away_but_not_the_last_one_of_a_backed_value(desk: Facts) -> None:
-    survey, permit = desk.source("survey"), desk.source("permit")
-    desk.write("/a", 1, sourceIds=["survey"])
+def test_links_are_added_and_taken_away_but_not_the_last_one_of_a_backed_value(client: ContextClient) -> None:
+    survey, permit = client.source("survey"), client.source("permit")
+    client.write("/a", 1, sourceIds=["survey"])
     link = {"pointer": "/a", "sourceId": permit}
 
-    desk.edit(links=[link, link])
-    assert desk.input("/a").source_ids == sorted([survey, permit])
-    desk.edit(unlinks=[{"pointer": "/a", "sourceId": survey}])
-    for last in (partial(desk.edit, unlinks=[link]), partial(desk.write, "/a", sourceIds=[])):
-        assert refused(last).code == "last_source"
-    assert desk.input("/a").source_ids == [permit]
+    client.edit(links=[link, link])
+    assert client.input("/a").source_ids == sorted([survey, permit])
+    client.edit(unlinks=[{"pointer": "/a", "sourceId": survey}])
+    for last in (partial(client.edit, unlinks=[link]), partial(client.write, "/a", sourceIds=[])):
+        assert error_of(last).code == "last_source"
+    assert client.input("/a").source_ids == [permit]
 
-    desk.write("/a", 2, provenance="user-entered", sourceIds=[])
-    assert desk.input("/a").source_ids == []
+    client.write("/a", 2, provenance="user-entered", sourceIds=[])
+    assert client.input("/a").source_ids == []
     for error in (
-        refused(partial(desk.edit, unlinks=[link])),
-        refused(partial(desk.edit, links=[{"pointer": "/b", "sourceId": permit}])),
-        refused(partial(desk.edit, links=[{"pointer": "/a", "sourceId": NOWHERE}])),
+        error_of(partial(client.edit, unlinks=[link])),
+        error_of(partial(client.edit, links=[{"pointer": "/b", "sourceId": permit}])),
+        error_of(partial(client.edit, links=[{"pointer": "/a", "sourceId": NOWHERE}])),
     ):
         assert isinstance(error, NotFound)
 
 
-def test_every_writer_is_told_from_who_they_are_whatever_they_send(desk: Facts) -> None:
+def test_every_writer_is_told_from_who_they_are_whatever_they_send(client: ContextClient) -> None:
     claims = {"updatedBy": "user", "updatedAt": "1999-01-01T00:00:00.000Z"}
-    desk.agent.write("/a", 1, **claims)
-    desk.write("/b", 1, updatedBy="system")
+    client.agent.write("/a", 1, **claims)
+    client.write("/b", 1, updatedBy="system")
 
-    assert (desk.input("/a").updated_by, desk.input("/a").provenance) == ("model", "model-inferred")
-    assert desk.input("/a").updated_at.startswith("2026-03-01")
-    assert (desk.input("/b").updated_by, desk.input("/b").provenance) == ("user", "user-entered")
+    assert (client.input("/a").updated_by, client.input("/a").provenance) == ("model", "model-inferred")
+    assert client.input("/a").updated_at.startswith("2026-03-01")
+    assert (client.input("/b").updated_by, client.input("/b").provenance) == ("user", "user-entered")
 
 
-def test_a_row_that_was_read_can_be_written_back_and_changes_nothing(desk: Facts) -> None:
+def test_a_row_that_was_read_can_be_written_back_and_changes_nothing(client: ContextClient) -> None:
     import msgspec
 
-    desk.source("survey")
-    desk.write("/a", "x", sourceIds=["survey"])
-    desk.constrain("max", 4)
-    before = desk.view()
+    client.source("survey")
+    client.write("/a", "x", sourceIds=["survey"])
+    client.constrain("max", 4)
+    before = client.view()
 
     rows = msgspec.to_builtins(before)
-    desk.edit(
+    client.edit(
         sources=list(rows["sourcesById"].values()),
         inputs=list(rows["inputsByPointer"].values()),
         constraints=rows["constraints"],
     )
 
-    assert desk.view() == before
+    assert client.view() == before
 
 
-def test_a_stale_revision_is_refused_and_the_present_one_named(desk: Facts) -> None:
-    assert desk.write("/a", 1, label="a").rev == 2
+def test_a_stale_revision_is_refused_and_the_present_one_named(client: ContextClient) -> None:
+    assert client.write("/a", 1, label="a").rev == 2
 
-    error = refused(partial(desk.edit, inputs=[{"pointer": "/a", "value": 2}], expected_rev=1))
+    error = error_of(partial(client.edit, inputs=[{"pointer": "/a", "value": 2}], expected_rev=1))
 
     assert (isinstance(error, Conflict), error.code, error.details["current"]) == (True, "stale_rev", 2)
-    assert desk.edit(inputs=[{"pointer": "/a", "value": 2}], expected_rev=2).rev == 3
-    assert desk.edit(inputs=[{"pointer": "/a", "value": 2}]).rev == 3  # says nothing new
+    assert client.edit(inputs=[{"pointer": "/a", "value": 2}], expected_rev=2).rev == 3
+    assert client.edit(inputs=[{"pointer": "/a", "value": 2}]).rev == 3  # an unchanged value
 
 
-def test_a_call_that_says_nothing_is_refused(desk: Facts) -> None:
-    assert isinstance(refused(desk.edit), Invalid)
-    assert isinstance(refused(partial(desk.edit, inputs=[])), Invalid)
+def test_a_call_that_says_nothing_is_refused(client: ContextClient) -> None:
+    assert isinstance(error_of(client.edit), Invalid)
+    assert isinstance(error_of(partial(client.edit, inputs=[])), Invalid)
 
 
 @pytest.mark.parametrize("run_id", [NOWHERE, "not an id"])
-def test_a_run_that_is_not_there_cannot_be_written_to(desk: Facts, run_id: str) -> None:
-    error = refused(partial(desk.edit, runId=run_id, inputs=[NEW | {"value": 1}]))
+def test_a_run_that_is_not_there_cannot_be_written_to(client: ContextClient, run_id: str) -> None:
+    error = error_of(partial(client.edit, runId=run_id, inputs=[NEW | {"value": 1}]))
     assert error.code == ("not_found" if run_id == NOWHERE else "invalid_id")

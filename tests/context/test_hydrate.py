@@ -1,4 +1,4 @@
-"""Facts in a structure of the caller's own: what is written, what is left alone, and what is told about the rest."""
+"""Hydration writes facts into a caller's structure: what is written, what is left alone, and what is reported."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from groundplan.context.schemas import (
 )
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
 VERSION = "2026-03-01T12:00:00.000Z"
 UPDATED = "2026-02-01T12:00:00.000Z"
-TRIES = settings(always(0), max_examples=scaled(30, 100))
+TRIES = settings(fixed_settings(0), max_examples=scaled(30, 100))
 
 
 def field(pointer: str, value: Any, *, kind: ValueKind | None = None, required: bool = False) -> PcivInputV1:
-    """An input with a value; None is UNSET."""
+    """Return an input with a value; None is UNSET."""
     kinds = {bool: ValueKind.BOOLEAN, str: ValueKind.STRING, int: ValueKind.NUMBER, float: ValueKind.NUMBER}
     kind = kind or kinds.get(type(value), ValueKind.JSON)
     held = {f"value_{one}": value if one is kind else None for one in ValueKind}
@@ -66,15 +66,15 @@ def facts(values: Mapping[str, Any]) -> PcivContextViewV1:
     return view_of(*(field(pointer, value) for pointer, value in values.items()))
 
 
-def hydrated(target: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the target becomes, but for the version."""
+def hydrate_values(target: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the hydrated target without the version."""
     found = dict(hydrate(facts(values), target).target)
     assert found.pop(VERSION_KEY) == VERSION
     return found
 
 
-def unplaced(target: dict[str, Any], *pointers: str) -> list[str]:
-    """Which of these have no place. Nothing of the target has changed if none of them has."""
+def find_unplaced(target: dict[str, Any], *pointers: str) -> list[str]:
+    """Return the facts that have no place. If there are none, the target is unchanged."""
     done = hydrate(facts(dict.fromkeys(pointers, "new")), target)
     if not done.placed:
         assert done.target == {**target, VERSION_KEY: VERSION}
@@ -86,7 +86,7 @@ class TestValues:
     def test_explicit_empty_strings_false_and_zero_are_values_and_are_written(self) -> None:
         before = {"project": {"notes": "of yesterday", "open": True, "budget": 7, "tags": ["a"]}}
 
-        after = hydrated(
+        after = hydrate_values(
             before, {"/project/notes": "", "/project/open": False, "/project/budget": 0, "/project/tags": []}
         )
 
@@ -126,33 +126,33 @@ class TestValues:
         assert (target, value) == ({"own": {"list": [{}]}}, {"list": [{}]})
 
     def test_a_whole_object_is_written_before_its_parts(self) -> None:
-        assert hydrated({}, {"/a/b": 1, "/a": {"c": 2}, "/a/d": 3}) == {"a": {"b": 1, "c": 2, "d": 3}}
+        assert hydrate_values({}, {"/a/b": 1, "/a": {"c": 2}, "/a/d": 3}) == {"a": {"b": 1, "c": 2, "d": 3}}
 
 
 class TestPlaces:
     def test_objects_on_the_way_are_made(self) -> None:
-        assert hydrated({"a": {"x": 1}}, {"/a/b/c": "new"}) == {"a": {"x": 1, "b": {"c": "new"}}}
+        assert hydrate_values({"a": {"x": 1}}, {"/a/b/c": "new"}) == {"a": {"x": 1, "b": {"c": "new"}}}
 
     def test_places_that_an_array_has_are_written(self) -> None:
-        assert hydrated({"a": [1, {"b": 2}, [3]]}, {"/a/0": "x", "/a/1/b": "y", "/a/1/c/d": "z", "/a/2/0": "w"}) == {
-            "a": ["x", {"b": "y", "c": {"d": "z"}}, ["w"]]
-        }
+        assert hydrate_values(
+            {"a": [1, {"b": 2}, [3]]}, {"/a/0": "x", "/a/1/b": "y", "/a/1/c/d": "z", "/a/2/0": "w"}
+        ) == {"a": ["x", {"b": "y", "c": {"d": "z"}}, ["w"]]}
 
     def test_an_array_keeps_its_length(self) -> None:
         pointers = ("/a/-", "/a/2", "/a/2/b", f"/a/{'9' * 5000}")
 
-        assert unplaced({"a": [1, 2]}, *pointers) == sorted(pointers)
+        assert find_unplaced({"a": [1, 2]}, *pointers) == sorted(pointers)
 
     @pytest.mark.parametrize("step", ["00", "01", "+1", "-1", "1.0", "1e0", " 1", "", "x", "\u0661", "1\n"])
     def test_what_is_not_the_number_of_a_place_is_told(self, step: str) -> None:
-        assert unplaced({"a": [*range(12)]}, f"/a/{step}") == [f"/a/{step}"]
+        assert find_unplaced({"a": [*range(12)]}, f"/a/{step}") == [f"/a/{step}"]
 
     @pytest.mark.parametrize("scalar", ["text", "", 0, 1.5, True, None])
     def test_nothing_is_placed_below_a_scalar(self, scalar: Any) -> None:
-        assert unplaced({"a": {"b": scalar}}, "/a/b/c", "/a/b/0") == ["/a/b/0", "/a/b/c"]
+        assert find_unplaced({"a": {"b": scalar}}, "/a/b/c", "/a/b/0") == ["/a/b/0", "/a/b/c"]
 
     def test_slashes_and_tildes_in_a_name_are_unescaped_once(self) -> None:
-        assert hydrated({}, {"/a~1b": 1, "/a~0b": 2, "/~01": 3, "/": 4, "/ /": 5}) == {
+        assert hydrate_values({}, {"/a~1b": 1, "/a~0b": 2, "/~01": 3, "/": 4, "/ /": 5}) == {
             "a/b": 1,
             "a~b": 2,
             "~1": 3,
@@ -161,7 +161,7 @@ class TestPlaces:
         }
 
     def test_a_pointer_to_the_whole_is_told(self) -> None:
-        assert unplaced({"a": 1}, "", "a") == ["", "a"]
+        assert find_unplaced({"a": 1}, "", "a") == ["", "a"]
 
     def test_hundreds_of_levels_are_no_more_than_many(self) -> None:
         view = facts({"/a" * 500: 1})
@@ -176,15 +176,20 @@ class TestPlaces:
             hydrate(facts({"/0": 1}), target)
 
 
-def guessed(pointer: str, value: Any) -> PcivInputV1:
-    """An input that a model inferred."""
+def inferred_field(pointer: str, value: Any) -> PcivInputV1:
+    """Return an input that a model inferred."""
     return structs.replace(field(pointer, value), provenance=Provenance.MODEL_INFERRED)
 
 
 class TestProvenance:
     def test_a_guess_above_or_below_what_a_person_entered_does_not_change_it(self) -> None:
         theirs = (field("/site/owner", "parish"), field("/plan", {"depth": 30, "l": [1, 2]}))
-        guesses = (guessed("/site", "flat"), guessed("/plan/depth", 5), guessed("/plan/l/0", 9), guessed("/else", 1))
+        guesses = (
+            inferred_field("/site", "flat"),
+            inferred_field("/plan/depth", 5),
+            inferred_field("/plan/l/0", 9),
+            inferred_field("/else", 1),
+        )
 
         done = hydrate(view_of(*theirs, *guesses), {})
 
@@ -193,7 +198,7 @@ class TestProvenance:
         assert [one.pointer for one in done.unplaced] == ["/plan/depth", "/plan/l/0", "/site"]
 
     def test_what_a_person_entered_stands_over_a_guess_around_it(self) -> None:
-        assert hydrate(view_of(guessed("/plan", {"depth": 1}), field("/plan/depth", 30)), {}).target["plan"] == {
+        assert hydrate(view_of(inferred_field("/plan", {"depth": 1}), field("/plan/depth", 30)), {}).target["plan"] == {
             "depth": 30
         }
 
@@ -204,7 +209,7 @@ class TestVersion:
 
         assert done.target == {VERSION_KEY: VERSION, "a": 1}
         assert [one.pointer for one in done.unplaced] == [f"/{VERSION_KEY}", f"/{VERSION_KEY}/a"]
-        assert hydrated({}, {f"/a/{VERSION_KEY}": 1}) == {"a": {VERSION_KEY: 1}}
+        assert hydrate_values({}, {f"/a/{VERSION_KEY}": 1}) == {"a": {VERSION_KEY: 1}}
 
     def test_it_is_that_of_the_view_or_follows_from_the_run(self) -> None:
         bare = view_of()
@@ -215,7 +220,7 @@ class TestVersion:
         assert versions == ["v7", VERSION, UPDATED]
 
 
-# Few names, so that pointers meet each other and what is there.
+# Few names, so that pointers collide with each other and with the target.
 STEPS = st.sampled_from(["a", "b", "", "0", "1", "00", "-", "~", "/", VERSION_KEY])
 SCALARS = st.sampled_from(["", "text", 0, 1, 1.5, True, False])
 VALUES = st.recursive(
@@ -282,7 +287,7 @@ def test_values_are_where_they_point_and_everything_else_is_as_it_was(
 
 
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
-    """Every scalar and every empty object or array, as JSON, by its pointer."""
+    """Yield every scalar and every empty object or array as JSON, by pointer."""
     if value and isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaves(inner, f"{pointer}/{str(step).replace('~', '~0').replace('/', '~1')}")

@@ -1,7 +1,7 @@
-"""A value comes back as it was written, whichever way it goes in and out, and UNSET is mistaken for nothing else.
+"""Values come back as they were written, by every way in and out, and UNSET equals nothing else.
 
-Many values share a run, for what takes time is the way and not the value. The odd ones are always tried;
-GROUNDPLAN_PROOF_STEPS gives more of the others, new ones each time.
+Many values share a run, because the way in takes the time. Special values are always tried; GROUNDPLAN_PROOF_STEPS
+adds more random ones, new each time.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 VALUES = 15  # in a run
 STEPS = 30  # values
-PAGE_TOKENS = 6_000  # so that the odd values take several pages
+PAGE_TOKENS = 6_000  # so that the special values take several pages
 WHOLE_MAX = 2**53
 
-# What looks like something else, and where engines, encodings and shells differ.
+# Values that look like another kind, and where engines, encodings and shells differ.
 ODD_TEXTS = (
     *("", " ", "  a ", "unknown", "null", "true", "0", "-1.50", "[]", "{}", '"', "\\", "\\u0000", "'", "%_", "@x", "-"),
     *("\n", "\r\n", "\t", "a\nb", "\u2028", "\u2029", "\ufeff", "\u00a0", "\u202e", "e\u0301", "ß", "\U0010ffff"),
@@ -68,14 +68,14 @@ JSON = st.one_of(
         st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
         lambda below: st.lists(below, max_size=3) | st.dictionaries(TEXTS, below, max_size=3),
         max_leaves=6,
-    ).filter(lambda value: value is not None),  # JSON's null is no value
+    ).filter(lambda value: value is not None),  # JSON null is not a value
 )
 HELD = {"string": TEXTS, "number": NUMBERS, "boolean": st.booleans(), "enum": TEXTS, "json": JSON}
 OF_VALUES = ("model-inferred", "source-backed", "user-entered")
 
 
 class Fact(NamedTuple):
-    """A value of a kind, or None for UNSET; where it comes from; and how its writer spells it."""
+    """A value of a kind, or None for UNSET; its provenance; and how its writer spells it."""
 
     kind: str
     held: Any
@@ -84,13 +84,13 @@ class Fact(NamedTuple):
     by_column: bool
 
     @property
-    def written(self) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         name = f"value{self.kind.capitalize()}" if self.by_column else "value"
         return {"label": "x", "valueKind": self.kind, name: self.held, "provenance": self.provenance}
 
     @property
     def columns(self) -> dict[str, Any]:
-        """As every reader should see it."""
+        """The columns as every reader should see them."""
         columns = dict.fromkeys(f"value{kind.capitalize()}" for kind in HELD)
         held = self.held
         if self.kind == "number" and held is not None and held == int(held) and abs(held) <= WHOLE_MAX:
@@ -125,13 +125,13 @@ ODD = [
 ]
 
 
-def exactly(value: Any) -> str:
-    """A text by which values can be told apart that Python takes for the same: false and 0, keys in another order."""
+def exact_text(value: Any) -> str:
+    """Return a text that differs for values Python takes for equal: false and 0, keys in another order."""
     return json.dumps(value)
 
 
-class Desk:
-    """The ways in and out of one database."""
+class FactsPaths:
+    """Every way to write and read facts of one database."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -145,37 +145,37 @@ class Desk:
         return run_id
 
     def tool(self, name: str, /, **arguments: Any) -> Any:
-        """A tool by text alone, as it comes over the wire."""
+        """Call a tool with JSON text, as over the wire."""
         answer = self.tools.call(name, strict_json.decode(json.dumps(arguments).encode()))
         assert not answer.is_error, answer.text
         return json.loads(answer.text)
 
-    # --- Ways in ---
+    # --- Writing ---
 
-    def written_by_python(self, **parts: Any) -> str:
+    def write_by_python(self, **parts: Any) -> str:
         run_id = self.draft("atlas")
         self.python.call("context.edit", runId=run_id, **parts)
         return run_id
 
-    def written_by_tool(self, **parts: Any) -> str:
+    def write_by_tool(self, **parts: Any) -> str:
         run_id: str = self.tool("context_run", operation="create_draft", scopeId="atlas")["run"]["id"]
         self.tool("context_edit", runId=run_id, **parts)
         return run_id
 
-    def carried_to_another_scope(self, run_id: str) -> tuple[str, str]:
+    def copy_to_another_scope(self, run_id: str) -> tuple[str, str]:
         scope = f"copy {next(self.serial)}"
         self.draft(scope)
         exported = json.loads(encode(self.python.call("context.export", scopeId="atlas", runId=run_id)))
         imported = self.python.call("context.import", scopeId=scope, document=exported)
         return scope, imported.run.id
 
-    # --- Ways out ---
+    # --- Reading ---
 
     def read_by_python(self, scope: str, run_id: str) -> Any:
         return msgspec.to_builtins(self.python.call("context.view", scopeId=scope, runId=run_id))
 
     def read_by_tool(self, scope: str, run_id: str) -> Any:
-        """Page by page, put together."""
+        """Read all pages and join them."""
         arguments = {"scopeId": scope, "runId": run_id}
         whole = page = self.tool("context_view", **arguments)
         while "next_cursor" in page:
@@ -188,14 +188,14 @@ class Desk:
 
 
 def parts_of(many: list[Fact], source_id: str) -> dict[str, Any]:
-    """Every fact as an input and as a constraint, those that need it with a source."""
+    """Return every fact as an input and as a constraint, with a source if it needs one."""
     inputs, constraints = [], []
     for place, one in enumerate(many):
         backed = one.provenance == "source-backed"
         inputs.append(
-            {"pointer": f"/{place}", "options": one.options, "sourceIds": [source_id] if backed else []} | one.written
+            {"pointer": f"/{place}", "options": one.options, "sourceIds": [source_id] if backed else []} | one.request
         )
-        constraints.append({"key": f"{place:03}", "sourceId": source_id if backed else None} | one.written)
+        constraints.append({"key": f"{place:03}", "sourceId": source_id if backed else None} | one.request)
     source = {
         "id": source_id,
         "kind": "manual",
@@ -206,43 +206,43 @@ def parts_of(many: list[Fact], source_id: str) -> dict[str, Any]:
     return {"sources": [source], "inputs": inputs, "constraints": constraints}
 
 
-def assert_all_there(many: list[Fact], view: Any) -> None:
+def assert_complete(many: list[Fact], view: Any) -> None:
     assert len(view["inputsByPointer"]) == len(view["constraints"]) == len(many)
     (source,) = view["sourcesById"].values()
-    assert exactly(source["rawMeta"]) == exactly({"all": [one.held for one in many]})
+    assert exact_text(source["rawMeta"]) == exact_text({"all": [one.held for one in many]})
     for place, (one, constraint) in enumerate(zip(many, view["constraints"], strict=True)):
         found = view["inputsByPointer"][f"/{place}"]
-        assert exactly({name: found[name] for name in one.columns}) == exactly(one.columns)
-        assert exactly({name: constraint[name] for name in one.columns}) == exactly(one.columns)
+        assert exact_text({name: found[name] for name in one.columns}) == exact_text(one.columns)
+        assert exact_text({name: constraint[name] for name in one.columns}) == exact_text(one.columns)
         backed = [source["id"]] if one.provenance == "source-backed" else []
         assert (found["options"], found["sourceIds"]) == (one.options, backed)
         assert (constraint["key"], constraint["sourceId"]) == (f"{place:03}", backed[0] if backed else None)
 
 
 @pytest.fixture
-def desk(engine: Engine) -> Desk:
-    return Desk(engine)
+def paths(engine: Engine) -> FactsPaths:
+    return FactsPaths(engine)
 
 
-IDS = (f"00000000-0000-4000-8000-{n:012x}" for n in count(1))  # of sources; unique in a database
+IDS = (f"00000000-0000-4000-8000-{n:012x}" for n in count(1))  # ids of sources; unique in a database
 
 
 @budget(STEPS, in_a_run=VALUES)
 @given(many=MANY)
 @example(many=ODD)
-def test_values_survive_python_tools_export_and_import(desk: Desk, many: list[Fact]) -> None:
+def test_values_survive_python_tools_export_and_import(paths: FactsPaths, many: list[Fact]) -> None:
     written = {
-        "python": desk.written_by_python(**parts_of(many, next(IDS))),
-        "tool": desk.written_by_tool(**parts_of(many, next(IDS))),
+        "python": paths.write_by_python(**parts_of(many, next(IDS))),
+        "tool": paths.write_by_tool(**parts_of(many, next(IDS))),
     }
-    copied = desk.carried_to_another_scope(written["python"])
+    copied = paths.copy_to_another_scope(written["python"])
     for scope, run_id in (("atlas", written["python"]), ("atlas", written["tool"]), copied):
-        by_python = desk.read_by_python(scope, run_id)
-        assert_all_there(many, by_python)
-        assert exactly(desk.read_by_tool(scope, run_id)) == exactly(by_python)
+        by_python = paths.read_by_python(scope, run_id)
+        assert_complete(many, by_python)
+        assert exact_text(paths.read_by_tool(scope, run_id)) == exact_text(by_python)
 
 
-# A command opens the database anew each time, so the odd values must do where nobody asks for more.
+# Each command opens the database again, so an ordinary run tries only the special values.
 @settings(
     budget(VALUES, in_a_run=10 * VALUES),
     phases=[Phase.explicit, *([Phase.generate] if VARIABLE in os.environ else [])],
@@ -250,11 +250,11 @@ def test_values_survive_python_tools_export_and_import(desk: Desk, many: list[Fa
 @given(many=MANY)
 @example(many=ODD)
 def test_values_survive_the_command_line(
-    desk: Desk, many: list[Fact], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    paths: FactsPaths, many: list[Fact], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(*words: str) -> Any:
         capsys.readouterr()
-        code = main(["context", *words, "--db", desk.engine.db, "--agent", "ada", "--json"])
+        code = main(["context", *words, "--db", paths.engine.db, "--agent", "ada", "--json"])
         printed = capsys.readouterr()
         assert code == 0, printed.err
         assert printed.out.count("\n") == 1
@@ -267,10 +267,10 @@ def test_values_survive_the_command_line(
     run_id = run("draft", "--project", "atlas")["run"]["id"]
     run("edit", run_id, *parts)
     run("export", "--project", "atlas", "--run", run_id, "--out", str(document), "--force")
-    copied = f"copy {next(desk.serial)}"
-    desk.draft(copied)
+    copied = f"copy {next(paths.serial)}"
+    paths.draft(copied)
 
     for scope, one in (("atlas", run_id), (copied, run("import", str(document), "--project", copied)["run"]["id"])):
         view = run("view", "--project", scope, "--run", one)
-        assert_all_there(many, view)
-        assert exactly(view) == exactly(desk.read_by_python(scope, one))
+        assert_complete(many, view)
+        assert exact_text(view) == exact_text(paths.read_by_python(scope, one))

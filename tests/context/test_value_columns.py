@@ -1,4 +1,4 @@
-"""A value stands in the column of its kind or nowhere: every combination of columns, by raw SQL, on every table."""
+"""A value is in the column of its kind or nowhere: every combination of columns by raw SQL on every table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import combinations
 
 import pytest
 
-from tests.context.rows import COLUMNS, UNSET, a_constraint, a_run, a_suggestion, an_input
-from tests.engines import Engine, Run, SqliteEngine, person, undone
-from tests.kernel.store.attacks import Row, Value, inserted
+from tests.context.rows import COLUMNS, UNSET, constraint_row, input_row, run_row, suggestion_row
+from tests.engines import Engine, Run, SqliteEngine, person, run_and_undo
+from tests.kernel.store.attacks import Row, Value, sql_insert
 
 ADA = person("ada")
 Cell = tuple[str, frozenset[str]]
@@ -24,7 +24,7 @@ VALUES: Row = {
 SUBSETS = [frozenset(one) for size in range(len(VALUES) + 1) for one in combinations(VALUES, size)]
 CELLS: list[Cell] = [(kind, columns) for kind in COLUMNS for columns in SUBSETS]
 ALLOWED = {(kind, columns) for kind, column in COLUMNS.items() for columns in (frozenset[str](), frozenset({column}))}
-# Nothing, nought and no are values too, and the largest number there is.
+# Empty, zero and false are values too, and the largest number.
 LEAST: list[tuple[str, Value]] = [
     ("string", ""),
     ("number", 0.0),
@@ -37,60 +37,60 @@ LEAST: list[tuple[str, Value]] = [
 ]
 
 
-class Draft:
-    """An empty draft, and a row with a value of each table that can have one."""
+class ValueTables:
+    """An empty draft, and a row with a value for each table that can have one."""
 
     def __init__(self, engine: Engine) -> None:
         project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
-        run = a_run(project, "draft")
-        engine.as_owner(inserted("pciv_runs", run), inserted("pciv_inputs", an_input(run, "about")))
+        run = run_row(project, "draft")
+        engine.as_owner(sql_insert("pciv_runs", run), sql_insert("pciv_inputs", input_row(run, "about")))
         self.engine = engine
         self.rows: dict[str, Row] = {
-            "pciv_inputs": an_input(run, "x"),
-            "pciv_constraints": a_constraint(run, "x"),
-            "pciv_suggestions": a_suggestion(run, "x", input_id="about"),
+            "pciv_inputs": input_row(run, "x"),
+            "pciv_constraints": constraint_row(run, "x"),
+            "pciv_suggestions": suggestion_row(run, "x", input_id="about"),
         }
 
-    def taken(self, run: Run, table: str) -> set[Cell]:
-        """The cells that a table takes."""
+    def find_accepted(self, run: Run, table: str) -> set[Cell]:
+        """Return the cells that a table accepts."""
         return {
             (kind, columns)
             for kind, columns in CELLS
-            if self._takes(run, table, {"value_kind": kind, **{column: VALUES[column] for column in columns}})
+            if self._accepts(run, table, {"value_kind": kind, **{column: VALUES[column] for column in columns}})
         }
 
-    def refused(self, run: Run, table: str) -> Iterator[tuple[str, Value]]:
-        """Those of the least values that a table does not take."""
+    def find_refused(self, run: Run, table: str) -> Iterator[tuple[str, Value]]:
+        """Yield the minimal values that a table does not accept."""
         for kind, value in LEAST:
-            if not self._takes(run, table, {"value_kind": kind, COLUMNS[kind]: value}):
+            if not self._accepts(run, table, {"value_kind": kind, COLUMNS[kind]: value}):
                 yield kind, value
 
-    def _takes(self, run: Run, table: str, values: Row) -> bool:
+    def _accepts(self, run: Run, table: str, values: Row) -> bool:
         with suppress(*self.engine.refusals):
-            undone(run, inserted(table, {**self.rows[table], **UNSET, **values}))
+            run_and_undo(run, sql_insert(table, {**self.rows[table], **UNSET, **values}))
             return True
         return False
 
 
 @pytest.fixture
-def draft(engine: Engine) -> Draft:
-    return Draft(engine)
+def draft(engine: Engine) -> ValueTables:
+    return ValueTables(engine)
 
 
 def test_of_all_combinations_only_no_value_and_one_in_the_column_of_its_kind_are_taken(
-    engine: Engine, draft: Draft
+    engine: Engine, draft: ValueTables
 ) -> None:
     assert (len(CELLS), len(ALLOWED)) == (160, 10)
-    with engine.owned() as run:
-        assert {table for table in draft.rows if draft.taken(run, table) != ALLOWED} == set()
-        assert [(table, *one) for table in draft.rows for one in draft.refused(run, table)] == []
+    with engine.owner_transaction() as run:
+        assert {table for table in draft.rows if draft.find_accepted(run, table) != ALLOWED} == set()
+        assert [(table, *one) for table in draft.rows for one in draft.find_refused(run, table)] == []
 
 
-def test_without_the_rule_every_combination_is_taken(engine: Engine, draft: Draft) -> None:
-    with engine.owned() as run:
+def test_without_the_rule_every_combination_is_taken(engine: Engine, draft: ValueTables) -> None:
+    with engine.owner_transaction() as run:
         if isinstance(engine, SqliteEngine):
             run("PRAGMA ignore_check_constraints = ON")
         for table in draft.rows:
             if not isinstance(engine, SqliteEngine):
                 run(f"ALTER TABLE {table} DROP CONSTRAINT {table}_value_matches_kind")
-            assert draft.taken(run, table) == set(CELLS)
+            assert draft.find_accepted(run, table) == set(CELLS)

@@ -1,4 +1,4 @@
-"""The resolver is the only way out of the facts: one run, one snapshot, one order, and nothing that does not hold."""
+"""The resolver is the only way to read facts: one run, one snapshot, one order, and only what is valid."""
 
 from __future__ import annotations
 
@@ -17,99 +17,100 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from tests.context.desk import NOWHERE, Facts
+from tests.context.client import NOWHERE, ContextClient
 from tests.engines import Engine
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 
 
-def test_nothing_is_in_force_before_the_first_commit(desk: Facts) -> None:
-    error = refused(desk.in_force)
+def test_nothing_is_in_force_before_the_first_commit(client: ContextClient) -> None:
+    error = error_of(client.view_in_force)
 
     assert (isinstance(error, NotFound), error.code, error.contract_name) == (True, "no_context", "Error")
     assert error.message.startswith("No committed PCIV v1 context found")
 
 
-def test_the_latest_commit_is_in_force_whole_or_partial(desk: Facts, clock: ManualClock) -> None:
+def test_the_latest_commit_is_in_force_whole_or_partial(client: ContextClient, clock: ManualClock) -> None:
     runs = []
     for partially in (False, True, False, True):
-        desk.commit(allowPartial=partially)
-        runs.append(desk.run)
+        client.commit(allowPartial=partially)
+        runs.append(client.run)
         clock.move(minutes=1)
-        desk.draft()
-    assert desk.in_force().run.id == runs[-1]
+        client.draft()
+    assert client.view_in_force().run.id == runs[-1]
 
 
-def test_of_commits_of_one_moment_the_first_by_id_is_in_force(desk: Facts) -> None:
+def test_of_commits_of_one_moment_the_first_by_id_is_in_force(client: ContextClient) -> None:
     runs = []
     for _ in range(5):
-        desk.commit()
-        runs.append(desk.run)
-        desk.draft()
-    assert desk.in_force().run.id == min(runs)
+        client.commit()
+        runs.append(client.run)
+        client.draft()
+    assert client.view_in_force().run.id == min(runs)
 
 
 def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoured(
-    desk: Facts, clock: ManualClock
+    client: ContextClient, clock: ManualClock
 ) -> None:
-    first = desk.run
-    desk.commit()
+    first = client.run
+    client.commit()
     clock.move(minutes=1)
-    second = desk.draft()
-    desk.commit()
-    draft = desk.draft()
+    second = client.draft()
+    client.commit()
+    draft = client.draft()
 
-    assert desk.in_force(runId=first).run.id == first
-    assert desk.in_force(runId=first, prefer="runId").run.id == first
-    assert desk.in_force(runId=draft.replace("-", "")).run.id == draft
-    assert desk.in_force(runId=first, prefer="latest_commit").run.id == second
-    assert desk.in_force(prefer="latest_commit").run.id == second
-    assert isinstance(refused(partial(desk.in_force, prefer="runId")), Invalid)
+    assert client.view_in_force(runId=first).run.id == first
+    assert client.view_in_force(runId=first, prefer="runId").run.id == first
+    assert client.view_in_force(runId=draft.replace("-", "")).run.id == draft
+    assert client.view_in_force(runId=first, prefer="latest_commit").run.id == second
+    assert client.view_in_force(prefer="latest_commit").run.id == second
+    assert isinstance(error_of(partial(client.view_in_force, prefer="runId")), Invalid)
 
 
-def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
-    other = Facts(desk.session, "borealis")
+def test_runs_of_other_scopes_are_not_there(client: ContextClient) -> None:
+    other = ContextClient(client.session, "borealis")
     theirs = other.draft()
     other.commit()
 
     for run in (theirs, NOWHERE):
         for prefer in ("runId", "latest_commit", None):
-            assert isinstance(refused(partial(desk.in_force, runId=run, prefer=prefer)), NotFound)
-    assert refused(desk.in_force).code == "no_context"
+            assert isinstance(error_of(partial(client.view_in_force, runId=run, prefer=prefer)), NotFound)
+    assert error_of(client.view_in_force).code == "no_context"
 
 
-def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: ManualClock) -> None:
+def test_one_users_facts_are_their_own_and_the_shared_ones(client: ContextClient, clock: ManualClock) -> None:
     from groundplan.kernel.actors import ActorKind
 
-    shared = desk.draft(ownership="shared")
-    desk.commit()
+    shared = client.draft(ownership="shared")
+    client.commit()
     clock.move(minutes=1)
-    bens = desk.by("ben", ActorKind.PERSON).draft()
-    desk.commit()
+    bens = client.by("ben", ActorKind.PERSON).draft()
+    client.commit()
 
-    assert desk.in_force().run.id == desk.in_force(userId="ben").run.id == bens
-    assert desk.in_force(userId="ada").run.id == shared
+    assert client.view_in_force().run.id == client.view_in_force(userId="ben").run.id == bens
+    assert client.view_in_force(userId="ada").run.id == shared
 
 
-def test_the_version_of_the_facts_is_since_when_they_are_as_they_are(desk: Facts, clock: ManualClock) -> None:
+def test_the_version_of_the_facts_is_since_when_they_are_as_they_are(client: ContextClient, clock: ManualClock) -> None:
     clock.move(minutes=1)
-    desk.write("/a", 1)
-    assert desk.view().context_version_id == "2026-03-01T09:01:00.000Z"
+    client.write("/a", 1)
+    assert client.view().context_version_id == "2026-03-01T09:01:00.000Z"
     clock.move(minutes=1)
-    desk.commit()
-    assert desk.view().context_version_id == "2026-03-01T09:02:00.000Z"
+    client.commit()
+    assert client.view().context_version_id == "2026-03-01T09:02:00.000Z"
 
 
-def test_everything_in_a_view_has_an_order_and_the_same_facts_give_the_same_bytes(desk: Facts) -> None:
+def test_everything_in_a_view_has_an_order_and_the_same_facts_give_the_same_bytes(client: ContextClient) -> None:
     for name in ("b", "a", "c"):
-        desk.source(name)
-    desk.edit(
+        client.source(name)
+    client.edit(
         inputs=[
             {"pointer": p, "label": p, "value": 1, "required": True} for p in ("/é", "/b", "/a/b", "/a", "/a-b", "/Z")
         ],
         constraints=[{"key": k, "label": k, "value": 1} for k in ("b", "a", "B", "a")],
         artifacts=[{"type": t, "title": t} for t in ("plan", "map", "plan")],
     )
-    view = desk.view()
+    view = client.view()
 
     assert list(view.sources_by_id) == sorted(view.sources_by_id)
     assert list(view.inputs_by_pointer) == ["/Z", "/a", "/a-b", "/a/b", "/b", "/é"]
@@ -117,10 +118,10 @@ def test_everything_in_a_view_has_an_order_and_the_same_facts_give_the_same_byte
     assert list(view.artifacts_by_type) == ["map", "plan"]
     plans = view.artifacts_by_type["plan"]
     assert [one.id for one in plans] == sorted(one.id for one in plans)
-    assert encode(view) == encode(desk.view())
+    assert encode(view) == encode(client.view())
 
 
-def test_what_is_required_and_unset_is_missing_in_order(desk: Facts) -> None:
+def test_what_is_required_and_unset_is_missing_in_order(client: ContextClient) -> None:
     rows: list[dict[str, Any]] = [
         {"pointer": "/c", "required": True, "valueKind": "string"},
         {"pointer": "/a", "required": True, "valueKind": "json", "provenance": "model-inferred"},
@@ -130,29 +131,29 @@ def test_what_is_required_and_unset_is_missing_in_order(desk: Facts) -> None:
         {"pointer": "/list", "required": True, "value": []},
         {"pointer": "/optional", "valueKind": "string"},
     ]
-    desk.edit(inputs=[{"label": "x", **row} for row in rows])
-    assert desk.view().missing == ["/a", "/c"]
+    client.edit(inputs=[{"label": "x", **row} for row in rows])
+    assert client.view().missing == ["/a", "/c"]
 
 
-def test_a_view_is_narrowed_to_what_lies_at_or_below_some_pointers(desk: Facts) -> None:
-    survey, permit = desk.source("survey"), desk.source("permit")
+def test_a_view_is_narrowed_to_what_lies_at_or_below_some_pointers(client: ContextClient) -> None:
+    survey, permit = client.source("survey"), client.source("permit")
     for pointer in ("/site", "/site/size", "/siteplan", "/cost"):
-        desk.write(pointer, 1, provenance="user-entered", sourceIds=["survey" if "site" in pointer else "permit"])
-    desk.write("/site/name", valueKind="string", required=True)
-    desk.write("/cost/name", valueKind="string", required=True)
-    desk.agent.write("/cost", 2)
+        client.write(pointer, 1, provenance="user-entered", sourceIds=["survey" if "site" in pointer else "permit"])
+    client.write("/site/name", valueKind="string", required=True)
+    client.write("/cost/name", valueKind="string", required=True)
+    client.agent.write("/cost", 2)
 
-    view = desk.view(pointers=["/site"])
+    view = client.view(pointers=["/site"])
 
     assert list(view.inputs_by_pointer) == ["/site", "/site/name", "/site/size"]
     assert (list(view.sources_by_id), view.missing, view.suggestions) == ([survey], ["/site/name"], msgspec.UNSET)
-    assert list(desk.view(pointers=["/cost/", "/siteplan"]).inputs_by_pointer) == ["/cost/name", "/siteplan"]
-    assert permit in desk.view(pointers=["/cost"]).sources_by_id
-    assert refused(partial(desk.view, pointers=["cost"])).code == "invalid_pointer"
+    assert list(client.view(pointers=["/cost/", "/siteplan"]).inputs_by_pointer) == ["/cost/name", "/siteplan"]
+    assert permit in client.view(pointers=["/cost"]).sources_by_id
+    assert error_of(partial(client.view, pointers=["cost"])).code == "invalid_pointer"
 
 
-def joined(pages: list[Any]) -> dict[str, Any]:
-    """Pages put together."""
+def join_pages(pages: list[Any]) -> dict[str, Any]:
+    """Return the pages joined."""
     first, *others = (msgspec.to_builtins(page) for page in pages)
     for page in others:
         for name in ("sourcesById", "inputsByPointer"):
@@ -166,40 +167,45 @@ def joined(pages: list[Any]) -> dict[str, Any]:
     return {name: value for name, value in first.items() if name not in ("left_out", "next_cursor")}
 
 
-def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Facts, clock: ManualClock) -> None:
+def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(
+    client: ContextClient, clock: ManualClock
+) -> None:
     for name in ("survey", "permit", "map"):
-        desk.source(name)
-    desk.edit(
+        client.source(name)
+    client.edit(
         inputs=[{"pointer": f"/{n:02}", "label": "x" * n, "value": "é" * n, "required": True} for n in range(1, 30)]
         + [{"pointer": f"/unset/{n}", "label": "u", "valueKind": "json", "required": True} for n in range(9)],
         constraints=[{"key": "k", "label": "k", "value": n} for n in range(9)],
         artifacts=[{"type": f"t{n % 2}", "title": "t", "payload": {"n": n}} for n in range(5)],
     )
     for n in range(1, 4):
-        desk.agent.write(f"/{n:02}", "other")
-    desk.commit(allowPartial=True)
-    whole = msgspec.to_builtins(desk.in_force())
-    capped = Facts(
-        Session(desk.session.store, desk.session.actor, preferences=Preferences(answer_tokens_max=900)), hand=desk.hand
+        client.agent.write(f"/{n:02}", "other")
+    client.commit(allowPartial=True)
+    whole = msgspec.to_builtins(client.view_in_force())
+    capped = ContextClient(
+        Session(client.session.store, client.session.actor, preferences=Preferences(answer_tokens_max=900)),
+        ids=client.ids,
     )
 
-    pages = [capped.in_force()]
+    pages = [capped.view_in_force()]
     clock.move(minutes=1)
-    desk.draft()
-    desk.commit()  # another run is in force now, and the pages stay those of the one they began with
+    client.draft()
+    client.commit()  # another run is in force now; the pages stay with the run they began with
     while pages[-1].next_cursor is not msgspec.UNSET:
-        pages.append(capped.in_force(cursor=pages[-1].next_cursor))
+        pages.append(capped.view_in_force(cursor=pages[-1].next_cursor))
 
     assert len(pages) > 5
     assert all(count_tokens(encode(page)) <= 900 for page in pages)
-    assert joined(pages) == whole
+    assert join_pages(pages) == whole
     parts = {"missing": "missing", "sourcesById": "sources", "inputsByPointer": "inputs", "constraints": "constraints"}
     for place, page in enumerate(pages[:-1]):
-        rest = joined(pages[place + 1 :])
+        rest = join_pages(pages[place + 1 :])
         for name, part in parts.items():
             assert (page.left_out or {}).get(part, 0) == len(rest[name])
     assert pages[-1].left_out is msgspec.UNSET
-    assert refused(partial(capped.in_force, cursor=pages[0].next_cursor, pointers=["/01"])).code == "invalid_cursor"
+    assert (
+        error_of(partial(capped.view_in_force, cursor=pages[0].next_cursor, pointers=["/01"])).code == "invalid_cursor"
+    )
 
 
 BROKEN: dict[str, Invariant] = {
@@ -214,8 +220,8 @@ BROKEN: dict[str, Invariant] = {
 }
 
 
-def take_fences_down(engine: Engine) -> None:
-    """Leave the tables of facts to whoever comes."""
+def drop_policies(engine: Engine) -> None:
+    """Drop the policies of the context tables."""
     if engine.dialect is Dialect.SQLITE:
         triggers = engine.as_owner("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name LIKE 'pciv%'")
         engine.as_owner(*(f"DROP TRIGGER {name}" for (name,) in triggers))
@@ -232,51 +238,55 @@ TABLES = ("runs", "inputs", "constraints", "sources")
 UNCHECKED = ("PRAGMA foreign_keys = OFF", "PRAGMA ignore_check_constraints = ON")
 
 
-def test_a_view_of_facts_that_something_else_tampered_with_is_refused_by_name(engine: Engine, desk: Facts) -> None:
-    desk.source("survey")
-    desk.write("/a", 1, sourceIds=["survey"])
-    desk.constrain("k", 1)
-    desk.commit()
-    take_fences_down(engine)
+def test_a_view_of_facts_that_something_else_tampered_with_is_refused_by_name(
+    engine: Engine, client: ContextClient
+) -> None:
+    client.source("survey")
+    client.write("/a", 1, sourceIds=["survey"])
+    client.constrain("k", 1)
+    client.commit()
+    drop_policies(engine)
     off = UNCHECKED if engine.dialect is Dialect.SQLITE else ()
     engine.as_owner(*(f"CREATE TABLE kept_{table} AS SELECT * FROM pciv_{table}" for table in TABLES))
 
     for statement, invariant in BROKEN.items():
         engine.as_owner(*off, statement)
-        error = refused(desk.view)
+        error = error_of(client.view)
         assert (error.code, error.details["invariantName"]) == ("pciv_v1_runtime_invariant_failed", invariant)
         undone = (s for t in TABLES for s in (f"DELETE FROM pciv_{t}", f"INSERT INTO pciv_{t} SELECT * FROM kept_{t}"))
         engine.as_owner(*off, *undone)
-    assert desk.in_force().run.id == desk.run
+    assert client.view_in_force().run.id == client.run
 
 
-def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(desk: Facts) -> None:
-    desk.source("survey")
-    desk.write("/a", 1)
-    view = desk.view()
+def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(client: ContextClient) -> None:
+    client.source("survey")
+    client.write("/a", 1)
+    view = client.view()
 
     for name, invariant in (("sources_by_id", Invariant.SOURCE_KEYS), ("inputs_by_pointer", Invariant.INPUT_KEYS)):
         rows = getattr(view, name)
         broken = msgspec.structs.replace(view, **{name: {"/else": next(iter(rows.values()))}})
-        error = refused(partial(check_view, broken))
+        error = error_of(partial(check_view, broken))
         assert error.details["invariantName"] == invariant
 
 
-def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Facts, clock: ManualClock) -> None:
+def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(
+    client: ContextClient, clock: ManualClock
+) -> None:
     def in_force() -> providers.ContextInForce | None:
         def ask(tx: Transaction) -> providers.ContextInForce | None:
             tx.enter(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
             return providers.context_in_force(tx, None)
 
-        return desk.session.store.read(desk.session.actor, ask)
+        return client.session.store.read(client.session.actor, ask)
 
     assert in_force() is None
-    desk.write("/a", valueKind="string", required=True)
-    desk.commit(allowPartial=True)
+    client.write("/a", valueKind="string", required=True)
+    client.commit(allowPartial=True)
     moment = "2026-03-01T09:00:00.000Z"
-    assert in_force() == providers.ContextInForce(desk.run, True, moment, ["/a"])
+    assert in_force() == providers.ContextInForce(client.run, True, moment, ["/a"])
     clock.move(minutes=1)
-    desk.draft(copyFrom="latest")
-    desk.write("/a", "x")
-    desk.commit()
-    assert in_force() == providers.ContextInForce(desk.run, False, "2026-03-01T09:01:00.000Z", [])
+    client.draft(copyFrom="latest")
+    client.write("/a", "x")
+    client.commit()
+    assert in_force() == providers.ContextInForce(client.run, False, "2026-03-01T09:01:00.000Z", [])

@@ -25,7 +25,7 @@ from reference.files import REFERENCE, SCHEMA, build_files, diff_file, find_orph
 from reference.operation_pages import build_tool_call, group_by_page
 from reference.placeholders import fill_placeholders
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
-from tests.surfaces.migrated import migrate_once
+from tests.surfaces.copied_schema import migrate_once
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")

@@ -1,4 +1,4 @@
-"""The theory of the example: whole, completed after a fill that was cut short, and left alone after that."""
+"""The theory of the example: complete, continued after an interrupted fill, and then left alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
 
 PROJECT = "clean-water"
 OPEN_TOKENS_MAX = 2_500
@@ -32,9 +32,9 @@ def ada(engine: Engine) -> Session:
 
 
 @pytest.fixture
-def filled(engine: Engine) -> Session:
+def filled_project(engine: Engine) -> Session:
     """Ada at a project with the facts and the theory of the example."""
-    filled_once(engine, fill)
+    fill_once(engine, fill)
     return engine.session("ada")
 
 
@@ -45,8 +45,8 @@ def fill(engine: Engine) -> None:
     fill_purpose(ada, PROJECT)
 
 
-def whole(session: Session) -> Any:
-    """Everything in every version and everything observed, without what differs from fill to fill."""
+def read_all(session: Session) -> Any:
+    """Return all versions and observations without what differs between fills."""
     versions = [session.call("purpose.open", project=PROJECT, version=number) for number in (1, 2, 3)]
     observed = session.call("purpose.observations", project=PROJECT)
     return (
@@ -55,10 +55,10 @@ def whole(session: Session) -> Any:
     )
 
 
-def test_the_example_has_everything_that_a_theory_can_have(filled: Session) -> None:
-    draft = filled.call("purpose.open", project=PROJECT)
-    first = filled.call("purpose.open", project=PROJECT, version=1)
-    observed = filled.call("purpose.observations", project=PROJECT)
+def test_the_example_has_everything_that_a_theory_can_have(filled_project: Session) -> None:
+    draft = filled_project.call("purpose.open", project=PROJECT)
+    first = filled_project.call("purpose.open", project=PROJECT, version=1)
+    observed = filled_project.call("purpose.observations", project=PROJECT)
 
     effects: dict[str, set[str]] = {}
     for edge in draft.edges:
@@ -79,39 +79,41 @@ def test_the_example_has_everything_that_a_theory_can_have(filled: Session) -> N
     assert (len(observed.waivers), len(observed.decisions)) == (1, 1)
 
 
-def test_both_versions_stand_on_the_facts_and_would_be_published_again(filled: Session) -> None:
-    versions = filled.call("purpose.versions", project=PROJECT).versions
-    run = filled.context.resolve_context_view(PROJECT).run.id
+def test_both_versions_stand_on_the_facts_and_would_be_published_again(filled_project: Session) -> None:
+    versions = filled_project.call("purpose.versions", project=PROJECT).versions
+    run = filled_project.context.resolve_context_view(PROJECT).run.id
 
     assert [one.context_run for one in versions[:2]] == [run, run]
-    gates = [filled.call("purpose.check", project=PROJECT, gate="A", version=number) for number in (1, 2, 3)]
+    gates = [filled_project.call("purpose.check", project=PROJECT, gate="A", version=number) for number in (1, 2, 3)]
     assert [gate.passed for gate in gates] == [True, True, True]
     coverage = [check.result for gate in gates for check in gate.checks if check.code == "GA_OUTCOME_COVERAGE"]
     assert coverage == ["failed", "waived", "waived"], "the waiver came behind the first version"
 
 
-def test_the_versions_differ_visibly(filled: Session) -> None:
-    found = filled.call("purpose.diff", project=PROJECT, **{"from": 1, "to": 2})
+def test_the_versions_differ_visibly(filled_project: Session) -> None:
+    found = filled_project.call("purpose.diff", project=PROJECT, **{"from": 1, "to": 2})
 
     sections = {line.removeprefix("### ") for line in found.markdown.splitlines() if line.startswith("### ")}
     assert {"Added", "Removed", "Retitled", "Rewired", "Mechanism and confidence", "Assumptions"} <= sections
     assert [one.key for one in found.assumptions.added] == [TRUST]
 
 
-def test_an_agent_that_opens_the_example_pays_little(filled: Session) -> None:
-    agent = Session(filled.store, filled.actor, preferences=Preferences(answer_tokens_max=20_000))
+def test_an_agent_that_opens_the_example_pays_little(filled_project: Session) -> None:
+    agent = Session(filled_project.store, filled_project.actor, preferences=Preferences(answer_tokens_max=20_000))
 
     assert count_tokens(encode(agent.call("purpose.open", project=PROJECT))) <= OPEN_TOKENS_MAX
 
 
-def test_filling_twice_changes_nothing_and_neither_does_it_change_what_somebody_wrote(filled: Session) -> None:
-    before = whole(filled)
-    assert (fill_purpose(filled, PROJECT), whole(filled)) == (False, before)
+def test_filling_twice_changes_nothing_and_neither_does_it_change_what_somebody_wrote(filled_project: Session) -> None:
+    before = read_all(filled_project)
+    assert (fill_purpose(filled_project, PROJECT), read_all(filled_project)) == (False, before)
 
-    filled.call("purpose.edit", project=PROJECT, operations=[{"op": "update_node", "node": "G2", "owner": "ben"}])
-    filled.call("purpose.publish", project=PROJECT)
+    filled_project.call(
+        "purpose.edit", project=PROJECT, operations=[{"op": "update_node", "node": "G2", "owner": "ben"}]
+    )
+    filled_project.call("purpose.publish", project=PROJECT)
 
-    assert fill_purpose(filled, PROJECT) is False
+    assert fill_purpose(filled_project, PROJECT) is False
 
 
 def test_a_theory_of_somebody_else_is_left_alone(ada: Session) -> None:
@@ -144,4 +146,4 @@ def test_a_fill_that_was_cut_short_anywhere_is_completed(engine: Engine, monkeyp
                 fill_purpose(ada, PROJECT)
 
     assert fill_purpose(ada, PROJECT) is False
-    assert whole(ada)[1] == [10, 4, 1, 1]
+    assert read_all(ada)[1] == [10, 4, 1, 1]

@@ -1,4 +1,4 @@
-"""Links in the documentation lead somewhere."""
+"""Links in the documentation are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports go one way, and what is slow to import is imported only where it is needed."""
+"""Imports go one way, and slow modules are imported only where they are needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import groundplan
 PACKAGE = Path(groundplan.__file__).parent
 SLICES = ("purpose", "work", "knowledge", "context")
 
-# Who may import it when a process starts; everybody else only inside a function that needs it.
+# Which modules may import it at start; all others only inside a function.
 SLOW = {
     "typer": ("groundplan.surfaces.cli.",),
     "rich": ("groundplan.surfaces.cli.",),
@@ -55,7 +55,7 @@ def text_of(path: Path) -> str:
 
 
 def may_import(path: Path, name: str) -> bool:
-    """Whether the words of an import are there at all: to parse the other modules would take most of the time."""
+    """Return whether the text of an import is in a module; parsing all modules would take most of the time."""
     package, _, last = name.rpartition(".")
     text = text_of(path)
     return bool(re.search(rf"\b(?:import|from)\b.*\b{re.escape(name)}\b", text)) or (
@@ -70,7 +70,7 @@ def imports_anywhere(path: Path) -> set[str]:
 
 @cache
 def imports_at_start(path: Path) -> set[str]:
-    """What importing the module imports: not what functions do later, nor what only a type checker reads."""
+    """Return what importing the module imports, without imports in functions and for type checkers."""
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(text_of(path))]
     while waiting:
@@ -98,7 +98,9 @@ def test_the_kernel_imports_nothing_that_stands_on_it() -> None:
 
 def test_surfaces_do_not_import_each_other() -> None:
     wrong = set()
-    surfaces = {one.name for one in (PACKAGE / "surfaces").iterdir() if one.is_dir()}  # what all share is a module
+    surfaces = {
+        one.name for one in (PACKAGE / "surfaces").iterdir() if one.is_dir()
+    }  # what all slices share is a module
     for path in sorted((PACKAGE / "surfaces").rglob("*.py")):
         if not may_import(path, "groundplan.surfaces"):
             continue

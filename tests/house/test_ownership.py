@@ -1,4 +1,4 @@
-"""What belongs to one slice stands in that slice alone: the names of its tables, and the types of the contract."""
+"""What belongs to one slice is only in that slice: its table names, and the types of the contract."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ TABLES = {
     "context": names(context_tables.TABLES, context_tables.VIEWS),
     "purpose": names(purpose_tables.TABLES, ()),
 }
-# The enums of the contract by what they are called and by what they say, so that a copy is known by either.
+# The enums of the contract by name and by words, so that a copy is found by either.
 ENUMS = {
     name: frozenset(found)
     for name, found in getmembers(schemas, isclass)
     if issubclass(found, StrEnum) and found.__module__ == schemas.__name__
 }
 OF_THE_CONTRACT = re.compile(rf"Pciv\w*V\d+|{'|'.join(ENUMS)}")
-MAYBE = re.compile(rf"{OF_THE_CONTRACT.pattern}|Enum")  # most files need not be read any closer
+MAYBE = re.compile(rf"{OF_THE_CONTRACT.pattern}|Enum")  # most files need no parsing
 
 
-def strays(package: Path) -> list[str]:
-    """Where a table is named outside its slice. Migrations make them all; the words of a longer name are not meant."""
+def find_foreign_tables(package: Path) -> list[str]:
+    """Return where a table is named outside its slice, without migrations and parts of longer names."""
     patterns = {owner: re.compile(rf"\b(?:{'|'.join(tables)})\b") for owner, tables in TABLES.items()}
     found = []
     for path in sorted(path for path in package.rglob("*") if path.suffix in CODE):
@@ -59,19 +59,19 @@ def strays(package: Path) -> list[str]:
     return found
 
 
-def copies(root: Path, contract: Path = CONTRACT) -> list[str]:
-    """Where a type of the contract is defined a second time: under its name, or an enum with its words."""
+def find_copies(root: Path, contract: Path = CONTRACT) -> list[str]:
+    """Return where a type of the contract is defined again: under its name, or as an enum with its words."""
     return [
         f"{path.relative_to(root)}:{node.lineno}: {name}"
         for path in sorted(root.rglob("*.py"))
         if path != contract and MAYBE.search(text := path.read_text(encoding="utf-8"))
-        for node, name in defined(ast.parse(text))
+        for node, name in definitions(ast.parse(text))
         if OF_THE_CONTRACT.fullmatch(name) or (isinstance(node, ast.ClassDef) and words(node) in ENUMS.values())
     ]
 
 
-def defined(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """Every class, and every name that is given to something else where a module begins."""
+def definitions(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield every class and every assigned name of a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             yield node, node.name
@@ -91,7 +91,7 @@ def words(found: ast.ClassDef) -> frozenset[str]:
 
 
 def test_no_table_is_named_outside_its_slice() -> None:
-    assert strays(PACKAGE) == []
+    assert find_foreign_tables(PACKAGE) == []
 
 
 def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
     }
     write(tmp_path, texts)
 
-    assert sorted(strays(tmp_path)) == [
+    assert sorted(find_foreign_tables(tmp_path)) == [
         "context/queries.sql:1: work_nodes",
         "purpose/queries.sql:1: pciv_runs",
         "surfaces/cli/page.py:1: pciv_runs",
@@ -115,7 +115,7 @@ def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
 
 def test_the_types_of_the_contract_are_defined_once() -> None:
     assert ENUMS.keys() >= {"RunStatus", "SourceKind", "ValueKind", "Provenance", "UpdatedBy"}
-    assert [one for folder in ("src", "tests", "bench", "reference") for one in copies(ROOT / folder)] == []
+    assert [one for folder in ("src", "tests", "bench", "reference") for one in find_copies(ROOT / folder)] == []
 
 
 def test_a_second_definition_is_found(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_second_definition_is_found(tmp_path: Path) -> None:
     }
     write(tmp_path, texts)
 
-    assert copies(tmp_path, tmp_path / "schemas.py") == [
+    assert find_copies(tmp_path, tmp_path / "schemas.py") == [
         "states.py:1: State",
         "views.py:3: PcivInputV2",
         "words.py:1: Provenance",

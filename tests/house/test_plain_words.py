@@ -1,4 +1,4 @@
-"""Plain words, as far as a machine can tell. The exceptions listed here may only get fewer."""
+"""Rules of plain wording that a machine can check. The exceptions listed here may only get fewer."""
 
 from __future__ import annotations
 

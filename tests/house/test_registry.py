@@ -1,4 +1,4 @@
-"""What every operation must bring along before it may be registered."""
+"""What every registered operation must have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How every file of this repository reads, whoever wrote it."""
+"""Rules for the text of every file in the repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SKIPPED_FOLDERS = {"build", "dist", "node_modules", "__pycache__"}
 TEXT_SUFFIXES = {".py", ".sql", ".md", ".toml", ".lock", ".txt", ".yaml", ".yml", ".json", ".cfg", ".sh", ""}
 
 VAGUE_NAMES = re.compile(r"(?:^|_)(?:utils?|helpers?|managers?|services?|common|misc)(?:_|$)")
-# Put together from halves, so that this file does not find itself.
+# Assembled from parts, so that this file does not match itself.
 UNFINISHED = re.compile("|".join(rf"\b{one}\b" for one in ("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK")))
 HOMES = ("ro" + "ot", "ho" + "me", "Us" + "ers", "wo" + "rk")
 MACHINE_PATH = re.compile(rf"(?<![\w.~}}\])/])/(?:{'|'.join(HOMES)})/\w")
@@ -36,7 +36,7 @@ SQL_WORD = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER|DROP|
 
 @cache
 def text_files() -> list[Path]:
-    """Every text of the repository that people write, as far as we can tell without asking git."""
+    """Return every text file of the repository that people write, without asking git."""
     found = []
     for folder, below, names in os.walk(ROOT):
         below[:] = [name for name in below if not is_hidden(name) and name not in SKIPPED_FOLDERS]
@@ -53,7 +53,7 @@ def python_files() -> list[Path]:
     return [path for path in text_files() if path.suffix == ".py"]
 
 
-def shown(path: Path) -> str:
+def relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
@@ -64,41 +64,43 @@ def text_of(path: Path) -> str:
 
 def lines_with(pattern: re.Pattern[str], files: list[Path]) -> list[str]:
     return [
-        f"{shown(path)}:{number}: {line.strip()[:80]}"
+        f"{relative_name(path)}:{number}: {line.strip()[:80]}"
         for path in files
-        if pattern.search(text_of(path))  # most files have no such line, which is known sooner by the whole of them
+        if pattern.search(text_of(path))  # most files have no such line, which a search of the whole text shows sooner
         for number, line in enumerate(text_of(path).splitlines(), 1)
         if pattern.search(line)
     ]
 
 
-def opens_with_its_idea(text: str) -> bool:
-    """Whether a module begins with a docstring, which its first lines tell: to parse it all would take seconds."""
+def begins_with_docstring(text: str) -> bool:
+    """Return whether a module begins with a docstring, by its first lines, because parsing takes seconds."""
     return re.match(r'(?:#.*\n|\s+)*r?"""\s*[^"\s]', text) is not None
 
 
 def test_every_module_opens_with_its_idea() -> None:
-    assert not [shown(path) for path in python_files() if not opens_with_its_idea(text_of(path))]
+    assert not [relative_name(path) for path in python_files() if not begins_with_docstring(text_of(path))]
 
 
 def test_a_module_without_its_idea_is_found() -> None:
     opened = ('"""An idea."""', '#!/bin/sh\n\n# A remark\nr"""\nAn idea.\n"""\nx = 1')
     silent = ("", "x = 1", '""" """', '""""""', 'x = """No idea"""', "# A remark", 'import x\n"""Too late"""')
 
-    assert [opens_with_its_idea(text) for text in (*opened, *silent)] == [True] * len(opened) + [False] * len(silent)
+    assert [begins_with_docstring(text) for text in (*opened, *silent)] == [True] * len(opened) + [False] * len(silent)
     assert [bool(ast.get_docstring(ast.parse(text))) for text in (*opened, *silent)] == [
-        opens_with_its_idea(text) for text in (*opened, *silent)
+        begins_with_docstring(text) for text in (*opened, *silent)
     ]
 
 
 def test_no_module_of_the_package_is_longer_than_its_reader_can_hold() -> None:
-    lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    lengths = {
+        relative_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")
+    }
     assert not {name: length for name, length in lengths.items() if length > LINES_MAX}
 
 
 def test_no_file_has_a_name_without_an_edge() -> None:
     names = {path for path in text_files() if path.suffix == ".py"} | {path.parent for path in python_files()}
-    assert not [shown(path) for path in sorted(names) if VAGUE_NAMES.search(path.stem)]
+    assert not [relative_name(path) for path in sorted(names) if VAGUE_NAMES.search(path.stem)]
 
 
 def test_nothing_is_left_for_later() -> None:
@@ -126,7 +128,7 @@ def test_every_waiver_says_why() -> None:
 def test_sql_stands_in_query_files_migrations_and_the_store() -> None:
     store = PACKAGE / "kernel" / "store"
     found = [
-        f"{shown(path)}:{constant.lineno}: {str(constant.value).strip()[:60]}"
+        f"{relative_name(path)}:{constant.lineno}: {str(constant.value).strip()[:60]}"
         for path in sorted(PACKAGE.rglob("*.py"))
         if not path.is_relative_to(store) and SQL_WORD.search(text_of(path))
         for constant in string_constants(ast.parse(text_of(path)))

@@ -1,4 +1,4 @@
-"""No surface speaks another one's language: slices name operations, and each surface words them for its callers."""
+"""Slices name operations, and each surface words them for its callers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from tests.engines import Engine, SqliteEngine
 PACKAGE = Path(groundplan.__file__).parent
 BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing", "argument_descriptions")
 
-# Tools such as `advance` are words of the language as well; the others have an underscore in their names.
+# Tools such as `advance` are also plain words; the others have an underscore.
 TOOLS = {operation.tool.name for operation in OPERATIONS if operation.tool and "_" in operation.tool.name}
 TOOL = re.compile(rf"\b({'|'.join(sorted(TOOLS))})\b")
 COMMAND = re.compile(r"(?<!')\bgroundplan [a-z]+( [a-z-]+)?")
-# Only a file with one of these words can name a tool or a command; the other files need not be parsed.
+# Only a file with one of these words can name a tool or a command; others need no parsing.
 TELLING = re.compile(rf"{TOOL.pattern}|\bgroundplan ")
-# Commands that are no operations: the reader has to run them, on whatever surface the call came in.
+# Commands that are no operations: the reader runs them, whatever the surface of the call.
 ADMINISTRATION = ("groundplan init", "groundplan doctor", "groundplan knowledge check")
 WITHOUT_TOOL = {
     f"groundplan {' '.join(command.words)}" for one in OPERATIONS if one.tool is None for command in one.commands
@@ -46,7 +46,7 @@ OPERATION = re.compile(rf"(?<![\w.])({'|'.join(re.escape(one.name) for one in OP
 
 
 def sentences(source: str) -> Iterator[tuple[int, str]]:
-    """Every text in a module that has a space in it and is not a docstring, with its line."""
+    """Yield every text with a space in a module that is no docstring, with its line."""
     tree = ast.parse(source)
     docstrings = {
         node.body[0].value
@@ -63,7 +63,7 @@ def sentences(source: str) -> Iterator[tuple[int, str]]:
 
 
 def names_command(text: str, *, allowed: Sequence[str] = ()) -> bool:
-    """Whether a text names a command other than those allowed."""
+    """Return whether a text names a command other than those allowed."""
     return any(not match[0].startswith(tuple(allowed)) for match in COMMAND.finditer(text))
 
 
@@ -90,7 +90,7 @@ def test_every_next_step_is_an_operation_that_takes_its_arguments() -> None:
     wrong = []
     for where, call in steps_in_sources():
         if not isinstance(call.args[0], ast.Constant):
-            continue  # from a table, whose entries are checked where they are used
+            continue  # from a table whose entries are checked where they are used
         name = str(call.args[0].value)
         if name not in OPERATIONS:
             wrong.append(f"{where}: no operation {name}")
@@ -118,19 +118,19 @@ def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
 
 
 def bad_requests() -> Iterator[tuple[Operation[Any, Any], dict[str, Any]]]:
-    """For each operation: nothing at all, names that are not there, an unknown argument, a wrong type for each one."""
+    """Yield for each operation: no arguments, unknown names, an unknown argument, and wrong types."""
     for name, row in ROWS.items():
         request: dict[str, Any] = fill_placeholders(EXAMPLES[name], MISSING)
-        yield row.called, {}
-        yield row.called, request
-        yield row.called, {**request, "unheard_of": 1}
+        yield row.requested, {}
+        yield row.requested, request
+        yield row.requested, {**request, "unheard_of": 1}
         for argument in request:
-            yield row.called, {**request, argument: {"wrong": True}}
-            yield row.called, {**request, argument: "zzzz-not-there"}
+            yield row.requested, {**request, argument: {"wrong": True}}
+            yield row.requested, {**request, argument: "zzzz-not-there"}
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def session_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine = SqliteEngine(tmp_path_factory.mktemp("vocabulary") / "plan.db")
     engine.session("ada").call("project.create", name="atlas")
     yield engine
@@ -148,14 +148,14 @@ def errors_by_tool(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def error_text(body: Mapping[str, Any]) -> str:
-    """The words of ours in an error: its sentence and what to do next, without what the caller had sent."""
+    """Return our words in an error: its message and next steps, without what the caller sent."""
     error = body["error"]
     return f"{error['message']} {json.dumps(error.get('details', {}).get('next', []))}"
 
 
-def test_errors_over_mcp_name_tools_and_no_operation_or_command(world: Engine) -> None:
+def test_errors_over_mcp_name_tools_and_no_operation_or_command(session_files: Engine) -> None:
     preferences = Preferences(vocabulary=McpVocabulary(OPERATIONS))
-    session = Session(world.store, world.session("ada").actor, preferences=preferences)
+    session = Session(session_files.store, session_files.session("ada").actor, preferences=preferences)
 
     foreign = [
         (name, text)
@@ -166,8 +166,8 @@ def test_errors_over_mcp_name_tools_and_no_operation_or_command(world: Engine) -
     assert not foreign
 
 
-def test_errors_in_python_name_operations_and_no_tool_or_command(world: Engine) -> None:
-    session = world.session("ada")
+def test_errors_in_python_name_operations_and_no_tool_or_command(session_files: Engine) -> None:
+    session = session_files.session("ada")
     foreign = []
     for operation, arguments in bad_requests():
         try:
@@ -182,15 +182,15 @@ def test_errors_in_python_name_operations_and_no_tool_or_command(world: Engine) 
 
 @pytest.mark.slow
 def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
-    world: Engine, monkeypatch: pytest.MonkeyPatch
+    session_files: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GROUNDPLAN_DB", world.db)
+    monkeypatch.setenv("GROUNDPLAN_DB", session_files.db)
     monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
     foreign = []
-    # What is refused below the command line is worded as in Python, so one refusal of each operation shows the words.
+    # Errors below the command line read as in Python, so one error of each operation is enough.
     for name, row in ROWS.items():
-        if row.called.commands and row.called is row.meant:
-            argv = command_line(row.called, fill_placeholders(EXAMPLES[name], MISSING))
+        if row.requested.commands and row.requested is row.handled:
+            argv = command_line(row.requested, fill_placeholders(EXAMPLES[name], MISSING))
             err = StringIO()
             with redirect_stdout(StringIO()), redirect_stderr(err):
                 run_program([*argv, "--json"])
@@ -203,7 +203,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
 
 
 def command_line(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> list[str]:
-    """A command with these arguments, as far as it has them."""
+    """Return a command with these arguments, as far as it has them."""
     command = operation.commands[0]
     words, options = list(command.words), []
     for field in msgspec.structs.fields(operation.input):

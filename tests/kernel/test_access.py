@@ -1,4 +1,4 @@
-"""Which role carries which permission, by itself and by what a project says of it."""
+"""Which role has which permission, by default and by a project's policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One budget for every answer: shares, rows, pages and what an answer gives up."""
+"""The budget of answers: shares, rows, pages and what is trimmed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOKENS = st.integers(min_value=20, max_value=400)
 
 
 class Note(Struct, kw_only=True, rename="camel"):
-    """A row that can do without its text."""
+    """A row whose text can be left out."""
 
     id: int
     long_text: str | UnsetType = UNSET
@@ -35,7 +35,7 @@ class Note(Struct, kw_only=True, rename="camel"):
 
 
 class Notes(Struct, kw_only=True):
-    """An answer with rows, a single value and two lists that share what is left."""
+    """An answer with rows, a single value and two lists that share the rest."""
 
     trimming: ClassVar[Trimming] = Trimming(
         DropField("summary"), DropField("notes[].long_text"), CutLists(("notes", "others"))

@@ -1,4 +1,4 @@
-"""Instants: one width, one zone, and text order is time order."""
+"""Timestamps have one width and one zone, so text order is time order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cursor leads back to its position, for its own query and its own caller, and nowhere else."""
+"""A cursor continues its own query for its own caller, and is refused elsewhere."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ QUERY = {"project": "atlas", "sort": "recent"}
 POSITION: tuple[CursorValue, ...] = (1, None, 7, NOW, 100_000)
 
 
-class Nowhere(Transaction):
-    """A transaction of somebody on no database: a cursor asks nothing of it."""
+class NoDatabaseTransaction(Transaction):
+    """A transaction without a database: cursors need none."""
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
         raise AssertionError(query)
@@ -35,7 +35,7 @@ class Nowhere(Transaction):
 
 
 def tx_of(name: str = "ada", *, organization: str = "local") -> Transaction:
-    return Nowhere(person(name, organization=organization), NOW, {})
+    return NoDatabaseTransaction(person(name, organization=organization), NOW, {})
 
 
 moments = st.datetimes().map(format_timestamp)

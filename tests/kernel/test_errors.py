@@ -1,4 +1,4 @@
-"""Errors: the family alone decides how every surface answers."""
+"""Errors: the family decides how every surface answers."""
 
 from __future__ import annotations
 

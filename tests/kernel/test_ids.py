@@ -1,4 +1,4 @@
-"""Ids: short enough to type, long enough not to collide."""
+"""Ids are short enough to type and long enough not to collide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_short_ids_grow_with_what_they_name(population: int, chars: int) -> None
 
 
 def test_short_ids_do_not_repeat_in_practice() -> None:
-    # 2,000 of 32^6: the chance of a single pair is 0.2 %, of three pairs below one in a billion.
+    # 2,000 of 32^6: the chance of one collision is 0.2 %, of three below one in a billion.
     assert len({new_short_id() for _ in range(2_000)}) > 1_997
     assert SHORT_ID_CHARS_MIN == 6
 
@@ -32,7 +32,7 @@ def test_many_short_ids_at_once_are_like_as_many_single_ones() -> None:
     assert len(made) == 2_000
     assert len(set(made)) > 1_997
     assert {len(one) for one in made} == {7}
-    # Every letter in every place: 2,000 draws miss one of 32 letters with a chance below 10^-25.
+    # Every letter at every position: 2,000 draws miss one of 32 letters with a chance below 10^-25.
     assert all({one[place] for one in made} == set(ALPHABET) for place in range(7))
     assert new_short_ids(0) == []
 

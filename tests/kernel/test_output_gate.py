@@ -1,4 +1,4 @@
-"""How an answer leaves: one line, unaltered text, a size that is known and capped."""
+"""Encoding of answers: one line, unchanged text, a known and limited size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client reads about an operation's arguments."""
+"""The JSON Schema of an operation's arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Tree(Struct, forbid_unknown_fields=True):
 
 
 def schema_of(hint: Any, *, default: Any = None) -> Any:
-    """The schema of one optional field of that type."""
+    """Return the schema of one optional field of that type."""
     shape = defstruct("Shape", [("it", hint, default)], forbid_unknown_fields=True)
     return build_json_schema(shape)["properties"]["it"]
 

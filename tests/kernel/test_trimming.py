@@ -1,4 +1,4 @@
-"""Trimming an answer: what it gives up, in which order, and that it says so."""
+"""Trimming an answer: what is left out, in which order, and how the answer says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project to know things about, on either engine. After each test, the index of words is compared with the facts."""
+"""A project for knowledge, on each engine. After each test, the word index is compared with the rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
-from tests.knowledge.desk import Knowledge
-from tests.knowledge.rows import compare_with_the_facts
-from tests.work.desk import ManualClock
+from tests.engines import Engine, fill_once
+from tests.knowledge.client import KnowledgeClient
+from tests.knowledge.rows import assert_index_matches_rows
+from tests.manual_clock import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 
@@ -23,13 +23,13 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-def open_atlas(engine: Engine) -> Knowledge:
-    """Make the project, with some tasks."""
-    return Knowledge(Session(engine.store_with_clock(ManualClock()), ADA)).open()
+def open_atlas(engine: Engine) -> KnowledgeClient:
+    """Create the project with some tasks."""
+    return KnowledgeClient(Session(engine.store_with_clock(ManualClock()), ADA)).open()
 
 
-def crowd_atlas(engine: Engine) -> Knowledge:
-    """Make the project with some knowledge, and another project."""
+def crowd_atlas(engine: Engine) -> KnowledgeClient:
+    """Create the project with some knowledge, and another project."""
     desk = open_atlas(engine)
     desk.molecule("Shop", knowledge="All of it is idempotent.")
     desk.molecule("Pages")
@@ -37,7 +37,7 @@ def crowd_atlas(engine: Engine) -> Knowledge:
     desk.atom("Alone", "src/alone.ts", relatedAtoms={"Cart": "fills it"})
     desk.atom("Gone")
     desk.delete("Gone")
-    other = desk.beside("borealis")
+    other = desk.create_project("borealis")
     other.molecule("their molecule")
     other.atom("their atom", "src/cart/**", knowledge="the canary sings")
     desk.ids |= {"their task": other.ids["plan"]} | {name: other.ids[name] for name in ("their molecule", "their atom")}
@@ -45,23 +45,25 @@ def crowd_atlas(engine: Engine) -> Knowledge:
 
 
 @contextmanager
-def atlas(engine: Engine, clock: ManualClock, fill: Callable[[Engine], Knowledge]) -> Iterator[Knowledge]:
-    """Ada, a person, at her project atlas as it was filled; the clock stands until the test moves it."""
-    opened = filled_once(engine, fill)
-    desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
+def open_client(
+    engine: Engine, clock: ManualClock, fill: Callable[[Engine], KnowledgeClient]
+) -> Iterator[KnowledgeClient]:
+    """Yield Ada, a person, at her project atlas as it was filled. The clock stands still until the test moves it."""
+    opened = fill_once(engine, fill)
+    desk = KnowledgeClient(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
     desk.project_id = opened.project_id
     yield desk
-    compare_with_the_facts(engine)
+    assert_index_matches_rows(engine)
 
 
 @pytest.fixture
-def desk(request: pytest.FixtureRequest, engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
-    """Ada at her project, which is empty unless it is crowded."""
-    with atlas(engine, clock, crowd_atlas if "crowded" in request.fixturenames else open_atlas) as desk:
+def client(request: pytest.FixtureRequest, engine: Engine, clock: ManualClock) -> Iterator[KnowledgeClient]:
+    """Ada at her project; it is empty unless the test uses `crowded_project`."""
+    with open_client(engine, clock, crowd_atlas if "crowded_project" in request.fixturenames else open_atlas) as desk:
         yield desk
 
 
 @pytest.fixture
-def crowded(desk: Knowledge) -> Knowledge:
-    """Shop with Cart in it, Alone in none, Gone, which was deleted; and somebody else's things in another project."""
-    return desk
+def crowded_project(client: KnowledgeClient) -> KnowledgeClient:
+    """Shop with Cart in it, Alone without a molecule, Gone, which was deleted; and another actor's project."""
+    return client

@@ -1,4 +1,4 @@
-"""Knowledge as it is stored, read past the product; and copies of an atom, where a test needs a great many."""
+"""Stored rows of knowledge, and copies of an atom for tests that need many."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from groundplan.knowledge.tables import TABLES
 from groundplan.knowledge.words import build_word_index
 from tests.engines import Engine, Rows, SqliteEngine
 
-KEYS = 2**32  # of the index of words, for each project
+KEYS = 2**32  # number range of the word index, for each project
 
 
-def everything(engine: Engine) -> dict[str, Rows]:
-    """All that a change of knowledge could change: its tables, the events, and where the projects stand."""
+def all_rows(engine: Engine) -> dict[str, Rows]:
+    """Return all rows that a change of knowledge could touch: its tables, events and project revisions."""
     queries = {table.name: f"SELECT * FROM {table.name}" for table in TABLES} | {
         "events": "SELECT project_id, rev, n, op, subject, changes FROM events",
         "projects": "SELECT id, rev, updated_at FROM projects",
@@ -19,7 +19,7 @@ def everything(engine: Engine) -> dict[str, Rows]:
 
 
 def words_by_key(engine: Engine) -> set[tuple[int, str]]:
-    """Every word of what is written down, with the key of the atom or molecule in the index of words."""
+    """Return every word of the stored texts, with its key in the word index."""
     rows = engine.as_owner(
         "SELECT g.number, e.n, e.name, e.knowledge, e.words FROM graph_projects AS g JOIN ("
         "SELECT tenant_id, project_id, n, name, knowledge, words FROM graph_atoms UNION ALL "
@@ -32,7 +32,7 @@ def words_by_key(engine: Engine) -> set[tuple[int, str]]:
 
 
 def indexed_words(engine: SqliteEngine) -> set[tuple[int, str]]:
-    """What the index of words holds, entry by entry."""
+    """Return the entries of the word index."""
     rows = engine.as_owner(
         "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, graph_text, instance)",
         "SELECT doc, term FROM temp.entries",
@@ -40,8 +40,8 @@ def indexed_words(engine: SqliteEngine) -> set[tuple[int, str]]:
     return {(key, word) for key, word in rows}
 
 
-def compare_with_the_facts(engine: Engine) -> None:
-    """What is kept to find words by equals what is written down, and no row leads nowhere."""
+def assert_index_matches_rows(engine: Engine) -> None:
+    """Assert that the word index equals the stored texts and that no reference dangles."""
     expected = words_by_key(engine)
     if isinstance(engine, SqliteEngine):
         assert indexed_words(engine) == expected
@@ -49,7 +49,7 @@ def compare_with_the_facts(engine: Engine) -> None:
 
 
 def copy_atom(engine: Engine, id_: str, count: int) -> None:
-    """More atoms like one, by rows alone: `name 100001`, `name 100002`, … with paths of their own."""
+    """Insert copies of an atom by SQL: `name 100001`, `name 100002`, … with their own paths."""
     engine.as_owner(
         f"WITH RECURSIVE k (i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM k WHERE i < {100000 + count}) "
         "INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, "

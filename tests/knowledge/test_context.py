@@ -1,4 +1,4 @@
-"""What one must know to touch some files: in the seed's shape, in one order, however the files are named."""
+"""The knowledge about some files: in the contract's shape, in a fixed order, for any spelling of the paths."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
+from tests.answers import to_json
 from tests.engines import Engine, person
-from tests.knowledge.conftest import atlas, open_atlas
-from tests.knowledge.desk import COMMIT, Knowledge, ended, told
-from tests.machines.budget import always
+from tests.knowledge.client import COMMIT, KnowledgeClient, outcome_of
+from tests.knowledge.conftest import open_atlas, open_client
+from tests.machines.budget import fixed_settings
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock
 
 NOW = "2026-03-01T09:00:00.000Z"
-TRIES = settings(always(0), max_examples=scaled(10, 60))
+TRIES = settings(fixed_settings(0), max_examples=scaled(10, 60))
 FILES = [
     "src/payments/webhook-handler.ts",
     "src/payments/stripe-gateway.ts",
@@ -32,8 +33,8 @@ FILES = [
 ]
 
 
-def know_payments(engine: Engine) -> Knowledge:
-    """Know the example of the seed, and a molecule whose atoms are elsewhere."""
+def add_payments(engine: Engine) -> KnowledgeClient:
+    """Create the contract's example, and a molecule whose atoms match other files."""
     desk = open_atlas(engine)
     desk.molecule("Payment Domain", knowledge="Communicates with Stripe")
     desk.molecule("Elsewhere")
@@ -51,16 +52,16 @@ def know_payments(engine: Engine) -> Knowledge:
 
 
 @pytest.fixture
-def payments(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
-    """Ada at the example of the seed."""
-    with atlas(engine, clock, know_payments) as desk:
+def payments(engine: Engine, clock: ManualClock) -> Iterator[KnowledgeClient]:
+    """Ada at the contract's example."""
+    with open_client(engine, clock, add_payments) as desk:
         yield desk
 
 
-def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
+def test_context_has_the_shape_of_the_seed(payments: KnowledgeClient) -> None:
     payments.log("Webhook Handlers", "made")
 
-    assert told(payments.context(*FILES[:4])) == {
+    assert to_json(payments.context(*FILES[:4])) == {
         "molecules": [
             {
                 "id": payments["Payment Domain"],
@@ -114,14 +115,14 @@ def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
     }
 
 
-def test_molecules_and_atoms_come_by_name_and_then_by_id(desk: Knowledge) -> None:
+def test_molecules_and_atoms_come_by_name_and_then_by_id(client: KnowledgeClient) -> None:
     for molecule in ("b", "a", "B"):
-        desk.molecule(molecule)
+        client.molecule(molecule)
         for atom in ("z", "y", "Ä"):
-            desk.atom(f"{atom} of {molecule}", "src/**", moleculeId=molecule)
-    twins = [desk.atom("twin", "**/*.ts").id for _ in range(4)]
+            client.atom(f"{atom} of {molecule}", "src/**", moleculeId=molecule)
+    twins = [client.atom("twin", "**/*.ts").id for _ in range(4)]
 
-    known = desk.context("src/a.ts")
+    known = client.context("src/a.ts")
 
     assert [one.name for one in known.molecules] == ["B", "a", "b"]
     assert [one.name for one in known.molecules[1].atoms] == ["y of a", "z of a", "Ä of a"]
@@ -129,7 +130,7 @@ def test_molecules_and_atoms_come_by_name_and_then_by_id(desk: Knowledge) -> Non
 
 
 @pytest.mark.proof
-def test_the_order_of_the_files_and_saying_one_twice_change_no_byte(payments: Knowledge) -> None:
+def test_the_order_of_the_files_and_saying_one_twice_change_no_byte(payments: KnowledgeClient) -> None:
     payments.atom("Pages", "app/[id]/page.tsx", "**/*.md")
     expected = encode(payments.context(*FILES))
 
@@ -157,7 +158,7 @@ WRITTEN = [
 ]
 
 
-def test_a_file_is_found_however_it_is_written(payments: Knowledge) -> None:
+def test_a_file_is_found_however_it_is_written(payments: KnowledgeClient) -> None:
     expected = encode(payments.context("src/shared/retry.ts"))
 
     for written in (*WRITTEN, *([one] for one in WRITTEN), '["src/shared/retry.ts"]'):
@@ -165,19 +166,23 @@ def test_a_file_is_found_however_it_is_written(payments: Knowledge) -> None:
         assert encode(answer) == expected, written
 
 
-def test_a_file_of_several_atoms_brings_all_of_them(payments: Knowledge) -> None:
+def test_a_file_of_several_atoms_brings_all_of_them(payments: KnowledgeClient) -> None:
     payments.atom("Everything", "**")
 
-    assert payments.matching("src/payments/stripe-x.ts") == ["Everything", "Stripe Integration", "Webhook Handlers"]
+    assert payments.names_matching("src/payments/stripe-x.ts") == [
+        "Everything",
+        "Stripe Integration",
+        "Webhook Handlers",
+    ]
 
 
-def test_what_no_atom_covers_is_told_sorted_and_once(payments: Knowledge) -> None:
+def test_what_no_atom_covers_is_told_sorted_and_once(payments: KnowledgeClient) -> None:
     known = payments.context("z.ts", "./a.ts", "z.ts", "../outside.ts", "src/shared/retry.ts")
 
     assert known.unmatched_paths == ["../outside.ts", "a.ts", "z.ts"]
 
 
-def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
+def test_a_changelog_is_as_long_as_was_asked_for(payments: KnowledgeClient) -> None:
     for number in range(7):
         payments.log("Retry Utilities", str(number))
 
@@ -190,9 +195,11 @@ def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
     assert changelog(changelogLimit=50) == ["6", "5", "4", "3", "2", "1", "0"]
 
 
-def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Knowledge, clock: ManualClock) -> None:
+def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(
+    payments: KnowledgeClient, clock: ManualClock
+) -> None:
     def freshness() -> list[object]:
-        return [one.get("freshness") for one in told(payments.context("lib/x"))["orphanAtoms"]]
+        return [one.get("freshness") for one in to_json(payments.context("lib/x"))["orphanAtoms"]]
 
     assert freshness() == [None]
     payments.check({"id": "Retry Utilities", "freshness": "changed", "commit": COMMIT, "files": ["lib/x"]})
@@ -206,20 +213,20 @@ def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Kno
     assert freshness() == [None]
 
 
-def test_the_files_of_one_project_say_nothing_about_another(engine: Engine, payments: Knowledge) -> None:
-    other = payments.beside("borealis")
-    engine.found_organization("rival", "mallory")
-    mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
-    assert told(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
+def test_the_files_of_one_project_say_nothing_about_another(engine: Engine, payments: KnowledgeClient) -> None:
+    other = payments.create_project("borealis")
+    engine.create_organization("rival", "mallory")
+    mallory = KnowledgeClient(engine.session(person("mallory", organization="rival"))).open()
+    assert to_json(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
     other.atom("Theirs", "lib/**")
     mallory.atom("Mallory's", "lib/**")
 
-    assert payments.matching("lib/a") == ["Retry Utilities"]
-    assert other.matching("lib/a") == ["Theirs"]
-    assert mallory.matching("lib/a") == ["Mallory's"]
+    assert payments.names_matching("lib/a") == ["Retry Utilities"]
+    assert other.names_matching("lib/a") == ["Theirs"]
+    assert mallory.names_matching("lib/a") == ["Mallory's"]
 
 
-def test_what_cannot_be_asked_is_refused_with_the_field(payments: Knowledge) -> None:
+def test_what_cannot_be_asked_is_refused_with_the_field(payments: KnowledgeClient) -> None:
     call = partial(payments.call, "knowledge.context")
     refusals = {
         "an unknown project": partial(call, projectId="nowhere", paths="a"),
@@ -232,7 +239,7 @@ def test_what_cannot_be_asked_is_refused_with_the_field(payments: Knowledge) -> 
         "an unknown argument": partial(call, projectId="atlas", paths="a", path="b"),
     }
 
-    assert {what: ended(refusal) for what, refusal in refusals.items()} == {
+    assert {what: outcome_of(refusal) for what, refusal in refusals.items()} == {
         "an unknown project": ("NotFound", "not_found", None),
         "no paths": ("Invalid", "missing_argument", "paths"),
         "no file": ("Invalid", "invalid_argument", "paths"),
@@ -245,7 +252,7 @@ def test_what_cannot_be_asked_is_refused_with_the_field(payments: Knowledge) -> 
 
 
 @pytest.mark.parametrize("hidden", ["\\u0000", "\\ud800", "\\u001b[31m"])
-def test_an_array_inside_a_string_passes_the_same_gate(crowded: Knowledge, hidden: str) -> None:
+def test_an_array_inside_a_string_passes_the_same_gate(crowded_project: KnowledgeClient, hidden: str) -> None:
     with pytest.raises(Invalid) as refused:
-        crowded.call("knowledge.context", projectId="atlas", paths=f'["src/cart/a{hidden}"]')
+        crowded_project.call("knowledge.context", projectId="atlas", paths=f'["src/cart/a{hidden}"]')
     assert refused.value.details["field"].startswith("paths")

@@ -1,4 +1,4 @@
-"""An atom or a molecule is written down as it was sent, and what cannot be written down leaves no trace."""
+"""A created atom or molecule is stored as it was sent; a refused one leaves no trace."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from groundplan.kernel.output_gate import encode
+from tests.answers import to_json
 from tests.engines import Engine
-from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
-from tests.knowledge.rows import everything
-from tests.work.desk import refused
+from tests.errors import error_of
+from tests.knowledge.client import NOWHERE, KnowledgeClient, outcome_of
+from tests.knowledge.rows import all_rows
 
 NOW = "2026-03-01T09:00:00.000Z"
 
@@ -36,153 +36,157 @@ MALFORMED = {
 }
 
 
-def test_a_new_atom_is_told_as_it_is_kept(desk: Knowledge) -> None:
-    desk.molecule("Shop")
+def test_a_new_atom_is_told_as_it_is_kept(client: KnowledgeClient) -> None:
+    client.molecule("Shop")
 
-    made = desk.atom("Cart", "src/cart/**", "src/cart-*.ts", knowledge="Prices come from outside.", moleculeId="Shop")
+    made = client.atom("Cart", "src/cart/**", "src/cart-*.ts", knowledge="Prices come from outside.", moleculeId="Shop")
 
-    assert told(made) == {
+    assert to_json(made) == {
         "entityType": "atom",
-        "id": desk["Cart"],
-        "projectId": desk.project_id,
-        "moleculeId": desk["Shop"],
+        "id": client["Cart"],
+        "projectId": client.project_id,
+        "moleculeId": client["Shop"],
         "name": "Cart",
         "paths": ["src/cart/**", "src/cart-*.ts"],
         "knowledge": "Prices come from outside.",
         "relatedAtoms": [],
-        "createdByTaskId": desk["plan"],
-        "lastTaskId": desk["plan"],
+        "createdByTaskId": client["plan"],
+        "lastTaskId": client["plan"],
         "version": 1,
         "createdAt": NOW,
         "createdBy": "ada",
         "updatedAt": NOW,
         "updatedBy": "ada",
     }
-    assert desk.read("Cart") == made
+    assert client.read("Cart") == made
 
 
-def test_a_new_molecule_is_told_as_it_is_kept(desk: Knowledge) -> None:
-    made = desk.molecule("Shop", knowledge="All of it is idempotent.")
+def test_a_new_molecule_is_told_as_it_is_kept(client: KnowledgeClient) -> None:
+    made = client.molecule("Shop", knowledge="All of it is idempotent.")
 
-    assert told(made) == {
+    assert to_json(made) == {
         "entityType": "molecule",
-        "id": desk["Shop"],
-        "projectId": desk.project_id,
+        "id": client["Shop"],
+        "projectId": client.project_id,
         "name": "Shop",
         "knowledge": "All of it is idempotent.",
         "relatedMolecules": [],
-        "createdByTaskId": desk["plan"],
-        "lastTaskId": desk["plan"],
+        "createdByTaskId": client["plan"],
+        "lastTaskId": client["plan"],
         "version": 1,
         "createdAt": NOW,
         "createdBy": "ada",
         "updatedAt": NOW,
         "updatedBy": "ada",
     }
-    assert desk.read("Shop") == made
+    assert client.read("Shop") == made
 
 
-def test_an_atom_needs_neither_molecule_nor_knowledge(desk: Knowledge) -> None:
-    made = desk.atom("Retry", "src/retry.ts")
+def test_an_atom_needs_neither_molecule_nor_knowledge(client: KnowledgeClient) -> None:
+    made = client.atom("Retry", "src/retry.ts")
 
     assert (made.molecule_id, made.knowledge) == (None, "")
 
 
-def test_blanks_around_texts_are_not_kept(desk: Knowledge) -> None:
-    made = desk.atom("  Caf\u0065\u0301 ", " src/** ", knowledge="\n\n  It rains.\t\n")
+def test_blanks_around_texts_are_not_kept(client: KnowledgeClient) -> None:
+    made = client.atom("  Caf\u0065\u0301 ", " src/** ", knowledge="\n\n  It rains.\t\n")
 
     assert (made.name, made.paths, made.knowledge) == ("Caf\u00e9", ["src/**"], "It rains.")
 
 
-def test_relations_come_back_with_the_names_there_are_now(desk: Knowledge) -> None:
-    desk.atom("Stripe")
-    desk.molecule("Pages")
+def test_relations_come_back_with_the_names_there_are_now(client: KnowledgeClient) -> None:
+    client.atom("Stripe")
+    client.molecule("Pages")
 
-    cart = desk.atom("Cart", relatedAtoms={"Stripe": "calls it to charge"})
-    shop = desk.molecule("Shop", relatedMolecules={"Pages": "is shown by them"})
-    desk.update("Stripe", name="Payments")
+    cart = client.atom("Cart", relatedAtoms={"Stripe": "calls it to charge"})
+    shop = client.molecule("Shop", relatedMolecules={"Pages": "is shown by them"})
+    client.update("Stripe", name="Payments")
 
-    assert told(cart)["relatedAtoms"] == [{"atomId": desk["Stripe"], "name": "Stripe", "reason": "calls it to charge"}]
-    assert told(shop)["relatedMolecules"] == [
-        {"moleculeId": desk["Pages"], "name": "Pages", "reason": "is shown by them"}
+    assert to_json(cart)["relatedAtoms"] == [
+        {"atomId": client["Stripe"], "name": "Stripe", "reason": "calls it to charge"}
     ]
-    assert desk.read("Cart").related_atoms[0].name == "Payments"
+    assert to_json(shop)["relatedMolecules"] == [
+        {"moleculeId": client["Pages"], "name": "Pages", "reason": "is shown by them"}
+    ]
+    assert client.read("Cart").related_atoms[0].name == "Payments"
 
 
-def test_lists_may_come_as_json_text_and_go_out_as_lists(desk: Knowledge) -> None:
-    stripe = desk.atom("Stripe", paths='["src/stripe/**", "src/s.ts"]')
+def test_lists_may_come_as_json_text_and_go_out_as_lists(client: KnowledgeClient) -> None:
+    stripe = client.atom("Stripe", paths='["src/stripe/**", "src/s.ts"]')
     related = json.dumps([{"atomId": stripe.id, "reason": "calls"}])
-    pages = desk.molecule("Pages")
+    pages = client.molecule("Pages")
 
-    cart = desk.atom("Cart", relatedAtoms=related)
-    shop = desk.molecule("Shop", relatedMolecules=json.dumps([{"moleculeId": pages.id, "reason": "in"}]))
+    cart = client.atom("Cart", relatedAtoms=related)
+    shop = client.molecule("Shop", relatedMolecules=json.dumps([{"moleculeId": pages.id, "reason": "in"}]))
 
-    assert told(stripe)["paths"] == ["src/stripe/**", "src/s.ts"]
-    assert told(cart)["relatedAtoms"] == [{"atomId": stripe.id, "name": "Stripe", "reason": "calls"}]
-    assert told(shop)["relatedMolecules"] == [{"moleculeId": pages.id, "name": "Pages", "reason": "in"}]
+    assert to_json(stripe)["paths"] == ["src/stripe/**", "src/s.ts"]
+    assert to_json(cart)["relatedAtoms"] == [{"atomId": stripe.id, "name": "Stripe", "reason": "calls"}]
+    assert to_json(shop)["relatedMolecules"] == [{"moleculeId": pages.id, "name": "Pages", "reason": "in"}]
 
 
-def test_ids_may_come_without_dashes_and_a_project_by_its_id(desk: Knowledge) -> None:
-    shop, stripe = desk.molecule("Shop"), desk.atom("Stripe")
+def test_ids_may_come_without_dashes_and_a_project_by_its_id(client: KnowledgeClient) -> None:
+    shop, stripe = client.molecule("Shop"), client.atom("Stripe")
 
-    cart = desk.atom(
+    cart = client.atom(
         "Cart",
-        projectId=desk.project_id,
+        projectId=client.project_id,
         moleculeId=shop.id.replace("-", "").upper(),
         relatedAtoms=[{"atomId": stripe.id.replace("-", ""), "reason": "calls"}],
     )
 
     assert (cart.molecule_id, cart.related_atoms[0].atom_id) == (shop.id, stripe.id)
-    assert cart.project_id == desk.project_id
+    assert cart.project_id == client.project_id
 
 
-def test_a_task_may_be_named_by_its_beginning_and_is_kept_whole(desk: Knowledge) -> None:
-    made = desk.atom("Cart", createdByTaskId=desk["build"][:5])
+def test_a_task_may_be_named_by_its_beginning_and_is_kept_whole(client: KnowledgeClient) -> None:
+    made = client.atom("Cart", createdByTaskId=client["build"][:5])
 
-    assert (made.created_by_task_id, made.last_task_id) == (desk["build"], desk["build"])
+    assert (made.created_by_task_id, made.last_task_id) == (client["build"], client["build"])
 
 
-def test_two_dots_are_refused_only_where_they_are_a_segment(desk: Knowledge) -> None:
+def test_two_dots_are_refused_only_where_they_are_a_segment(client: KnowledgeClient) -> None:
     names = ["app/[...slug]/page.tsx", "notes/what...md", "a..b/c", "..hidden/x"]
 
-    assert desk.atom("Pages", *names).paths == names
+    assert client.atom("Pages", *names).paths == names
 
 
-def test_what_was_made_is_in_the_events_with_everything_it_said(engine: Engine, desk: Knowledge) -> None:
-    desk.atom("Stripe")
-    desk.molecule("Shop")
+def test_what_was_made_is_in_the_events_with_everything_it_said(engine: Engine, client: KnowledgeClient) -> None:
+    client.atom("Stripe")
+    client.molecule("Shop")
 
-    desk.by("ben").atom("Cart", "a/**", knowledge="x", moleculeId="Shop", relatedAtoms={"Stripe": "calls"})
+    client.by("ben").atom("Cart", "a/**", knowledge="x", moleculeId="Shop", relatedAtoms={"Stripe": "calls"})
 
     ((actor, op, changes),) = engine.as_owner(
-        f"SELECT actor_id, op, changes FROM events WHERE subject = '{desk['Cart']}'"
+        f"SELECT actor_id, op, changes FROM events WHERE subject = '{client['Cart']}'"
     )
     assert (actor, op) == ("ben", "knowledge.created")
     assert {one["field"]: one["after"] for one in json.loads(changes)} == {
         "entity_type": "atom",
         "name": "Cart",
-        "molecule_id": desk["Shop"],
+        "molecule_id": client["Shop"],
         "paths": ["a/**"],
         "knowledge": "x",
-        "related_atoms": [{"atomId": desk["Stripe"], "reason": "calls"}],
-        "created_by_task_id": desk["plan"],
+        "related_atoms": [{"atomId": client["Stripe"], "reason": "calls"}],
+        "created_by_task_id": client["plan"],
     }
 
 
-def test_a_malformed_pattern_is_refused_with_its_place_and_what_to_write(engine: Engine, desk: Knowledge) -> None:
-    before = everything(engine)
+def test_a_malformed_pattern_is_refused_with_its_place_and_what_to_write(
+    engine: Engine, client: KnowledgeClient
+) -> None:
+    before = all_rows(engine)
 
     for pattern, what in MALFORMED.items():
-        error = refused(partial(desk.atom, "Cart", "src/**", pattern))
+        error = error_of(partial(client.atom, "Cart", "src/**", pattern))
 
         assert (error.status, error.code, error.details["field"]) == (400, "malformed_pattern", "paths[1]"), what
         assert error.details["hint"], what
-    assert everything(engine) == before
+    assert all_rows(engine) == before
 
 
 MANY = [{"atomId": NOWHERE, "reason": "x"}] * 51
 
-Attempt = tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]]
+Attempt = tuple[Callable[[KnowledgeClient], Any], tuple[str, str, str | None]]
 
 REFUSED: dict[str, Attempt] = {
     "an unknown project": (lambda d: d.atom("x", projectId="nowhere"), ("NotFound", "not_found", None)),
@@ -276,45 +280,45 @@ REFUSED: dict[str, Attempt] = {
 
 
 def test_what_cannot_be_made_is_refused_by_family_code_and_field_and_nothing_is_written(
-    engine: Engine, crowded: Knowledge
+    engine: Engine, crowded_project: KnowledgeClient
 ) -> None:
-    before = everything(engine)
+    before = all_rows(engine)
 
-    answers = {what: ended(partial(attempt, crowded)) for what, (attempt, _) in REFUSED.items()}
+    answers = {what: outcome_of(partial(attempt, crowded_project)) for what, (attempt, _) in REFUSED.items()}
 
     assert answers == {what: expected for what, (_, expected) in REFUSED.items()}
-    assert everything(engine) == before
+    assert all_rows(engine) == before
 
 
-def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, desk: Knowledge) -> None:
-    before = everything(engine)
+def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, client: KnowledgeClient) -> None:
+    before = all_rows(engine)
 
-    refused(lambda: desk.atom("x", moleculeId=NOWHERE))
+    error_of(lambda: client.atom("x", moleculeId=NOWHERE))
 
-    assert everything(engine) == before
+    assert all_rows(engine) == before
     assert before["graph_projects"] == []
 
 
-def test_only_a_task_is_accepted_as_a_task(desk: Knowledge) -> None:
-    root = desk.call("work.open", project=desk.project).root.id
-    feature = desk.call("container.create", containerType="feature", projectId=desk.project, title="f").feature.id
-    task = desk.call("container.create", containerType="task", projectId=desk.project, title="t").task.id
+def test_only_a_task_is_accepted_as_a_task(client: KnowledgeClient) -> None:
+    root = client.call("work.open", project=client.project).root.id
+    feature = client.call("container.create", containerType="feature", projectId=client.project, title="f").feature.id
+    task = client.call("container.create", containerType="task", projectId=client.project, title="t").task.id
 
     for kind, node_id in (("project", root), ("feature", feature)):
-        refusal = refused(partial(desk.atom, "Cart", createdByTaskId=node_id))
+        refusal = error_of(partial(client.atom, "Cart", createdByTaskId=node_id))
         assert (refusal.code, refusal.details["kind"]) == ("not_a_task", kind)
         assert refusal.details["field"] == "createdByTaskId"
-    assert desk.atom("Cart", createdByTaskId=task).created_by_task_id == task
+    assert client.atom("Cart", createdByTaskId=task).created_by_task_id == task
 
 
-def test_resolving_a_task_reminds_of_knowledge_where_there_is_some(desk: Knowledge) -> None:
+def test_resolving_a_task_reminds_of_knowledge_where_there_is_some(client: KnowledgeClient) -> None:
     nodes = [{"ref": ref, "summary": ref} for ref in "ab"]
-    first, second = (one.id for one in desk.call("work.plan", project=desk.project, nodes=nodes).created)
+    first, second = (one.id for one in client.call("work.plan", project=client.project, nodes=nodes).created)
 
-    before = desk.call("work.update", updates=[{"node_id": first, "resolved": True}])
-    desk.atom("Cart")
-    renamed = desk.call("work.update", updates=[{"node_id": second, "summary": "c"}])
-    after = json.loads(encode(desk.call("work.update", updates=[{"node_id": second, "resolved": True}])))
+    before = client.call("work.update", updates=[{"node_id": first, "resolved": True}])
+    client.atom("Cart")
+    renamed = client.call("work.update", updates=[{"node_id": second, "summary": "c"}])
+    after = to_json(client.call("work.update", updates=[{"node_id": second, "resolved": True}]))
 
     assert not before.graph_hints
     assert not renamed.graph_hints

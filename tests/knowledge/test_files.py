@@ -1,4 +1,4 @@
-"""What is known about the files that a task names: what `query_graph context` says, and never a refusal."""
+"""Knowledge about the files of a task: what `query_graph context` says, and never an error."""
 
 from __future__ import annotations
 
@@ -14,39 +14,44 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import get_knowledge_of_files
 from groundplan.providers import FilesQuery
-from tests.knowledge.desk import Knowledge, told
+from tests.answers import to_json
+from tests.knowledge.client import KnowledgeClient
 
 
-def known(desk: Knowledge, paths: Sequence[str], *, answer_tokens_max: int = 0) -> Any:
-    """What a use case of another slice is told in the project of this desk."""
+def knowledge_of(client: KnowledgeClient, paths: Sequence[str], *, answer_tokens_max: int = 0) -> Any:
+    """Return what a use case of another slice gets in the client's project."""
 
     def ask(tx: Transaction) -> Any:
         tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
-        tx.enter(authorize_project(tx, desk.project, Permission.WORK_READ))
+        tx.enter(authorize_project(tx, client.project, Permission.WORK_READ))
         return get_knowledge_of_files(tx, FilesQuery(list(paths), tx.budget))
 
-    return desk.session.store.read(desk.session.actor, ask)
+    return client.session.store.read(client.session.actor, ask)
 
 
-def test_it_says_what_context_says(crowded: Knowledge) -> None:
-    crowded.log("Cart", "made")
+def test_it_says_what_context_says(crowded_project: KnowledgeClient) -> None:
+    crowded_project.log("Cart", "made")
     paths = ["src/other.ts", "src/cart/a.ts", "src/alone.ts"]
 
-    answer = known(crowded, paths)
+    answer = knowledge_of(crowded_project, paths)
 
-    assert answer == crowded.context(*paths)
+    assert answer == crowded_project.context(*paths)
     assert [one.name for one in answer.molecules] == ["Shop"]
     assert [one.name for one in answer.orphan_atoms] == ["Alone"]
     assert answer.unmatched_paths == ["src/other.ts"]
 
 
-def test_no_files_are_about_nothing(crowded: Knowledge) -> None:
-    assert told(known(crowded, [])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
-    assert told(known(crowded, ["", " "])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+def test_no_files_are_about_nothing(crowded_project: KnowledgeClient) -> None:
+    assert to_json(knowledge_of(crowded_project, [])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+    assert to_json(knowledge_of(crowded_project, ["", " "])) == {
+        "molecules": [],
+        "orphanAtoms": [],
+        "unmatchedPaths": [],
+    }
 
 
-def test_a_project_of_which_nothing_is_known_matches_nothing(desk: Knowledge) -> None:
-    assert known(desk, ["src/a.ts"]).unmatched_paths == ["src/a.ts"]
+def test_a_project_of_which_nothing_is_known_matches_nothing(client: KnowledgeClient) -> None:
+    assert knowledge_of(client, ["src/a.ts"]).unmatched_paths == ["src/a.ts"]
 
 
 STRANGE = [
@@ -64,37 +69,39 @@ STRANGE = [
 
 
 def test_what_cannot_be_matched_is_unmatched_and_the_rest_is_found(
-    crowded: Knowledge, subtests: pytest.Subtests
+    crowded_project: KnowledgeClient, subtests: pytest.Subtests
 ) -> None:
     for strange in STRANGE:
         with subtests.test(ascii(strange)[:80]):
-            answer = known(crowded, [strange, "src/alone.ts"])
+            answer = knowledge_of(crowded_project, [strange, "src/alone.ts"])
 
             assert answer.unmatched_paths == [strange]
             assert [one.name for one in answer.orphan_atoms] == ["Alone"]
 
 
-def test_more_than_can_be_matched_are_unmatched(crowded: Knowledge) -> None:
+def test_more_than_can_be_matched_are_unmatched(crowded_project: KnowledgeClient) -> None:
     many = [f"src/cart/{place:04}/{'x' * 200}.ts" for place in range(1_500)]
 
-    answer = known(crowded, many)
+    answer = knowledge_of(crowded_project, many)
 
     (cart,) = answer.molecules[0].atoms
     assert len(cart.matched_paths) + len(answer.unmatched_paths) == 1_500
     assert cart.matched_paths == many[: len(cart.matched_paths)]
 
 
-def test_what_would_take_too_long_is_unmatched(crowded: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_take_too_long_is_unmatched(
+    crowded_project: KnowledgeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("groundplan.knowledge.patterns.STEPS_MAX", 0)
-    crowded.atom("Everywhere", "**/*a*b*c*.ts")
+    crowded_project.atom("Everywhere", "**/*a*b*c*.ts")
 
-    assert known(crowded, ["src/xaxbxc.ts"]).unmatched_paths == ["src/xaxbxc.ts"]
+    assert knowledge_of(crowded_project, ["src/xaxbxc.ts"]).unmatched_paths == ["src/xaxbxc.ts"]
 
 
-def test_it_keeps_the_cap_on_answers(crowded: Knowledge) -> None:
-    crowded.update("Cart", knowledge="x" * 10_000, paths=["copies/**"])
+def test_it_keeps_the_cap_on_answers(crowded_project: KnowledgeClient) -> None:
+    crowded_project.update("Cart", knowledge="x" * 10_000, paths=["copies/**"])
 
-    answer = known(crowded, ["copies/a"], answer_tokens_max=1_000)
+    answer = knowledge_of(crowded_project, ["copies/a"], answer_tokens_max=1_000)
 
     assert count_tokens(encode(answer)) <= 1_000
     assert answer.molecules[0].atoms[0].left_out == {"knowledge": 1}

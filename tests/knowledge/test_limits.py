@@ -1,4 +1,4 @@
-"""Every limit: the limit itself is fine, one above is refused with the limit named, and nothing is cut."""
+"""Every limit: the limit is accepted, one above is refused with the limit in the error, and nothing is cut."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
-from tests.knowledge.rows import everything
-from tests.work.desk import refused
+from tests.errors import error_of
+from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient, outcome_of
+from tests.knowledge.rows import all_rows
 
 SIXTEEN = "0123456789abcdef"
 
 
 class Limit(NamedTuple):
-    """How to come to a limit, and how it is named when it is passed."""
+    """A limit, the request that reaches it, and the error above it."""
 
     most: int
     code: str
     field: str
-    send: Callable[[Knowledge, int], Any]
+    send: Callable[[KnowledgeClient, int], Any]
 
 
 def text(size: int) -> str:
-    """Text of so many bytes, most of them of characters that have several, and none of them a blank."""
+    """Return text of `size` bytes, mostly multi-byte characters and without blanks."""
     whole = "ü€🌍" * (size // 9)
     return whole + "x" * (size - len(whole.encode()))
 
 
-def related(desk: Knowledge, key: str, name: str, count: int, reason: str = "x") -> list[dict[str, str]]:
-    return [{key: desk[name], "reason": reason}] * count
+def relations(client: KnowledgeClient, key: str, name: str, count: int, reason: str = "x") -> list[dict[str, str]]:
+    return [{key: client[name], "reason": reason}] * count
 
 
-def seen(count: int, **more: Any) -> list[dict[str, Any]]:
+def freshness_rows(count: int, **more: Any) -> list[dict[str, Any]]:
     return [{"id": NOWHERE, "version": 1, "freshness": "fresh", **more}] * count
 
 
-def checked(desk: Knowledge, atoms: list[dict[str, Any]]) -> Any:
-    return desk.call("knowledge.record_check", projectId="atlas", commit=COMMIT, atoms=atoms)
+def record_check(client: KnowledgeClient, atoms: list[dict[str, Any]]) -> Any:
+    return client.call("knowledge.record_check", projectId="atlas", commit=COMMIT, atoms=atoms)
 
 
 LIMITS = {
@@ -65,19 +65,19 @@ LIMITS = {
         50,
         "invalid_argument",
         "relatedAtoms",
-        lambda d, size: d.atom("x", relatedAtoms=related(d, "atomId", "Cart", size)),
+        lambda d, size: d.atom("x", relatedAtoms=relations(d, "atomId", "Cart", size)),
     ),
     "related molecules": Limit(
         50,
         "invalid_argument",
         "relatedMolecules",
-        lambda d, size: d.update("Shop", relatedMolecules=related(d, "moleculeId", "Pages", size)),
+        lambda d, size: d.update("Shop", relatedMolecules=relations(d, "moleculeId", "Pages", size)),
     ),
     "a reason": Limit(
         1024,
         "too_long",
         "relatedAtoms[0].reason",
-        lambda d, size: d.update("Cart", relatedAtoms=related(d, "atomId", "Alone", 1, text(size))),
+        lambda d, size: d.update("Cart", relatedAtoms=relations(d, "atomId", "Alone", 1, text(size))),
     ),
     "a summary": Limit(4096, "too_long", "summary", lambda d, size: d.log("Cart", text(size))),
     "a page of a search": Limit(100, "invalid_argument", "limit", lambda d, size: d.search(limit=size)),
@@ -101,94 +101,102 @@ LIMITS = {
         65_536, "too_long", "paths", lambda d, size: d.context("y" * (size - 64_000), *(c * 4_000 for c in SIXTEEN))
     ),
     "a file that is asked for": Limit(4096, "too_long", "paths", lambda d, size: d.context("a", "x" * size)),
-    "atoms of a check": Limit(1000, "invalid_argument", "atoms", lambda d, size: checked(d, seen(size))),
+    "atoms of a check": Limit(1000, "invalid_argument", "atoms", lambda d, size: record_check(d, freshness_rows(size))),
     "files of a check": Limit(
-        50, "invalid_argument", "atoms[0].files", lambda d, size: checked(d, seen(1, files=["a"] * size))
+        50, "invalid_argument", "atoms[0].files", lambda d, size: record_check(d, freshness_rows(1, files=["a"] * size))
     ),
     "a file of a check": Limit(
-        4096, "too_long", "atoms[0].files[0]", lambda d, size: checked(d, seen(1, files=[text(size)]))
+        4096, "too_long", "atoms[0].files[0]", lambda d, size: record_check(d, freshness_rows(1, files=[text(size)]))
     ),
 }
 
 
-def named(error: Invalid) -> int:
-    """The limit that a refusal names."""
+def limit_in(error: Invalid) -> int:
+    """Return the limit that an error names."""
     limit: int = next(error.details[key] for key in ("limit_bytes", "limit_chars", "limit") if key in error.details)
     return limit
 
 
-def test_up_to_the_limit_everything_is_taken(crowded: Knowledge) -> None:
+def test_up_to_the_limit_everything_is_taken(crowded_project: KnowledgeClient) -> None:
     for limit in LIMITS.values():
-        limit.send(crowded, limit.most - 1)
-        limit.send(crowded, limit.most)
+        limit.send(crowded_project, limit.most - 1)
+        limit.send(crowded_project, limit.most)
 
 
 def test_what_is_above_a_limit_is_refused_and_the_limit_is_named_and_nothing_is_written(
-    engine: Engine, crowded: Knowledge
+    engine: Engine, crowded_project: KnowledgeClient
 ) -> None:
-    before = everything(engine)
+    before = all_rows(engine)
 
     for what, limit in LIMITS.items():
-        error = refused(partial(limit.send, crowded, limit.most + 1))
+        error = error_of(partial(limit.send, crowded_project, limit.most + 1))
 
         assert isinstance(error, Invalid), what
-        assert (error.code, error.details["field"], named(error)) == (limit.code, limit.field, limit.most), what
-    assert everything(engine) == before
+        assert (error.code, error.details["field"], limit_in(error)) == (limit.code, limit.field, limit.most), what
+    assert all_rows(engine) == before
 
 
-def test_what_was_taken_at_the_limit_comes_back_whole(crowded: Knowledge) -> None:
+def test_what_was_taken_at_the_limit_comes_back_whole(crowded_project: KnowledgeClient) -> None:
     reasons = [f"{place:02}{text(1022)}" for place in range(50)]
-    crowded.update(
+    crowded_project.update(
         "Cart",
         name="ü" * 255,
         paths=[f"{place:02}{'ü' * 510}" for place in range(20)],
         knowledge=text(32_768),
-        relatedAtoms=[{"atomId": crowded["Alone"], "reason": reason} for reason in reasons],
+        relatedAtoms=[{"atomId": crowded_project["Alone"], "reason": reason} for reason in reasons],
     )
-    crowded.log("Cart", text(4096))
+    crowded_project.log("Cart", text(4096))
 
-    found = crowded.get("Cart")
+    found = crowded_project.get("Cart")
 
     assert (found.atom.name, found.atom.knowledge, found.changelog[0].summary) == ("ü" * 255, text(32_768), text(4096))
     assert found.atom.paths == [f"{place:02}{'ü' * 510}" for place in range(20)]
     assert [one.reason for one in found.atom.related_atoms] == reasons
 
 
-def test_blanks_around_a_text_do_not_count(crowded: Knowledge) -> None:
+def test_blanks_around_a_text_do_not_count(crowded_project: KnowledgeClient) -> None:
     around = " \n" * 1000
 
-    assert crowded.update("Cart", knowledge=f"{around}{text(32_768)}{around}").knowledge == text(32_768)
-    assert crowded.log("Cart", f"{around}{text(4096)}{around}").summary == text(4096)
-    assert crowded.update("Cart", name=f"  {'x' * 255}  ").name == "x" * 255
-    assert ended(lambda: crowded.update("Cart", knowledge=f" {text(32_769)} ")) == ("Invalid", "too_long", "knowledge")
+    assert crowded_project.update("Cart", knowledge=f"{around}{text(32_768)}{around}").knowledge == text(32_768)
+    assert crowded_project.log("Cart", f"{around}{text(4096)}{around}").summary == text(4096)
+    assert crowded_project.update("Cart", name=f"  {'x' * 255}  ").name == "x" * 255
+    assert outcome_of(lambda: crowded_project.update("Cart", knowledge=f" {text(32_769)} ")) == (
+        "Invalid",
+        "too_long",
+        "knowledge",
+    )
 
 
-def test_a_reason_is_kept_without_the_blanks_around_it(crowded: Knowledge) -> None:
-    changed = crowded.update("Cart", relatedAtoms={"Alone": " fills it\n"})
+def test_a_reason_is_kept_without_the_blanks_around_it(crowded_project: KnowledgeClient) -> None:
+    changed = crowded_project.update("Cart", relatedAtoms={"Alone": " fills it\n"})
 
     assert changed.related_atoms[0].reason == "fills it"
 
 
-def test_braces_stand_for_no_more_than_so_many_patterns(crowded: Knowledge) -> None:
+def test_braces_stand_for_no_more_than_so_many_patterns(crowded_project: KnowledgeClient) -> None:
     braces = "{a,b}/{a,b}/{a,b}/{a,b}/{a,b}/{a,b}"
 
-    assert crowded.atom("64", braces).paths == [braces]
-    assert ended(lambda: crowded.atom("65", f"{{{braces},c}}")) == ("Invalid", "malformed_pattern", "paths[0]")
+    assert crowded_project.atom("64", braces).paths == [braces]
+    assert outcome_of(lambda: crowded_project.atom("65", f"{{{braces},c}}")) == (
+        "Invalid",
+        "malformed_pattern",
+        "paths[0]",
+    )
 
 
-def test_what_is_below_a_limit_is_refused(crowded: Knowledge) -> None:
+def test_what_is_below_a_limit_is_refused(crowded_project: KnowledgeClient) -> None:
     calls = {
-        "version": partial(crowded.update, "Cart", name="x", version=0),
-        "limit": partial(crowded.search, limit=0),
-        "offset": partial(crowded.search, offset=-1),
-        "changelogLimit": partial(crowded.get, "Cart", changelogLimit=-1),
+        "version": partial(crowded_project.update, "Cart", name="x", version=0),
+        "limit": partial(crowded_project.search, limit=0),
+        "offset": partial(crowded_project.search, offset=-1),
+        "changelogLimit": partial(crowded_project.get, "Cart", changelogLimit=-1),
     }
 
-    assert {field: ended(call) for field, call in calls.items()} == {
+    assert {field: outcome_of(call) for field, call in calls.items()} == {
         field: ("Invalid", "invalid_argument", field) for field in calls
     }
 
 
-def test_numbers_may_come_as_text(crowded: Knowledge) -> None:
-    assert len(crowded.search(limit="1", offset="1").items) == 1
-    assert crowded.update("Cart", name="x", version="1").version == 2
+def test_numbers_may_come_as_text(crowded_project: KnowledgeClient) -> None:
+    assert len(crowded_project.search(limit="1", offset="1").items) == 1
+    assert crowded_project.update("Cart", name="x", version="1").version == 2

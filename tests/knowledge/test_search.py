@@ -1,4 +1,4 @@
-"""Search finds what has every word of a query, in any order, in this project alone; and no query does any harm."""
+"""Search finds texts with every word of a query, in any order, in this project only; no query does harm."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
 from groundplan.knowledge.words import build_word_index, parse_query_words
+from tests.answers import to_json
 from tests.engines import Engine, person
-from tests.knowledge.conftest import atlas, open_atlas
-from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.errors import error_of
+from tests.knowledge.client import NOWHERE, KnowledgeClient, outcome_of
+from tests.knowledge.conftest import open_atlas, open_client
 from tests.knowledge.rows import copy_atom
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock, refused
 
 ATOMS = {
     "Webhook Handlers": "8 handlers, all extend BaseWebhookHandler; locales come from the registry.",
@@ -32,7 +34,7 @@ ATOMS = {
 }
 MOLECULES = {"Payments": "talks to Stripe, idempotent webhooks", "Pages": "locales"}
 
-# What an index of words could take for its own: operators, quotes, columns, prefixes, functions.
+# Syntax of word indexes: operators, quotes, columns, prefixes, functions.
 OPERATORS = [
     *("AND", "OR", "NOT", "NEAR(", "NEAR(a b, 2)", "words:", "words : a", "graph_text", "rank"),
     *('"', '""', "'", "*", "^", ":", "-", "+", "(", ")", "{", "}", "%", "_", "\\", ";", "--", "/*", "\u2028", "\ufeff"),
@@ -45,11 +47,11 @@ QUERIES = st.one_of(
     st.lists(st.one_of(st.sampled_from(OPERATORS), st.sampled_from(WORDS), BEGINNINGS), max_size=6).map(" ".join),
     st.lists(st.one_of(st.sampled_from(OPERATORS), BEGINNINGS), max_size=6).map("".join),
 )
-TRIES = settings(always(0), max_examples=scaled(40, 150))
+TRIES = settings(fixed_settings(0), max_examples=scaled(40, 150))
 
 
-def know_library(engine: Engine) -> Knowledge:
-    """Know the molecules and the atoms."""
+def add_library(engine: Engine) -> KnowledgeClient:
+    """Create the molecules and the atoms."""
     desk = open_atlas(engine)
     for name, knowledge in MOLECULES.items():
         desk.molecule(name, knowledge=knowledge)
@@ -59,13 +61,13 @@ def know_library(engine: Engine) -> Knowledge:
 
 
 @pytest.fixture
-def library(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
-    with atlas(engine, clock, know_library) as desk:
+def library(engine: Engine, clock: ManualClock) -> Iterator[KnowledgeClient]:
+    with open_client(engine, clock, add_library) as desk:
         yield desk
 
 
-def expected(query: str, entries: dict[str, str]) -> list[str]:
-    """What a query finds, by the words alone."""
+def find_expected(query: str, entries: dict[str, str]) -> list[str]:
+    """Return what a query should find, by its words alone."""
     if not query.strip():
         return sorted(entries)
     wanted = parse_query_words(query)
@@ -76,7 +78,7 @@ def expected(query: str, entries: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.proof
-def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Knowledge) -> None:
+def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: KnowledgeClient) -> None:
     @TRIES
     @given(QUERIES)
     @example("webhook AND idempotent")
@@ -84,11 +86,11 @@ def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Kno
     @example("")
     def any_query(query: str) -> None:
         for of, entries in (("atom", ATOMS), ("molecule", MOLECULES)):
-            search = partial(library.found, query, of=of, includeChangelog=False)
+            search = partial(library.find_names, query, of=of, includeChangelog=False)
             if len(parse_query_words(query)) > QUERY_WORDS_MAX:
-                assert refused(search).code == "too_many"
+                assert error_of(search).code == "too_many"
             else:
-                assert search() == expected(query, entries), query
+                assert search() == find_expected(query, entries), query
 
     any_query()
 
@@ -120,45 +122,45 @@ FOUND = {
 }
 
 
-def test_words_are_found_in_any_order_by_their_beginnings_whatever_their_case(library: Knowledge) -> None:
-    assert {query: library.found(query) for query in FOUND} == FOUND
+def test_words_are_found_in_any_order_by_their_beginnings_whatever_their_case(library: KnowledgeClient) -> None:
+    assert {query: library.find_names(query) for query in FOUND} == FOUND
 
 
-def test_without_a_query_there_is_everything_by_name(library: Knowledge) -> None:
+def test_without_a_query_there_is_everything_by_name(library: KnowledgeClient) -> None:
     for nothing in (None, "", "  \n"):
-        assert library.found(nothing) == sorted(ATOMS)
-        assert library.found(nothing, of="molecule") == sorted(MOLECULES)
+        assert library.find_names(nothing) == sorted(ATOMS)
+        assert library.find_names(nothing, of="molecule") == sorted(MOLECULES)
 
 
-def test_atoms_are_narrowed_to_a_molecule_or_to_orphans_with_and_without_a_query(library: Knowledge) -> None:
-    assert library.found(moleculeId="Payments") == ["Webhook Handlers"]
-    assert library.found("webhook", moleculeId="Payments") == ["Webhook Handlers"]
-    assert library.found("stripe", moleculeId="Payments") == []
-    assert library.found("webhook", orphansOnly=True) == ["Stripe Integration"]
-    assert library.found(orphansOnly=True) == sorted(set(ATOMS) - {"Webhook Handlers"})
-    assert library.found(moleculeId="Pages") == []
-    assert library.found("webhook", orphansOnly=False) == ["Stripe Integration", "Webhook Handlers"]
+def test_atoms_are_narrowed_to_a_molecule_or_to_orphans_with_and_without_a_query(library: KnowledgeClient) -> None:
+    assert library.find_names(moleculeId="Payments") == ["Webhook Handlers"]
+    assert library.find_names("webhook", moleculeId="Payments") == ["Webhook Handlers"]
+    assert library.find_names("stripe", moleculeId="Payments") == []
+    assert library.find_names("webhook", orphansOnly=True) == ["Stripe Integration"]
+    assert library.find_names(orphansOnly=True) == sorted(set(ATOMS) - {"Webhook Handlers"})
+    assert library.find_names(moleculeId="Pages") == []
+    assert library.find_names("webhook", orphansOnly=False) == ["Stripe Integration", "Webhook Handlers"]
 
 
-def test_an_item_is_the_whole_atom_or_molecule(library: Knowledge) -> None:
+def test_an_item_is_the_whole_atom_or_molecule(library: KnowledgeClient) -> None:
     library.log("Webhook Handlers", "made")
     (atom,) = library.search("handlers", changelogLimit=1).items
     (molecule,) = library.search("payments", of="molecule").items
 
-    assert told(atom).pop("changelog")[0]["summary"] == "made"
+    assert to_json(atom).pop("changelog")[0]["summary"] == "made"
     atom.changelog = library.read("Webhook Handlers").changelog
     assert atom == library.read("Webhook Handlers")
-    assert told(molecule) == told(library.read("Payments")) | {"changelog": []}
+    assert to_json(molecule) == to_json(library.read("Payments")) | {"changelog": []}
 
 
-def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engine, library: Knowledge) -> None:
+def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engine, library: KnowledgeClient) -> None:
     copy_atom(engine, library["Empty"], 30)
     names = sorted([*ATOMS, *(f"Empty {100000 + place}" for place in range(1, 31))])
     for query in (None, "empty"):
         found, offset = [], 0
         total = len(names) if query is None else 31
         while True:
-            page = told(library.search(query, limit=7, offset=offset))
+            page = to_json(library.search(query, limit=7, offset=offset))
             assert (page["count"], page["limit"], page["offset"]) == (total, 7, offset)
             found += [one["name"] for one in page["items"]]
             if "nextOffset" not in page:
@@ -166,68 +168,71 @@ def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engi
             assert page["nextOffset"] == offset + 7
             offset = page["nextOffset"]
         assert found == [name for name in names if query is None or name.startswith("Empty")]
-    beyond = told(library.search(offset=1000))
+    beyond = to_json(library.search(offset=1000))
     assert beyond == {"items": [], "count": len(names), "limit": 100, "offset": 1000}
 
 
-def test_atoms_are_found_by_what_they_say_now(library: Knowledge) -> None:
+def test_atoms_are_found_by_what_they_say_now(library: KnowledgeClient) -> None:
     library.update("Stripe Integration", name="Payment Gateway")
-    assert (library.found("integration"), library.found("stripe")) == ([], [])
-    assert library.found("payment gateway") == ["Payment Gateway"]
+    assert (library.find_names("integration"), library.find_names("stripe")) == ([], [])
+    assert library.find_names("payment gateway") == ["Payment Gateway"]
     library.update("Stripe Integration", knowledge="Retries.")
-    assert library.found("idempotent") == []
+    assert library.find_names("idempotent") == []
     library.append("Stripe Integration", "Never twice.")
-    assert library.found("retries twice") == ["Payment Gateway"]
+    assert library.find_names("retries twice") == ["Payment Gateway"]
     library.update("Payments", knowledge="Nothing.")
-    assert (library.found("idempotent", of="molecule"), library.found("nothing", of="molecule")) == ([], ["Payments"])
+    assert (library.find_names("idempotent", of="molecule"), library.find_names("nothing", of="molecule")) == (
+        [],
+        ["Payments"],
+    )
     library.delete("Payments")
-    assert library.found("webhook handlers", orphansOnly=True) == ["Webhook Handlers"]
-    assert library.found("nothing", of="molecule") == []
+    assert library.find_names("webhook handlers", orphansOnly=True) == ["Webhook Handlers"]
+    assert library.find_names("nothing", of="molecule") == []
     library.delete("Stripe Integration")
-    assert library.found("retries") == []
+    assert library.find_names("retries") == []
 
 
-def test_what_is_known_elsewhere_is_neither_found_nor_counted(engine: Engine, library: Knowledge) -> None:
-    other = library.beside("borealis")
+def test_what_is_known_elsewhere_is_neither_found_nor_counted(engine: Engine, library: KnowledgeClient) -> None:
+    other = library.create_project("borealis")
     other.atom("Canary", "src/**", knowledge="webhook canary")
     other.molecule("Canaries", knowledge="canary")
-    engine.found_organization("rival", "mallory")
-    mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
+    engine.create_organization("rival", "mallory")
+    mallory = KnowledgeClient(engine.session(person("mallory", organization="rival"))).open()
     mallory.atom("Their canary", "src/**", knowledge="webhook canary")
 
     assert library.search("canary").count == 0
     assert library.search("canary", of="molecule").count == 0
-    assert library.found("webhook") == FOUND["webhook"]
-    assert len(library.found()) == len(ATOMS)
-    assert other.found("canary") == ["Canary"]
-    assert mallory.found("canary") == ["Their canary"]
-    assert mallory.found("webhook") == ["Their canary"]
+    assert library.find_names("webhook") == FOUND["webhook"]
+    assert len(library.find_names()) == len(ATOMS)
+    assert other.find_names("canary") == ["Canary"]
+    assert mallory.find_names("canary") == ["Their canary"]
+    assert mallory.find_names("webhook") == ["Their canary"]
 
 
-def test_a_project_about_which_nothing_is_known_is_empty_and_no_error(desk: Knowledge) -> None:
+def test_a_project_about_which_nothing_is_known_is_empty_and_no_error(client: KnowledgeClient) -> None:
     nothing = {"items": [], "count": 0, "limit": 100, "offset": 0}
     for of in ("atom", "molecule"):
-        assert [told(desk.search(query, of=of)) for query in (None, "webhook")] == [nothing, nothing]
-    assert told(desk.search(orphansOnly=True)) == nothing
+        assert [to_json(client.search(query, of=of)) for query in (None, "webhook")] == [nothing, nothing]
+    assert to_json(client.search(orphansOnly=True)) == nothing
 
 
-def test_what_cannot_be_searched_is_refused_with_the_field(crowded: Knowledge) -> None:
+def test_what_cannot_be_searched_is_refused_with_the_field(crowded_project: KnowledgeClient) -> None:
     refusals = {
-        "an unknown project": partial(crowded.search, projectId="nowhere"),
-        "an unknown molecule": partial(crowded.search, moleculeId=NOWHERE),
-        "a deleted molecule": lambda: (crowded.delete("Pages"), crowded.search(moleculeId="Pages")),
-        "an atom as a molecule": partial(crowded.search, moleculeId="Cart"),
-        "a molecule of another project": partial(crowded.search, moleculeId="their molecule"),
-        "a molecule that is no id": partial(crowded.search, moleculeId="x"),
-        "a molecule and orphans": partial(crowded.search, moleculeId="Shop", orphansOnly=True),
-        "molecules of a molecule": partial(crowded.search, of="molecule", moleculeId="Shop"),
-        "orphaned molecules": partial(crowded.search, of="molecule", orphansOnly=True),
-        "a page of nothing": partial(crowded.search, limit=0),
-        "a page before the first": partial(crowded.search, offset=-1),
-        "an unknown argument": partial(crowded.search, text="x"),
+        "an unknown project": partial(crowded_project.search, projectId="nowhere"),
+        "an unknown molecule": partial(crowded_project.search, moleculeId=NOWHERE),
+        "a deleted molecule": lambda: (crowded_project.delete("Pages"), crowded_project.search(moleculeId="Pages")),
+        "an atom as a molecule": partial(crowded_project.search, moleculeId="Cart"),
+        "a molecule of another project": partial(crowded_project.search, moleculeId="their molecule"),
+        "a molecule that is no id": partial(crowded_project.search, moleculeId="x"),
+        "a molecule and orphans": partial(crowded_project.search, moleculeId="Shop", orphansOnly=True),
+        "molecules of a molecule": partial(crowded_project.search, of="molecule", moleculeId="Shop"),
+        "orphaned molecules": partial(crowded_project.search, of="molecule", orphansOnly=True),
+        "a page of nothing": partial(crowded_project.search, limit=0),
+        "a page before the first": partial(crowded_project.search, offset=-1),
+        "an unknown argument": partial(crowded_project.search, text="x"),
     }
 
-    assert {what: ended(call) for what, call in refusals.items()} == {
+    assert {what: outcome_of(call) for what, call in refusals.items()} == {
         "an unknown project": ("NotFound", "not_found", None),
         "an unknown molecule": ("NotFound", "not_found", "moleculeId"),
         "a deleted molecule": ("NotFound", "not_found", "moleculeId"),

@@ -1,4 +1,4 @@
-"""Knowledge is changed from the version that was read, one at a time, and what is not mentioned stays."""
+"""Knowledge is updated at the version that was read, and omitted fields stay."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 
 from groundplan.kernel.errors import Conflict
 from tests.engines import Engine
-from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
-from tests.knowledge.rows import everything
-from tests.work.desk import ManualClock, refused
+from tests.errors import error_of
+from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient, outcome_of
+from tests.knowledge.rows import all_rows
+from tests.manual_clock import ManualClock
 
 LATER = "2026-03-01T10:00:00.000Z"
 FIELDS = ("molecule_id", "name", "paths", "knowledge", "related_atoms", "last_task_id", "created_by_task_id")
@@ -23,7 +24,7 @@ def fields(atom: Any) -> dict[str, Any]:
     return {name: getattr(atom, name) for name in FIELDS}
 
 
-CHANGES: dict[str, tuple[dict[str, Any], str, Callable[[Knowledge], Any]]] = {
+CHANGES: dict[str, tuple[dict[str, Any], str, Callable[[KnowledgeClient], Any]]] = {
     "knowledge": (
         {"knowledge": " Prices come\nfrom the catalog. "},
         "knowledge",
@@ -33,97 +34,99 @@ CHANGES: dict[str, tuple[dict[str, Any], str, Callable[[Knowledge], Any]]] = {
     "a name": ({"name": "Basket"}, "name", lambda _: "Basket"),
     "paths": ({"paths": ["lib/**", "src/[...slug].ts"]}, "paths", lambda _: ["lib/**", "src/[...slug].ts"]),
     "paths as text": ({"paths": '["lib/**"]'}, "paths", lambda _: ["lib/**"]),
-    "a molecule": ({"moleculeId": "Pages"}, "molecule_id", lambda desk: desk["Pages"]),
+    "a molecule": ({"moleculeId": "Pages"}, "molecule_id", lambda client: client["Pages"]),
     "no molecule": ({"moleculeId": None}, "molecule_id", lambda _: None),
     "an empty molecule": ({"moleculeId": ""}, "molecule_id", lambda _: None),
-    "a task": ({"lastTaskId": "build"}, "last_task_id", lambda desk: desk["build"]),
+    "a task": ({"lastTaskId": "build"}, "last_task_id", lambda client: client["build"]),
 }
 
 
-def test_one_field_is_changed_and_the_others_stay(crowded: Knowledge, clock: ManualClock) -> None:
+def test_one_field_is_changed_and_the_others_stay(crowded_project: KnowledgeClient, clock: ManualClock) -> None:
     for version, (what, (change, field, after)) in enumerate(CHANGES.items(), 1):
-        before = crowded.read("Cart")
+        before = crowded_project.read("Cart")
         clock.move(minutes=1)
 
-        changed = crowded.update("Cart", **change)
+        changed = crowded_project.update("Cart", **change)
 
-        assert fields(changed) == fields(before) | {field: after(crowded)}, what
+        assert fields(changed) == fields(before) | {field: after(crowded_project)}, what
         assert (before.version, changed.version) == (version, version + 1)
         assert (changed.created_at, changed.updated_at) == (before.created_at, f"2026-03-01T09:{version:02}:00.000Z")
-        assert crowded.read("Cart") == changed
+        assert crowded_project.read("Cart") == changed
 
 
-def test_a_molecule_is_changed_in_the_same_way(crowded: Knowledge, clock: ManualClock) -> None:
+def test_a_molecule_is_changed_in_the_same_way(crowded_project: KnowledgeClient, clock: ManualClock) -> None:
     clock.move(hours=1)
 
-    changed = crowded.update(
+    changed = crowded_project.update(
         "Shop", name="Store", knowledge="Open.", relatedMolecules={"Pages": "is shown by"}, lastTaskId="build"
     )
 
     assert (changed.name, changed.knowledge, changed.version, changed.updated_at) == ("Store", "Open.", 2, LATER)
-    assert [(one.molecule_id, one.name) for one in changed.related_molecules] == [(crowded["Pages"], "Pages")]
-    assert (changed.created_by_task_id, changed.last_task_id) == (crowded["plan"], crowded["build"])
-    assert crowded.read("Shop") == changed
-    assert crowded.read("Cart").version == 1
+    assert [(one.molecule_id, one.name) for one in changed.related_molecules] == [(crowded_project["Pages"], "Pages")]
+    assert (changed.created_by_task_id, changed.last_task_id) == (crowded_project["plan"], crowded_project["build"])
+    assert crowded_project.read("Shop") == changed
+    assert crowded_project.read("Cart").version == 1
 
 
-def test_relations_are_replaced_as_a_whole(crowded: Knowledge) -> None:
-    crowded.atom("Tax")
+def test_relations_are_replaced_as_a_whole(crowded_project: KnowledgeClient) -> None:
+    crowded_project.atom("Tax")
 
-    changed = crowded.update("Alone", relatedAtoms={"Tax": "adds it"})
-    emptied = crowded.update("Alone", relatedAtoms=[])
+    changed = crowded_project.update("Alone", relatedAtoms={"Tax": "adds it"})
+    emptied = crowded_project.update("Alone", relatedAtoms=[])
 
     assert [(one.name, one.reason) for one in changed.related_atoms] == [("Tax", "adds it")]
     assert emptied.related_atoms == []
 
 
-def test_an_update_that_changes_nothing_is_a_change_like_any_other(engine: Engine, crowded: Knowledge) -> None:
-    changed = crowded.update("Cart", name="Cart")
+def test_an_update_that_changes_nothing_is_a_change_like_any_other(
+    engine: Engine, crowded_project: KnowledgeClient
+) -> None:
+    changed = crowded_project.update("Cart", name="Cart")
 
     assert changed.version == 2
     ((changes,),) = engine.as_owner(
-        f"SELECT changes FROM events WHERE subject = '{crowded['Cart']}' AND op = 'knowledge.updated'"
+        f"SELECT changes FROM events WHERE subject = '{crowded_project['Cart']}' AND op = 'knowledge.updated'"
     )
     assert json.loads(changes) == []
 
 
-def test_an_update_is_in_the_events_with_before_and_after(engine: Engine, crowded: Knowledge) -> None:
-    crowded.by("ben").update("Cart", name="Basket", moleculeId=None, lastTaskId="build", confirm=COMMIT)
+def test_an_update_is_in_the_events_with_before_and_after(engine: Engine, crowded_project: KnowledgeClient) -> None:
+    crowded_project.by("ben").update("Cart", name="Basket", moleculeId=None, lastTaskId="build", confirm=COMMIT)
 
     ((actor, changes),) = engine.as_owner(
-        f"SELECT actor_id, changes FROM events WHERE subject = '{crowded['Cart']}' AND op = 'knowledge.updated'"
+        f"SELECT actor_id, changes FROM events WHERE subject = '{crowded_project['Cart']}' AND op = 'knowledge.updated'"
     )
     assert actor == "ben"
     assert {one["field"]: (one["before"], one["after"]) for one in json.loads(changes)} == {
         "name": ("Cart", "Basket"),
-        "molecule_id": (crowded["Shop"], None),
-        "last_task_id": (crowded["plan"], crowded["build"]),
+        "molecule_id": (crowded_project["Shop"], None),
+        "last_task_id": (crowded_project["plan"], crowded_project["build"]),
         "confirmed_commit": (None, COMMIT),
     }
 
 
 @pytest.mark.parametrize("name", ["Cart", "Shop"])
 def test_a_stale_version_is_a_conflict_that_names_the_current_one(
-    engine: Engine, crowded: Knowledge, name: str
+    engine: Engine, crowded_project: KnowledgeClient, name: str
 ) -> None:
-    crowded.update(name, knowledge="newer")
-    before = everything(engine)
+    crowded_project.update(name, knowledge="newer")
+    before = all_rows(engine)
 
     for version in (1, 3, 2**31):
         for call in (
-            partial(crowded.update, name, knowledge="mine", version=version),
-            partial(crowded.append, name, "mine", version=version),
-            partial(crowded.delete, name, version=version),
+            partial(crowded_project.update, name, knowledge="mine", version=version),
+            partial(crowded_project.append, name, "mine", version=version),
+            partial(crowded_project.delete, name, version=version),
         ):
-            error = refused(call)
+            error = error_of(call)
 
             assert isinstance(error, Conflict)
             assert (error.code, error.details["currentVersion"]) == ("stale_version", 2)
-    assert everything(engine) == before
-    assert crowded.update(name, knowledge="mine", version=2).version == 3
+    assert all_rows(engine) == before
+    assert crowded_project.update(name, knowledge="mine", version=2).version == 3
 
 
-Attempt = tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]]
+Attempt = tuple[Callable[[KnowledgeClient], Any], tuple[str, str, str | None]]
 
 REFUSED: dict[str, Attempt] = {
     "nothing known by the id": (
@@ -227,11 +230,11 @@ REFUSED: dict[str, Attempt] = {
 
 
 def test_what_cannot_be_changed_is_refused_by_family_code_and_field_and_nothing_is_written(
-    engine: Engine, crowded: Knowledge
+    engine: Engine, crowded_project: KnowledgeClient
 ) -> None:
-    before = everything(engine)
+    before = all_rows(engine)
 
-    answers = {what: ended(partial(attempt, crowded)) for what, (attempt, _) in REFUSED.items()}
+    answers = {what: outcome_of(partial(attempt, crowded_project)) for what, (attempt, _) in REFUSED.items()}
 
     assert answers == {what: expected for what, (_, expected) in REFUSED.items()}
-    assert everything(engine) == before
+    assert all_rows(engine) == before

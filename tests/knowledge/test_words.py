@@ -1,4 +1,4 @@
-"""Which words a text has: what people would look for, whatever the script, and always at least itself."""
+"""The words of a text: what people search for, in any script, and at least the text itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundplan.knowledge.words import WORD_CHARS_MAX, build_word_index, parse_query_words
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
-# What a name is made of where humps, digits, underscores and several scripts meet.
+# Names with humps, digits, underscores and several scripts.
 PIECES = st.sampled_from(
     [
         "Base",
@@ -36,12 +36,12 @@ PIECES = st.sampled_from(
         "½",
     ]
 )
-TRIES = settings(always(0), max_examples=scaled(60, 300))
+TRIES = settings(fixed_settings(0), max_examples=scaled(60, 300))
 IDENTIFIERS = st.lists(PIECES, max_size=40).map("".join)
 
 
 def finds(query: str, *texts: str) -> bool:
-    """Whether a query finds an atom with these texts."""
+    """Return whether a query finds an atom with these texts."""
     stored = build_word_index(*texts).split()
     return all(any(word.startswith(wanted) for word in stored) for wanted in parse_query_words(query))
 

@@ -1,4 +1,4 @@
-"""How long machines run, and how they end: a little and always the same ordinarily, as long as one likes in a proof."""
+"""Hypothesis settings of the machines: few fixed steps ordinarily, many new ones in a proof."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.proof import VARIABLE
 STEPS_IN_A_RUN = 30
 FEWER_ON_POSTGRES = 4
 
-# How a machine ends that noticed something. Ids are random, so a fault that hangs on their order need not show again
-# when Hypothesis looks a second time: once will do.
+# The exceptions of a machine that found a fault. Ids are random, so a fault that depends on their order need
+# not show again when Hypothesis repeats the run: once is enough.
 NOTICED = (AssertionError, GroundplanError, pytest.fail.Exception, FlakyFailure)
 
 
-def always(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
-    """So many steps in all, the same ones each time."""
+def fixed_settings(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
+    """Return settings for so many steps in all, the same each time."""
     return settings(
         max_examples=max(1, steps // in_a_run),
         stateful_step_count=in_a_run,
@@ -34,12 +34,12 @@ def always(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
 
 
 def budget(steps: int, *, in_a_run: int = STEPS_IN_A_RUN, engine: Engine | None = None) -> settings:
-    """The same, unless the environment asks for a proof: then as many as it says, and new ones each time.
+    """Return the same, or in a proof as many steps as the environment says, new ones each time.
 
-    A step on PostgreSQL takes eight times as long, so that an ordinary run takes fewer of them there.
+    A step on PostgreSQL takes eight times as long, so an ordinary run takes fewer there.
     """
     asked = os.environ.get(VARIABLE)
     if asked is None:
         on_postgres = engine is not None and engine.dialect is Dialect.POSTGRES
-        return always(steps // FEWER_ON_POSTGRES if on_postgres else steps, in_a_run=in_a_run)
-    return settings(always(int(asked), in_a_run=in_a_run), derandomize=False)
+        return fixed_settings(steps // FEWER_ON_POSTGRES if on_postgres else steps, in_a_run=in_a_run)
+    return settings(fixed_settings(int(asked), in_a_run=in_a_run), derandomize=False)

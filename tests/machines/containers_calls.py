@@ -1,7 +1,7 @@
-"""What callers of the container dialect might say, for the oracle and as arguments for the product.
+"""Random calls of the container dialect: for the oracle, and as arguments for the product.
 
-As in `work_calls`, values come from small sets so that calls meet, most calls make sense, and some do not: a stale
-version, a task that is called a feature, what was merged away or deleted.
+As in `work_calls`, values come from small sets, so that calls collide. Most calls are valid, and some are not: a stale
+version, a task addressed as a feature, a merged or deleted node.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from tests.machines.containers_oracle import ACTIVE, CLOSED, FEATURE, NEW, NO_OP, TASK, Containers, Made
-from tests.machines.work_calls import NOWHERE, Ids, often, rarely, some_node, sometimes, strangers
+from tests.machines.containers_oracle import ACTIVE, CLOSED, FEATURE, NEW, NO_OP, TASK, Containers, NewContainer
+from tests.machines.work_calls import NOWHERE, Ids, often, rarely, some_node, sometimes, unrelated
 from tests.machines.work_oracle import DEPENDS_ON, ROOT
 
 FEATURES_MAX = 4
@@ -31,7 +31,7 @@ PIPELINES: Sequence[dict[str, Sequence[str]]] = (
 
 
 class Target:
-    """A container as a call names it: maybe by the wrong type, maybe at an old version."""
+    """A container as a call names it, sometimes by the wrong type or at an old version."""
 
     def __init__(self, random: Random, work: Containers, among: Sequence[int] = ()) -> None:
         self.n = some_container(random, work, among)
@@ -52,19 +52,19 @@ def some_container(random: Random, work: Containers, among: Sequence[int] = ()) 
 
 
 def some_pipelines(random: Random, work: Containers) -> Mapping[str, Sequence[str]]:
-    """Other steps, often without one that somebody stands at."""
+    """Return other steps, often without one that is in use."""
     stood_at = {node.status for node in work.nodes.values() if node.status not in (None, ACTIVE)}
     without = [one for one in PIPELINES if stood_at - {step for steps in one.values() for step in steps}]
     return random.choice(without if without and sometimes(random) else PIPELINES)
 
 
-def some_made(random: Random, work: Containers, kind: str | None = None) -> Made:
+def some_new_container(random: Random, work: Containers, kind: str | None = None) -> NewContainer:
     features = work.features()
     kind = kind or (FEATURE if len(features) < FEATURES_MAX and sometimes(random) else TASK)
     feature = None
     if kind == TASK and features and not sometimes(random):
         feature = some_container(random, work, features)
-    return Made(
+    return NewContainer(
         kind,
         random.choice(TITLES),
         feature=feature,
@@ -75,7 +75,7 @@ def some_made(random: Random, work: Containers, kind: str | None = None) -> Made
     )
 
 
-def made_as_arguments(made: Made, project: str, ids: Ids) -> dict[str, Any]:
+def new_container_as_arguments(made: NewContainer, project: str, ids: Ids) -> dict[str, Any]:
     told: dict[str, Any] = {
         "containerType": made.kind,
         "projectId": project,
@@ -90,7 +90,7 @@ def made_as_arguments(made: Made, project: str, ids: Ids) -> dict[str, Any]:
 
 
 def some_changes(random: Random, work: Containers, target: Target) -> dict[str, Any]:
-    """What `update` shall change."""
+    """Return the fields that `update` changes."""
     is_task = target.kind == TASK or rarely(random)
     changes: dict[str, Any] = {}
     if is_task and often(random):
@@ -123,7 +123,7 @@ def changes_as_arguments(changes: Mapping[str, Any], kind: str, ids: Ids) -> dic
     return told
 
 
-# For whom a call makes sense.
+# Nodes for which a call is valid.
 
 
 def unfinished(work: Containers) -> list[int]:
@@ -131,7 +131,7 @@ def unfinished(work: Containers) -> list[int]:
 
 
 def advanceable(random: Random, work: Containers) -> list[int]:
-    """Mostly what is begun already, so that something gets done; now and then what must not go on."""
+    """Return mostly started nodes, so that work gets done; sometimes one that must not advance."""
     if rarely(random):
         return [n for n in unfinished(work) if work.is_blocked(n)]
     free = [n for n in unfinished(work) if not work.is_blocked(n)]
@@ -155,7 +155,7 @@ def waiting(work: Containers) -> list[int]:
 def some_blockers(random: Random, work: Containers, n: int) -> list[int | str]:
     if sometimes(random):
         return [NO_OP]
-    others = strangers(n, work) or [some_node(random, work)]
+    others = unrelated(n, work) or [some_node(random, work)]
     blockers: list[int | str] = [some_container(random, work, others) for _ in range(random.choice((1, 1, 2)))]
     return [*blockers, NO_OP] if rarely(random) else blockers
 

@@ -1,8 +1,7 @@
-"""Both dialects on one work graph by their definitions alone: features, statuses, holds and pipelines on top of `Work`.
+"""An oracle of both dialects on one work graph: features, statuses, holds and pipelines on top of `Work`.
 
-As there, nothing is kept that can be computed: status, the feature of a node, what holds it back and every tally are
-worked out anew from the tree, the edges, the holds and the facts of each node whenever they are asked for. Refusals of
-the container dialect have the codes of its contract.
+Nothing derived is stored: status, feature, blockers and counts are computed from the tree, the edges, the holds and the
+facts of each node at every request. Errors have the codes of the container contract.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from tests.machines.work_oracle import (
     Item,
     Node,
     Policies,
-    Refused,
+    Refusal,
     Work,
     same_node,
 )
@@ -34,16 +33,16 @@ COMPLEXITY_ABSENT = 11
 NO_OP = "NO_OP"
 
 
-class Tally(NamedTuple):
-    """How many tasks there are, and how many of them ended in each way."""
+class TaskCounts(NamedTuple):
+    """The number of tasks, and how many ended in each way."""
 
     tasks: int
     closed: int
     dropped: int
 
 
-class Turn(NamedTuple):
-    """A node went from one status to another."""
+class StatusChange(NamedTuple):
+    """A node's change of status."""
 
     n: int
     before: str
@@ -51,8 +50,8 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
-    """A feature or a task to be made."""
+class NewContainer:
+    """A feature or a task to create."""
 
     kind: str
     title: str
@@ -64,19 +63,19 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Told(Answer):
-    """What a call of the container dialect should tell, as far as the graph decides it."""
+class ContainerAnswer(Answer):
+    """What a call of the container dialect should answer, as far as the graph decides."""
 
     verb: str = ""
     n: int = ROOT
-    turn: Turn | None = None
-    feature_turn: Turn | None = None  # of the nearest feature that went along
-    dependents: tuple[int, ...] = ()  # who waited for it, or for what ended with it, and is open
-    dependents_of_features: tuple[int, ...] = ()  # who waited for features that ended with it
-    unblocked: tuple[int, ...] = ()  # those of them that wait for nothing more
+    turn: StatusChange | None = None
+    feature_turn: StatusChange | None = None  # of the nearest feature that changed too
+    dependents: tuple[int, ...] = ()  # open nodes that waited for it, or for what ended with it
+    dependents_of_features: tuple[int, ...] = ()  # nodes that waited for features that ended with it
+    unblocked: tuple[int, ...] = ()  # those that wait for nothing more
     unblocked_by_features: tuple[int, ...] = ()
-    blockers: tuple[int | str, ...] = ()  # that were added or taken away
-    ends: tuple[int, int, str] = (ROOT, ROOT, "")  # of a dependency, and its type
+    blockers: tuple[int | str, ...] = ()  # added or removed blockers
+    ends: tuple[int, int, str] = (ROOT, ROOT, "")  # ends of a dependency, and its type
     reason: str | None = None
     deleted: tuple[int, ...] = ()
 
@@ -87,29 +86,29 @@ class Containers(Work):
     def __init__(self, goal: str, agent: str, now: int, policies: Policies | None = None) -> None:
         super().__init__(goal, agent, now, policies)
         self.pipelines: Mapping[str, tuple[str, ...]] = USUAL
-        self.deleted: dict[int, Node] = {}  # with what happened to them
+        self.deleted: dict[int, Node] = {}  # with their history
         self.tags: dict[int, frozenset[str]] = {}
-        self._turned: list[Turn] = []  # features that went along in the call under way
+        self._turned: list[StatusChange] = []  # features changed by the current call
 
     def copy(self) -> Self:
         twin = super().copy()
         twin.deleted, twin.tags = dict(self.deleted), dict(self.tags)
         return twin
 
-    # What it all means.
+    # Definitions.
 
-    def everybody(self) -> dict[int, Node]:
-        return super().everybody() | self.deleted
+    def all_nodes(self) -> dict[int, Node]:
+        return super().all_nodes() | self.deleted
 
     def is_feature(self, n: int) -> bool:
         return self.nodes[n].kind == FEATURE
 
     def kind(self, n: int) -> str:
-        """What a node is to the container dialect: one without a kind counts as a task."""
+        """Return a node's kind in the container dialect; one without a kind is a task."""
         return self.nodes[n].kind or TASK
 
     def feature(self, n: int) -> int | None:
-        """The nearest feature above."""
+        """Return the nearest feature above."""
         return next((above for above in self.ancestors(n) if self.is_feature(above)), None)
 
     def status(self, n: int, now: int) -> str:
@@ -119,11 +118,11 @@ class Containers(Work):
         return node.status or (ACTIVE if node.is_claimed(now) else NEW)
 
     def waits(self, n: int) -> bool:
-        """Whether it waits itself, be it open or not."""
+        """Return whether the node itself waits, open or not."""
         return self.open_deps(n) > 0 or self.nodes[n].held is not None
 
     def blocked_above(self, n: int) -> int:
-        """How many above it wait and hold back what is below them."""
+        """Return how many ancestors wait and block their descendants."""
         return sum(self.waits(above) for above in self.holders(n))
 
     def is_actionable(self, n: int) -> bool:
@@ -136,14 +135,14 @@ class Containers(Work):
         return not self.nodes[n].resolved and (self.waits(n) or self.blocked_above(n) > 0)
 
     def complexity(self, n: int) -> int:
-        """What a task ranks by; one that has none ranks behind all that have."""
+        """Return the complexity for ranking; tasks without one come last."""
         given = self.nodes[n].properties.get("complexity")
         if not isinstance(given, int) or isinstance(given, bool):
             return COMPLEXITY_ABSENT
         return given if 1 <= given <= 10 else COMPLEXITY_ABSENT
 
     def related(self, n: int) -> set[int]:
-        """What it is related to, from either side."""
+        """Return related nodes in both directions."""
         ends = {end for edge in self.edges if edge.type == RELATES_TO and n in edge[::2] for end in edge[::2]}
         return ends - {n}
 
@@ -154,20 +153,20 @@ class Containers(Work):
         return [n for n in self.nodes if self.is_feature(n)]
 
     def statuses(self, now: int, feature: int | None = None) -> Counter[str]:
-        """How many tasks stand at each status."""
+        """Return the number of tasks by status."""
         return Counter(self.status(n, now) for n in self.tasks() if feature is None or self.feature(n) == feature)
 
-    def tally(self, feature: int | None = None) -> Tally:
-        """Of the tasks of a feature that belong to no feature nearer to them, or of all tasks."""
+    def tally(self, feature: int | None = None) -> TaskCounts:
+        """Return the counts of a feature's own tasks, or of all tasks."""
         ends = [self.nodes[n] for n in self.tasks() if feature is None or self.feature(n) == feature]
         closed = sum(node.resolved and node.outcome is None for node in ends)
-        return Tally(len(ends), closed, sum(node.outcome is not None for node in ends))
+        return TaskCounts(len(ends), closed, sum(node.outcome is not None for node in ends))
 
     def holders(self, n: int) -> list[int]:
         inherits = self.policies.inherit_dependencies
         return [above for above in self.ancestors(n) if inherits or self.is_feature(above)]
 
-    # What the container dialect is told when it asks.
+    # Queries of the container dialect.
 
     def named_priority(self, n: int) -> str | None:
         number = self.nodes[n].priority
@@ -176,7 +175,7 @@ class Containers(Work):
         return "HIGH" if number >= 3 else "MEDIUM" if number >= 2 else "LOW"
 
     def next_tasks(self, now: int, *, feature: int | None = None, priority: str | None = None) -> list[int]:
-        """What may be worked on, best first."""
+        """Return the tasks that can be started, best first."""
         return sorted(
             (
                 n
@@ -193,16 +192,16 @@ class Containers(Work):
             (
                 n
                 for n in self.features()
-                if self.status(n, now) in (NEW, ACTIVE)  # behind them nobody works on its tasks any more
+                if self.status(n, now) in (NEW, ACTIVE)  # features whose tasks nobody works on come first
                 and not self.is_blocked(n)
                 and (priority is None or self.named_priority(n) == priority)
             ),
             key=lambda n: (self.status(n, now) == NEW, -self.nodes[n].priority, n),
         )
 
-    # What callers do in the container dialect.
+    # Calls of the container dialect.
 
-    def create(self, made: Made, *, agent: str, now: int) -> Told:
+    def create(self, made: NewContainer, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         if made.feature is not None:
             self._meant(made.feature, FEATURE)
@@ -220,14 +219,16 @@ class Containers(Work):
         self._reopen_above(n, now)
         return self._told("create", before, n=n, created=(n,))
 
-    def revise(self, n: int, kind: str, version: int, changes: Mapping[str, Any], *, agent: str, now: int) -> Told:
-        """`update`: other words, priority or tags, another feature (None: none), and what it is related to."""
+    def revise(
+        self, n: int, kind: str, version: int, changes: Mapping[str, Any], *, agent: str, now: int
+    ) -> ContainerAnswer:
+        """Apply `update`: fields, priority, tags, another feature (None: none), and relations."""
         before = self._begin(agent)
-        if kind == FEATURE:  # null is nothing said, where there is nothing to take away
+        if kind == FEATURE:  # null changes nothing where there is nothing to remove
             foreign = {key: changes[key] for key in ("complexity", "feature") if key in changes}
             changes = {key: value for key, value in changes.items() if key not in foreign}
             if not changes or any(value is not None for value in foreign.values()):
-                raise Refused("VALIDATION_ERROR")
+                raise Refusal("VALIDATION_ERROR")
         self._meant(n, kind, version)
         if "feature" in changes:
             self._enter(n, changes["feature"], now)
@@ -243,7 +244,7 @@ class Containers(Work):
         return self._told("revise", before, n=n)
 
     def _enter(self, n: int, feature: int | None, now: int) -> None:
-        """Put a task into a feature, or into none, unless it is there already, however deep."""
+        """Move a task into a feature, or into none, unless it is already below it."""
         if feature is not None:
             self._meant(feature, FEATURE)
         if self.feature(n) != feature:
@@ -255,11 +256,11 @@ class Containers(Work):
         return before != after
 
     def _relate(self, n: int, others: Sequence[int], now: int) -> bool:
-        """Let it be related to exactly these, from whichever side they were connected."""
+        """Make these the only related nodes, whichever side the edges began."""
         problems = {"NOT_FOUND" for other in others if other not in self.nodes}
         problems |= {"VALIDATION_ERROR"} if {n, ROOT} & set(others) else set()
         if problems:
-            raise Refused(*problems)
+            raise Refusal(*problems)
         before = self.related(n)
         for gone in before - set(others):
             if Edge(gone, RELATES_TO, n) in self.edges:
@@ -268,38 +269,38 @@ class Containers(Work):
         self.edges |= {Edge(n, RELATES_TO, new) for new in set(others) - before}
         return before != set(others)
 
-    def advance(self, n: int, kind: str, version: int, *, agent: str, now: int) -> Told:
+    def advance(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         if self.is_blocked(n):
-            raise Refused("BLOCKED")
+            raise Refusal("BLOCKED")
         steps = self.pipelines[kind]
         after = ACTIVE if self._is_left_by_another(n, agent, now) else steps[steps.index(status) + 1]
         return self._turn(before, n, after, "advanced", agent, now)
 
     def _is_left_by_another(self, n: int, agent: str, now: int) -> bool:
-        """Whether somebody else made it active and let the claim lapse: who advances it takes it over first."""
+        """Return whether another agent started it and its claim expired: advancing then takes it over first."""
         node = self.nodes[n]
         is_lapsed = node.claim is not None and node.claim.agent != agent and not node.is_claimed(now)
         return node.status == ACTIVE and is_lapsed
 
-    def revert(self, n: int, kind: str, version: int, *, agent: str, now: int) -> Told:
+    def revert(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         status = self.status(n, now)
         if status in (NEW, WILL_NOT_IMPLEMENT):
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         steps = self.pipelines[kind]
         return self._turn(before, n, steps[steps.index(status) - 1], "reverted", agent, now)
 
-    def _turn(self, before: Self, n: int, after: str, action: str, agent: str, now: int) -> Told:
-        """Bring a node to a step of its pipeline, with everything that follows."""
+    def _turn(self, before: Self, n: int, after: str, action: str, agent: str, now: int) -> ContainerAnswer:
+        """Move a node to a step of its pipeline, with all consequences."""
         node, status = self.nodes[n], self.status(n, now)
         if self.policies.claims == "enforced" and node.is_held_against(agent, now):
-            raise Refused("CONFLICT")
+            raise Refusal("CONFLICT")
         verb = "advance" if action == "advanced" else "revert"
         if after == CLOSED:
             self._close(node, agent, now)
@@ -312,29 +313,31 @@ class Containers(Work):
                 self._claim(moved, action, agent, now)
             else:
                 self._record(moved, action, now)
-        return self._told(verb, before, n=n, turn=Turn(n, status, after))
+        return self._told(verb, before, n=n, turn=StatusChange(n, status, after))
 
     def _close(self, node: Node, agent: str, now: int) -> None:
         if self.open_children(node.n):
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         if self.policies.evidence == "require" and not node.evidence and not self.is_feature(node.n):
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         self._record(replace(node, resolved=True, claim=None), "resolved", now)
         self._resolve_above(node.n, agent, now)
 
-    def terminate(self, n: int, kind: str, version: int, reason: str | None, *, agent: str, now: int) -> Told:
+    def terminate(
+        self, n: int, kind: str, version: int, reason: str | None, *, agent: str, now: int
+    ) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         ended = [one for one in self.subtree(n) if not self.nodes[one].resolved]
         try:
             self._drop(n, reason or "terminated", agent, now)
-        except Refused:
-            raise Refused("CONFLICT") from None  # somebody else holds a part of it
+        except Refusal:
+            raise Refusal("CONFLICT") from None  # another agent holds a part of it
         return self._told(
-            "terminate", before, n=n, turn=Turn(n, status, WILL_NOT_IMPLEMENT), ended=ended, reason=reason
+            "terminate", before, n=n, turn=StatusChange(n, status, WILL_NOT_IMPLEMENT), ended=ended, reason=reason
         )
 
     def block(
@@ -347,13 +350,13 @@ class Containers(Work):
         *,
         agent: str,
         now: int,
-    ) -> Told:
+    ) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         if self.nodes[n].resolved:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         if NO_OP in by and reason is None:
-            raise Refused("VALIDATION_ERROR")
+            raise Refusal("VALIDATION_ERROR")
         added: list[int | str] = [other for other in dict.fromkeys(by) if self._connect(n, DEPENDS_ON, other)]
         node = self.nodes[n]
         if NO_OP not in by and (reason is not None or not before.open_deps(n)):
@@ -367,11 +370,13 @@ class Containers(Work):
             self._record(node, "held" if node.held != self.nodes[n].held else "updated", now)
         return self._told("block", before, n=n, blockers=tuple(added))
 
-    def unblock(self, n: int, kind: str, version: int, by: Sequence[int | str], *, agent: str, now: int) -> Told:
+    def unblock(
+        self, n: int, kind: str, version: int, by: Sequence[int | str], *, agent: str, now: int
+    ) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         if NO_OP in by and self.nodes[n].held is None:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         removed: list[int | str] = [other for other in dict.fromkeys(by) if self._disconnect(n, DEPENDS_ON, other)]
         node = self.nodes[n]
         if NO_OP in by:
@@ -390,7 +395,7 @@ class Containers(Work):
         is_new = edge not in self.edges
         self.edges |= {edge}
         if type_ == DEPENDS_ON and (source == target or self.has_loop()):
-            raise Refused("CIRCULAR_DEPENDENCY")
+            raise Refusal("CIRCULAR_DEPENDENCY")
         return is_new
 
     def _disconnect(self, source: int, type_: str, target: int | str) -> bool:
@@ -399,55 +404,55 @@ class Containers(Work):
         edge = Edge(source, type_, target)
         self._find_containers(source, target)
         if edge not in self.edges:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         self.edges -= {edge}
         return True
 
     def _find_containers(self, *numbers: int) -> None:
         if any(n not in self.nodes for n in numbers):
-            raise Refused("NOT_FOUND")
+            raise Refusal("NOT_FOUND")
 
-    def depend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> Told:
-        """`manage_dependency create`: the first blocks the second, or the two are related."""
+    def depend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
+        """Apply `manage_dependency create`: the first blocks the second, or both are related."""
         before = self._begin(agent)
         self._find_containers(source, target)
         if ROOT in (source, target):
-            raise Refused("VALIDATION_ERROR")
+            raise Refusal("VALIDATION_ERROR")
         if type_ == "BLOCKS":
             is_new = self._connect(target, DEPENDS_ON, source)
         elif source == target:
-            raise Refused("CIRCULAR_DEPENDENCY")
+            raise Refusal("CIRCULAR_DEPENDENCY")
         else:
             is_new = target not in self.related(source) and self._connect(source, RELATES_TO, target)
         if not is_new:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         n = target if type_ == "BLOCKS" else source
         self._record(self.nodes[n], "connected", now)
         return self._told("depend", before, n=n, ends=(source, target, type_))
 
-    def undepend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> Told:
+    def undepend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         self._find_containers(source, target)
         if ROOT in (source, target):
-            raise Refused("VALIDATION_ERROR")
+            raise Refusal("VALIDATION_ERROR")
         sides = [Edge(target, DEPENDS_ON, source)]
-        if type_ == "RELATES_TO":  # from both sides
+        if type_ == "RELATES_TO":  # in both directions
             sides = [Edge(source, RELATES_TO, target), Edge(target, RELATES_TO, source)]
         edge = next((one for one in sides if one in self.edges), None)
         if edge is None:
-            raise Refused("NOT_FOUND")
+            raise Refusal("NOT_FOUND")
         self.edges -= {edge}
         self._record(self.nodes[edge.source], "disconnected", now)
         return self._told("undepend", before, n=edge.source, ends=(source, target, type_))
 
-    def delete(self, n: int, kind: str, version: int, *, cascade: bool, agent: str, now: int) -> Told:
+    def delete(self, n: int, kind: str, version: int, *, cascade: bool, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         self._meant(n, kind, version)
         going = self.subtree(n)
         if len(going) > 1 and not cascade:
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         if self.policies.claims == "enforced" and any(self.nodes[one].is_held_against(agent, now) for one in going):
-            raise Refused("CONFLICT")
+            raise Refusal("CONFLICT")
         lost = {edge for edge in self.edges if edge.source in going or edge.target in going}
         self.edges -= lost
         for source in {edge.source for edge in lost} - set(going):
@@ -458,19 +463,21 @@ class Containers(Work):
             self.tags.pop(one, None)
         return self._told("delete", before, n=n, ended=going, deleted=tuple(going))
 
-    def set_pipelines(self, pipelines: Mapping[str, Sequence[str]], version: int, *, agent: str, now: int) -> Told:
+    def set_pipelines(
+        self, pipelines: Mapping[str, Sequence[str]], version: int, *, agent: str, now: int
+    ) -> ContainerAnswer:
         before = self._begin(agent)
         if version != self.nodes[ROOT].rev:
-            raise Refused("CONFLICT")
+            raise Refusal("CONFLICT")
         after = {kind: tuple(pipelines.get(kind, steps)) for kind, steps in self.pipelines.items()}
         if any(node.status and node.status not in after[self.kind(n)] for n, node in self.nodes.items()):
-            raise Refused("INVALID_OPERATION")
+            raise Refusal("INVALID_OPERATION")
         if after != self.pipelines:
             self.pipelines = after
             self._record(self.nodes[ROOT], "updated", now)
         return self._told("set_pipelines", before)
 
-    # How changes spread.
+    # Effects of a change.
 
     def _changed(self, old: Node, item: Item, agent: str, now: int) -> Node:
         new = super()._changed(old, item, agent, now)
@@ -481,18 +488,18 @@ class Containers(Work):
         return super()._begin(agent)
 
     def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
-        """A task that becomes active makes its new feature active, and those above it."""
+        """Claim a task; this makes its new feature active, and those above it."""
         super()._claim(node, action, agent, now)
         self._begin_features(self.feature(node.n), now)
 
     def _begin_features(self, feature: int | None, now: int) -> None:
         while feature is not None and self.status(feature, now) == NEW:
             self._record(replace(self.nodes[feature], status=ACTIVE), "advanced", now)
-            self._turned.append(Turn(feature, NEW, ACTIVE))
+            self._turned.append(StatusChange(feature, NEW, ACTIVE))
             feature = self.feature(feature)
 
     def _move(self, n: int, new_parent: int, now: int) -> None:
-        """What somebody has begun makes the new feature active that it comes into."""
+        """Move a node; started work makes its new feature active."""
         before = self.feature(n) if n in self.nodes else None
         super()._move(n, new_parent, now)
         self._come_in(before, self.feature(n), self.subtree(n), now)
@@ -507,13 +514,13 @@ class Containers(Work):
         super()._reopen_above(n, now)
         for feature, status in before.items():
             if status in (CLOSED, WILL_NOT_IMPLEMENT):
-                self._turned.append(Turn(feature, status, ACTIVE))
+                self._turned.append(StatusChange(feature, status, ACTIVE))
 
     def _merge(self, source: int, target: int, agent: str, now: int) -> None:
-        """A hold on open work goes with it, and so do tags; a feature and a task cannot become one."""
+        """Merge two nodes; a hold on open work and tags move along. A feature and a task cannot merge."""
         self._find(source, target)
         if ROOT not in (source, target) and self.is_feature(source) != self.is_feature(target):
-            raise Refused("cannot_merge")
+            raise Refusal("cannot_merge")
         old, tags = self.nodes[source], self.tags.pop(source, frozenset())
         moved = [n for n in self.subtree(source) if n != source]
         left, entered = (n if self.is_feature(n) else self.feature(n) for n in (source, target))
@@ -525,7 +532,7 @@ class Containers(Work):
             self.tags[target] = self.tags.get(target, frozenset()) | tags
 
     def _resolve_above(self, n: int, agent: str, now: int) -> None:
-        """A feature ends with its last task, whatever else it waits for; other parents as the graph dialect has it."""
+        """Close a feature with its last task, whatever it waits for; other parents as in the graph dialect."""
         parent = self.nodes[n].parent
         if parent is None or not self.is_feature(parent):
             super()._resolve_above(n, agent, now)
@@ -541,11 +548,11 @@ class Containers(Work):
             now,
         )
         self._auto_resolved.append(parent)
-        self._turned.append(Turn(parent, status, self.status(parent, now)))
+        self._turned.append(StatusChange(parent, status, self.status(parent, now)))
         self._resolve_above(parent, agent, now)
 
     def _record(self, node: Node, action: str, now: int) -> None:
-        """What is resolved has no status of its own, and a feature that is open again is active."""
+        """Record an event; a resolved node has no status, and a reopened feature is active."""
         if node.resolved:
             node = replace(node, status=None)
         elif self.nodes[node.n].resolved and node.kind == FEATURE and node.status is None:
@@ -554,19 +561,21 @@ class Containers(Work):
 
     def _meant(self, n: int, kind: str, version: int | None = None) -> None:
         if n not in self.nodes or n == ROOT or self.kind(n) != kind:
-            raise Refused("NOT_FOUND")
+            raise Refusal("NOT_FOUND")
         if version is not None and version != self.nodes[n].rev:
-            raise Refused("CONFLICT")
+            raise Refusal("CONFLICT")
 
-    def _told(self, verb: str, before: Self, *, n: int = ROOT, ended: Collection[int] = (), **told: Any) -> Told:
-        """What came of it: who waited for what ended, and for features that went along, and whom that set free."""
+    def _told(
+        self, verb: str, before: Self, *, n: int = ROOT, ended: Collection[int] = (), **told: Any
+    ) -> ContainerAnswer:
+        """Return the answer: which nodes waited for what ended, and which of them are free now."""
         if self.has_loop():
-            raise Refused("CIRCULAR_DEPENDENCY")
+            raise Refusal("CIRCULAR_DEPENDENCY")
         freed = before.blocked() - self.blocked()
         closed = {turn.n for turn in self._turned if turn.after in (CLOSED, WILL_NOT_IMPLEMENT)}
         parents = {one for one in self._auto_resolved if one in self.nodes and self.nodes[one].kind != FEATURE}
         own, of_features = self._waiting_now(before, {n, *ended, *parents}), self._waiting_now(before, closed)
-        return Told(
+        return ContainerAnswer(
             verb=verb,
             n=n,
             feature_turn=self._turned[0] if self._turned else None,
@@ -578,6 +587,6 @@ class Containers(Work):
         )
 
     def _waiting_now(self, before: Self, ended: Collection[int]) -> tuple[int, ...]:
-        """Who waited for one of these, and is open."""
+        """Return the open nodes that waited for one of these."""
         waited = sorted(one for one in before.nodes if set(ended) & set(before.waits_for(one)))
         return tuple(one for one in waited if one in self.nodes and not self.nodes[one].resolved)

@@ -1,4 +1,4 @@
-"""The rows of the container dialect, beside those that it shares with the graph dialect."""
+"""Stored rows of the container dialect, beside those that it shares with the graph dialect."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tests.machines.work_rows import Rows, Stored
+from tests.machines.work_rows import Stored, WorkRows
 
 
 class ContainerRow(NamedTuple):
-    """What the container dialect keeps with a node."""
+    """The columns of a node in the container dialect."""
 
     status: str | None
     feature_n: int | None
@@ -22,7 +22,7 @@ class ContainerRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ContainersStored(Stored):
-    """Everything that is kept about the work of one project, in both dialects."""
+    """All stored rows about the work of one project, in both dialects."""
 
     containers: dict[int, ContainerRow]
     tallies: dict[int, tuple[int, int, int]]  # of each feature: tasks, closed, dropped
@@ -32,8 +32,8 @@ class ContainersStored(Stored):
     tags: frozenset[tuple[int, str]]
 
 
-class ContainersRows(Rows):
-    """A reader of them all."""
+class ContainersRows(WorkRows):
+    """A reader of these rows."""
 
     def of(self, project_id: str) -> ContainersStored:
         where = f"WHERE project_id = '{project_id}'"

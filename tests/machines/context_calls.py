@@ -1,8 +1,8 @@
-"""What callers might say about facts: random commands for the oracle, and the same as arguments for the product.
+"""Random calls about facts: for the oracle, and as arguments for the product.
 
-Values come from small sets, so that calls meet: the same input is inferred, entered, suggested, cleared and redefined.
-Most calls make sense, and some do not. Commands name everything by the oracle's numbers and are translated on their way
-out. A negative number is one whose id the caller chose.
+Values come from small sets, so that calls collide: the same input is inferred, entered, suggested, cleared and
+redefined. Most calls are valid, and some are not. Commands name things by the oracle's numbers, which are translated
+to ids. A negative number has an id that the caller chose.
 """
 
 from __future__ import annotations
@@ -39,69 +39,69 @@ ROWS_MAX = 3  # of each sort in a run
 
 @dataclass
 class Ids:
-    """What the product calls what the oracle knows."""
+    """The product's ids of the oracle's numbers."""
 
     scopes: dict[int, str] = field(default_factory=dict)
     rows: dict[int, str] = field(default_factory=lambda: {NOWHERE: "00000000-0000-4000-8000-000000000000"})
-    chosen: int = 0  # how many were chosen by callers
+    chosen: int = 0  # ids chosen by callers
 
     def choose(self) -> int:
-        """A fresh id of a caller's own."""
+        """Return a new id chosen by the caller."""
         self.chosen += 1
         self.rows[-self.chosen] = str(uuid4())
         return -self.chosen
 
 
-# Which one is meant: mostly one for which the call makes sense, now and then any other.
+# Targets: mostly one for which the call is valid, sometimes any other.
 
 
-def some_run(luck: Random, facts: Facts, *, draft: bool = True) -> int:
+def some_run(rng: Random, facts: Facts, *, draft: bool = True) -> int:
     fitting = [n for n, run in facts.runs.items() if run.is_draft is draft]
-    if fitting and luck.random() > 0.08:
-        return luck.choice(fitting[-2:])
-    return luck.choice([*facts.runs, *facts.runs, *facts.gone, NOWHERE])
+    if fitting and rng.random() > 0.08:
+        return rng.choice(fitting[-2:])
+    return rng.choice([*facts.runs, *facts.runs, *facts.gone, NOWHERE])
 
 
-def some_source(luck: Random, facts: Facts, run: Run) -> int:
-    """A source of the run; now and then one of another run, or none at all."""
-    if run.sources and luck.random() > 0.08:
-        return luck.choice(list(run.sources))
-    return luck.choice([NOWHERE, *(n for other in facts.runs.values() for n in other.sources if other is not run)])
+def some_source(rng: Random, facts: Facts, run: Run) -> int:
+    """Return a source of the run, sometimes of another run or a missing one."""
+    if run.sources and rng.random() > 0.08:
+        return rng.choice(list(run.sources))
+    return rng.choice([NOWHERE, *(n for other in facts.runs.values() for n in other.sources if other is not run)])
 
 
-def some_sources(luck: Random, facts: Facts, run: Run) -> list[int]:
-    return [some_source(luck, facts, run) for _ in range(luck.choice((0, 1, 1, 2)))] if run.sources else []
+def some_sources(rng: Random, facts: Facts, run: Run) -> list[int]:
+    return [some_source(rng, facts, run) for _ in range(rng.choice((0, 1, 1, 2)))] if run.sources else []
 
 
-def some_suggestion(luck: Random, facts: Facts, run: Run) -> int:
-    if run.pending and luck.random() > 0.2:
-        return luck.choice(run.pending).n
+def some_suggestion(rng: Random, facts: Facts, run: Run) -> int:
+    if run.pending and rng.random() > 0.2:
+        return rng.choice(run.pending).n
     elsewhere = [n for other in facts.runs.values() for n in other.suggestions]
-    return luck.choice([*run.suggestions] if run.suggestions and often(luck) else [NOWHERE, *elsewhere])
+    return rng.choice([*run.suggestions] if run.suggestions and often(rng) else [NOWHERE, *elsewhere])
 
 
-def mostly(luck: Random, given: dict[str, Any]) -> dict[str, Any]:
-    """All of it, or rarely all but one."""
-    return {name: given[name] for name in given if not rarely(luck)}
+def mostly(rng: Random, given: dict[str, Any]) -> dict[str, Any]:
+    """Return all items, or rarely all but one."""
+    return {name: given[name] for name in given if not rarely(rng)}
 
 
-def some_row(luck: Random, there: Mapping[int, Any], everywhere: list[int], ids: Ids) -> int | None:
-    """The number of a row to change, or None for a new one; that may have an id of the caller's own."""
-    if there and (len(there) >= ROWS_MAX or often(luck)):
-        return luck.choice(list(there))
-    if everywhere and luck.random() < 0.15:
-        return luck.choice(everywhere)
-    return ids.choose() if sometimes(luck) else None
+def some_row(rng: Random, there: Mapping[int, Any], everywhere: list[int], ids: Ids) -> int | None:
+    """Return the number of a row to change, or None for a new one, maybe with a chosen id."""
+    if there and (len(there) >= ROWS_MAX or often(rng)):
+        return rng.choice(list(there))
+    if everywhere and rng.random() < 0.15:
+        return rng.choice(everywhere)
+    return ids.choose() if sometimes(rng) else None
 
 
 # Rows to write.
 
 
-def some_source_row(luck: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
-    n = some_row(luck, run.sources, [n for other in facts.runs.values() for n in other.sources], ids)
+def some_source_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
+    n = some_row(rng, run.sources, [n for other in facts.runs.values() for n in other.sources], ids)
     given: dict[str, Any] = {} if n is None else {"n": n}
     if n not in run.sources:
-        given |= mostly(luck, {"kind": luck.choice(SOURCE_KINDS), "title": "survey", "uri": marker})
+        given |= mostly(rng, {"kind": rng.choice(SOURCE_KINDS), "title": "survey", "uri": marker})
     for name, choices in (
         ("title", ("survey", "map", "„Karte“")),
         ("kind", SOURCE_KINDS),
@@ -110,122 +110,122 @@ def some_source_row(luck: Random, facts: Facts, run: Run, ids: Ids, marker: str)
         ("size", (None, 0, 2**53)),
         ("meta", META),
     ):
-        if sometimes(luck):
-            given[name] = luck.choice(choices)
+        if sometimes(rng):
+            given[name] = rng.choice(choices)
     return given
 
 
-def some_artifact_row(luck: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
-    n = some_row(luck, run.artifacts, [n for other in facts.runs.values() for n in other.artifacts], ids)
+def some_artifact_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
+    n = some_row(rng, run.artifacts, [n for other in facts.runs.values() for n in other.artifacts], ids)
     given: dict[str, Any] = {} if n is None else {"n": n}
     if n not in run.artifacts:
-        given |= mostly(luck, {"type": luck.choice(ARTIFACT_TYPES), "title": marker})
-    elif often(luck):
-        given["type"] = luck.choice(ARTIFACT_TYPES)
-    if often(luck):
-        given["payload"] = luck.choice(META)
+        given |= mostly(rng, {"type": rng.choice(ARTIFACT_TYPES), "title": marker})
+    elif often(rng):
+        given["type"] = rng.choice(ARTIFACT_TYPES)
+    if often(rng):
+        given["payload"] = rng.choice(META)
     return given
 
 
-def some_input_row(luck: Random, facts: Facts, run: Run) -> dict[str, Any]:
-    pointer = luck.choice(MALFORMED) if rarely(luck) else luck.choice(POINTERS)
+def some_input_row(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
+    pointer = rng.choice(MALFORMED) if rarely(rng) else rng.choice(POINTERS)
     found = run.inputs.get(pointer)
     given: dict[str, Any] = {"pointer": pointer}
-    if found is None or rarely(luck):
-        given |= mostly(luck, {"label": pointer or "x", "kind": luck.choice(KINDS)})
+    if found is None or rarely(rng):
+        given |= mostly(rng, {"label": pointer or "x", "kind": rng.choice(KINDS)})
     for name, choices in (("label", ("A", "Ä")), ("required", (True, False)), ("snippet", TEXTS)):
-        if sometimes(luck):
-            given[name] = luck.choice(choices)
-    if sometimes(luck) or (given.get("kind") == "enum" and often(luck)):
-        given["options"] = luck.choice(OPTIONS)
-    return given | some_value(luck, facts, run, found, given)
+        if sometimes(rng):
+            given[name] = rng.choice(choices)
+    if sometimes(rng) or (given.get("kind") == "enum" and often(rng)):
+        given["options"] = rng.choice(OPTIONS)
+    return given | some_value(rng, facts, run, found, given)
 
 
-def some_constraint_row(luck: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
-    n = some_row(luck, run.constraints, [n for other in facts.runs.values() for n in other.constraints], ids)
+def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
+    n = some_row(rng, run.constraints, [n for other in facts.runs.values() for n in other.constraints], ids)
     found = None if n is None else run.constraints.get(n)
     given: dict[str, Any] = {} if n is None else {"n": n}
     if found is None:
-        given |= mostly(luck, {"key": luck.choice(KEYS), "label": "limit", "kind": luck.choice(KINDS)})
+        given |= mostly(rng, {"key": rng.choice(KEYS), "label": "limit", "kind": rng.choice(KINDS)})
         given["domain"] = marker
-    elif rarely(luck):
-        given["kind"] = luck.choice(KINDS)
+    elif rarely(rng):
+        given["kind"] = rng.choice(KINDS)
     for name, choices in (("label", ("A", "Ä")), ("key", KEYS), ("snippet", TEXTS)):
-        if sometimes(luck):
-            given[name] = luck.choice(choices)
-    told = some_value(luck, facts, run, found, given)
+        if sometimes(rng):
+            given[name] = rng.choice(choices)
+    told = some_value(rng, facts, run, found, given)
     if "sources" in told:
         told["sources"] = told["sources"][:1]
     return given | told
 
 
-def some_value(luck: Random, facts: Facts, run: Run, found: Valued | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A value, where it comes from, or neither."""
+def some_value(rng: Random, facts: Facts, run: Run, found: Valued | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a value, its provenance, or neither."""
     kind = given.get("kind", found.kind if found else None)
     told: dict[str, Any] = {}
-    if kind is not None and luck.random() < 0.8:
-        told |= {"value": _value(luck, kind), "shorthand": often(luck), "of_kind": kind}
-        if rarely(luck):
+    if kind is not None and rng.random() < 0.8:
+        told |= {"value": _value(rng, kind), "shorthand": often(rng), "of_kind": kind}
+        if rarely(rng):
             told["value"] = MISFITS[kind]
-        elif rarely(luck):
-            told = {"columns": some_columns(luck, kind)}
-    if sometimes(luck):
-        told["provenance"] = luck.choice(PROVENANCES)
-    if sometimes(luck):
-        told["sources"] = some_sources(luck, facts, run)
-    if told.get("provenance") == "source-backed" and "sources" not in told and often(luck):
-        told["sources"] = some_sources(luck, facts, run)
-    if told and sometimes(luck):
+        elif rarely(rng):
+            told = {"columns": some_columns(rng, kind)}
+    if sometimes(rng):
+        told["provenance"] = rng.choice(PROVENANCES)
+    if sometimes(rng):
+        told["sources"] = some_sources(rng, facts, run)
+    if told.get("provenance") == "source-backed" and "sources" not in told and often(rng):
+        told["sources"] = some_sources(rng, facts, run)
+    if told and sometimes(rng):
         told["rationale"] = "because"
     return told
 
 
-def _value(luck: Random, kind: str) -> Any:
-    return None if luck.random() < 0.15 else luck.choice(VALUES[kind])
+def _value(rng: Random, kind: str) -> Any:
+    return None if rng.random() < 0.15 else rng.choice(VALUES[kind])
 
 
-def some_columns(luck: Random, kind: str) -> dict[str, Any]:
-    """A value in the column of another kind, or two values."""
-    other = luck.choice([one for one in KINDS if one != kind])
-    columns = {other: luck.choice(VALUES[other])}
-    return columns | ({kind: luck.choice(VALUES[kind])} if often(luck) else {})
+def some_columns(rng: Random, kind: str) -> dict[str, Any]:
+    """Return a value in the column of another kind, or two values."""
+    other = rng.choice([one for one in KINDS if one != kind])
+    columns = {other: rng.choice(VALUES[other])}
+    return columns | ({kind: rng.choice(VALUES[kind])} if often(rng) else {})
 
 
-def some_edit(luck: Random, facts: Facts, run: Run, ids: Ids, serial: str) -> dict[str, Any]:
-    """A few parts of an edit; now and then none."""
+def some_edit(rng: Random, facts: Facts, run: Run, ids: Ids, serial: str) -> dict[str, Any]:
+    """Return a few parts of an edit, sometimes none."""
     given: dict[str, Any] = {}
-    if luck.random() < 0.15 or not run.sources:
-        some = [some_source_row(luck, facts, run, ids, f"s{serial}.{n}") for n in range(luck.choice((1, 1, 2)))]
-        given["sources"] = some if rarely(luck) else list({one.get("n", one.get("uri")): one for one in some}.values())
-    if luck.random() < 0.65:
-        wanted = [some_input_row(luck, facts, run) for _ in range(luck.choice((1, 1, 2)))]
-        given["inputs"] = wanted if rarely(luck) else list({one["pointer"]: one for one in wanted}.values())
+    if rng.random() < 0.15 or not run.sources:
+        some = [some_source_row(rng, facts, run, ids, f"s{serial}.{n}") for n in range(rng.choice((1, 1, 2)))]
+        given["sources"] = some if rarely(rng) else list({one.get("n", one.get("uri")): one for one in some}.values())
+    if rng.random() < 0.65:
+        wanted = [some_input_row(rng, facts, run) for _ in range(rng.choice((1, 1, 2)))]
+        given["inputs"] = wanted if rarely(rng) else list({one["pointer"]: one for one in wanted}.values())
         own = [one["n"] for one in given.get("sources", ()) if one.get("n", NOWHERE) < 0]
-        if own and often(luck):  # a source that the same call brings
+        if own and often(rng):  # a source of the same call
             given["inputs"][0]["sources"] = own[:1]
-    if luck.random() < 0.4:
-        given["constraints"] = [some_constraint_row(luck, facts, run, ids, f"c{serial}")]
-    if rarely(luck) or rarely(luck):
-        given["artifacts"] = [some_artifact_row(luck, facts, run, ids, f"a{serial}")]
-    if luck.random() < 0.1 and run.inputs:
-        pointer = luck.choice([*run.inputs, *(POINTERS if rarely(luck) else ())])
-        given["links"] = [(pointer, some_source(luck, facts, run))]
+    if rng.random() < 0.4:
+        given["constraints"] = [some_constraint_row(rng, facts, run, ids, f"c{serial}")]
+    if rarely(rng) or rarely(rng):
+        given["artifacts"] = [some_artifact_row(rng, facts, run, ids, f"a{serial}")]
+    if rng.random() < 0.1 and run.inputs:
+        pointer = rng.choice([*run.inputs, *(POINTERS if rarely(rng) else ())])
+        given["links"] = [(pointer, some_source(rng, facts, run))]
     linked = [(pointer, n) for pointer, one in run.inputs.items() for n in sorted(one.sources)]
-    if linked and luck.random() < 0.25:
-        given["unlinks"] = [luck.choice(linked) if not rarely(luck) else (POINTERS[0], some_source(luck, facts, run))]
-    if luck.random() < 0.09:
-        given["remove"] = some_removal(luck, facts, run)
-    return given if given or rarely(luck) else {"inputs": [some_input_row(luck, facts, run)]}
+    if linked and rng.random() < 0.25:
+        given["unlinks"] = [rng.choice(linked) if not rarely(rng) else (POINTERS[0], some_source(rng, facts, run))]
+    if rng.random() < 0.09:
+        given["remove"] = some_removal(rng, facts, run)
+    return given if given or rarely(rng) else {"inputs": [some_input_row(rng, facts, run)]}
 
 
-def some_removal(luck: Random, facts: Facts, run: Run) -> list[tuple[str, Any]]:
-    """Rows to take out: often a source with what cites it, rarely what is not there."""
-    if rarely(luck):
-        return [(luck.choice(("sources", "artifacts")), NOWHERE)]
-    if run.sources and often(luck):
-        source = some_source(luck, facts, run)
+def some_removal(rng: Random, facts: Facts, run: Run) -> list[tuple[str, Any]]:
+    """Return rows to remove: often a source that is cited, rarely a missing one."""
+    if rarely(rng):
+        return [(rng.choice(("sources", "artifacts")), NOWHERE)]
+    if run.sources and often(rng):
+        source = some_source(rng, facts, run)
         citing = [
-            ("inputs", pointer) for pointer, one in run.inputs.items() if source in one.sources and sometimes(luck)
+            ("inputs", pointer) for pointer, one in run.inputs.items() if source in one.sources and sometimes(rng)
         ]
         return [*citing, ("sources", source)]
     there = [
@@ -233,12 +233,12 @@ def some_removal(luck: Random, facts: Facts, run: Run) -> list[tuple[str, Any]]:
         *(("constraints", n) for n in run.constraints),
         *(("artifacts", n) for n in run.artifacts),
     ]
-    return [luck.choice(there)] if there else []
+    return [rng.choice(there)] if there else []
 
 
-def some_first_facts(luck: Random, serial: str) -> dict[str, Any]:
-    """What a run begins with, so that there is something to write onto."""
-    kinds = luck.sample(KINDS, 3)
+def some_first_facts(rng: Random, serial: str) -> dict[str, Any]:
+    """Return the first content of a run."""
+    kinds = rng.sample(KINDS, 3)
     sources = [{"kind": "url", "title": "survey", "uri": f"s{serial}.{n}"} for n in range(2)]
     inputs = [
         {"pointer": pointer, "label": "A", "kind": kind, "value": VALUES[kind][0], "shorthand": True}
@@ -246,14 +246,14 @@ def some_first_facts(luck: Random, serial: str) -> dict[str, Any]:
         for pointer, kind in zip(POINTERS, kinds, strict=False)
     ]
     inputs[-1] |= {"value": None, "required": True}
-    kind = luck.choice(KINDS)
-    limit = {"key": KEYS[0], "label": "limit", "kind": kind, "domain": f"c{serial}", "value": luck.choice(VALUES[kind])}
-    limit |= {"provenance": "source-backed"} if sometimes(luck) else {}
+    kind = rng.choice(KINDS)
+    limit = {"key": KEYS[0], "label": "limit", "kind": kind, "domain": f"c{serial}", "value": rng.choice(VALUES[kind])}
+    limit |= {"provenance": "source-backed"} if sometimes(rng) else {}
     return {"sources": sources, "inputs": inputs, "constraints": [limit | {"shorthand": True}]}
 
 
-def some_decision(luck: Random, facts: Facts, run: Run) -> dict[str, Any]:
-    return {luck.choice(("accept", "accept", "reject")): [some_suggestion(luck, facts, run)]}
+def some_decision(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
+    return {rng.choice(("accept", "accept", "reject")): [some_suggestion(rng, facts, run)]}
 
 
 # Commands as arguments.

@@ -1,8 +1,8 @@
-"""Persons, an agent and a service at the facts of two scopes, all on one database.
+"""A driver of persons, an agent and a service at the facts of two scopes, on one database.
 
-Every call is told to the product and to the oracle, and must end alike. A call that the oracle refuses must be refused
-with one of its codes and leave every row as it was. Any other must give the oracle's answer, raise the revision of its
-project by one if it changed anything, and add its events behind all others.
+Every call goes to the product and to the oracle, and both must end alike. A call that the oracle refuses must fail with
+one of its codes and change no row. Any other must give the oracle's answer, add one to the revision of its project if
+it changed anything, and append its events.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from tests.machines.context_oracle import (
     NOWHERE,
     SCOPES,
     Artifact,
-    By,
+    Author,
     Constraint,
-    Edited,
+    EditAnswer,
     Facts,
     Input,
-    Refused,
+    Refusal,
     Run,
     Source,
     Suggestion,
@@ -49,13 +49,13 @@ from tests.machines.context_oracle import (
 )
 from tests.machines.context_rows import VALUE_COLUMNS, ContextRows, Row, Stored
 from tests.machines.work_calls import often, rarely, sometimes
-from tests.machines.work_driver import SEEDS, Hand
+from tests.machines.work_driver import SEEDS, MillisecondClock
 
 ACTORS = {"ada": "person", "ben": "person", "scout": "agent", "guide": "agent", "feed": "service"}
 RUNS_MAX = 5  # in a scope
-CLOCK_STEPS = (1, 1000, -5_000)  # the last: a clock put right
+CLOCK_STEPS = (1, 1000, -5_000)  # the last one: a corrected clock
 
-# How often something is done, where it can be. The clock mostly stands still, so that moments are equal.
+# Weights of the calls. The clock mostly stands still, so that times are equal.
 WEIGHTS = {
     "draft": 2,
     "copy": 6,
@@ -71,17 +71,17 @@ WEIGHTS = {
 }
 
 
-class Place(NamedTuple):
-    """Where machines run: one database for all their scopes."""
+class MachineSetup(NamedTuple):
+    """One database for all scopes of the machines."""
 
     stores: dict[str, Store]
-    clock: Hand
+    clock: MillisecondClock
     rows: ContextRows
     serial: count[int]
 
 
-class Sent(NamedTuple):
-    """A call with an op_id that was answered."""
+class SentCall(NamedTuple):
+    """An answered call with an op_id."""
 
     actor: str
     operation: str
@@ -90,9 +90,9 @@ class Sent(NamedTuple):
 
 
 class ContextDriver(RuleBasedStateMachine):
-    """Drives every change there is. What must hold after each step is added by who inherits."""
+    """Drives every change. Subclasses add what must hold after each step."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
         self.clock.now = 0
@@ -109,95 +109,95 @@ class ContextDriver(RuleBasedStateMachine):
             self.ids.scopes[scope] = begun["projectId"]
         self.project_ids = list(self.ids.scopes.values())
         self.stored = self.rows.of(self.project_ids)
-        self.scope = 0  # which the last call was about
-        self.touched: int | None = None  # the run that the last call was about, if it is there
+        self.scope = 0  # of the last call
+        self.touched: int | None = None  # the run of the last call, if it exists
         self.reader = "ada"
         self.op_ids = count(1)
         self.steps = 0
-        self.sent: list[Sent] = []
-        self.committed: dict[int, bytes] = {}  # each run as it was shown when it was committed
+        self.sent: list[SentCall] = []
+        self.committed: dict[int, bytes] = {}  # each run as shown when it was committed
         self.frozen: dict[int, dict[str, list[Row]]] = {}  # and its rows
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
-        luck = self.luck(seed)
+        rng = self.make_rng(seed)
         for scope in SCOPES:
-            self.create(luck, scope, copy_of=None)
-            self.edit(luck, self.facts.of(scope)[0].n, self.some_first_facts)
+            self.create(rng, scope, copy_of=None)
+            self.edit(rng, self.facts.of(scope)[0].n, self.some_first_facts)
 
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
-        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
-        luck = self.luck(seed)
-        self.reader = luck.choice(list(ACTORS))
-        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        rng = self.make_rng(seed)
+        self.reader = rng.choice(list(ACTORS))
+        (verb,) = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))
         drafts = [run for run in self.facts.runs.values() if run.is_draft]
-        if not drafts and not rarely(luck):
+        if not drafts and not rarely(rng):
             verb = "copy"
-        elif verb == "decide" and not any(run.suggestions for run in drafts) and not rarely(luck):
+        elif verb == "decide" and not any(run.suggestions for run in drafts) and not rarely(rng):
             verb = "edit"
-        elif verb == "delete" and len(drafts) == len(self.facts.runs) and often(luck):
+        elif verb == "delete" and len(drafts) == len(self.facts.runs) and often(rng):
             verb = "partial"
         match verb:
             case "draft" | "copy":
-                scope = luck.choice((0, *SCOPES))
-                self.create(luck, scope, copy_of=self.some_original(luck, scope) if verb == "copy" else None)
+                scope = rng.choice((0, *SCOPES))
+                self.create(rng, scope, copy_of=self.some_original(rng, scope) if verb == "copy" else None)
             case "commit" | "partial":
-                self.commit(luck, some_run(luck, self.facts), partial=verb == "partial")
+                self.commit(rng, some_run(rng, self.facts), partial=verb == "partial")
             case "discard" | "delete":
-                self.end(luck, some_run(luck, self.facts, draft=verb == "discard"), verb)
+                self.end(rng, some_run(rng, self.facts, draft=verb == "discard"), verb)
             case "reown":
-                self.reown(luck, some_run(luck, self.facts))
+                self.reown(rng, some_run(rng, self.facts))
             case "send again" if self.sent:
-                self.send_again(luck)
+                self.send_again(rng)
             case "wait":
-                self.clock.now += luck.choice(CLOCK_STEPS)
+                self.clock.now += rng.choice(CLOCK_STEPS)
                 self.touched = None
             case "decide":
-                self.edit(luck, self.some_undecided(luck), some_decision)
+                self.edit(rng, self.some_undecided(rng), some_decision)
             case _:
-                self.edit(luck, some_run(luck, self.facts), self.some_edit)
+                self.edit(rng, some_run(rng, self.facts), self.some_edit)
 
-    def luck(self, seed: int) -> Random:
-        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+    def make_rng(self, seed: int) -> Random:
+        """Return the random source of a step. Hypothesis repeats seeds, so the number of the step counts too."""
         self.steps += 1
         return Random(f"{seed} at {self.steps}, {self.clock.now} and {self.facts.last_n}")  # noqa: S311 - chance, not secrets
 
-    def some_original(self, luck: Random, scope: int) -> int | str:
-        """What a draft is to be a copy of: often the run in force."""
-        if sometimes(luck):
+    def some_original(self, rng: Random, scope: int) -> int | str:
+        """Return the run to copy, often the one in force."""
+        if sometimes(rng):
             return "latest"
         fitting = [run.n for run in self.facts.of(scope)]
         fitting = [n for n in fitting if self.facts.runs[n].inputs] or fitting
-        return luck.choice(fitting) if fitting and not rarely(luck) else some_run(luck, self.facts)
+        return rng.choice(fitting) if fitting and not rarely(rng) else some_run(rng, self.facts)
 
-    def some_undecided(self, luck: Random) -> int:
+    def some_undecided(self, rng: Random) -> int:
         asked = [n for n, run in self.facts.runs.items() if run.suggestions and run.is_draft]
-        return luck.choice(asked) if asked and not rarely(luck) else some_run(luck, self.facts)
+        return rng.choice(asked) if asked and not rarely(rng) else some_run(rng, self.facts)
 
-    def some_edit(self, luck: Random, facts: Facts, run: Run) -> dict[str, Any]:
-        return some_edit(luck, facts, run, self.ids, str(self.steps))
+    def some_edit(self, rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
+        return some_edit(rng, facts, run, self.ids, str(self.steps))
 
-    def some_first_facts(self, luck: Random, _facts: Facts, _run: Run) -> dict[str, Any]:
-        return some_first_facts(luck, str(self.steps))
+    def some_first_facts(self, rng: Random, _facts: Facts, _run: Run) -> dict[str, Any]:
+        return some_first_facts(rng, str(self.steps))
 
-    # --- What anybody may do ---
+    # --- Calls ---
 
-    def create(self, luck: Random, scope: int, *, copy_of: int | str | None) -> None:
+    def create(self, rng: Random, scope: int, *, copy_of: int | str | None) -> None:
         if len(self.facts.of(scope)) >= RUNS_MAX:
             return
-        shared = sometimes(luck)
-        arguments: dict[str, Any] = {"scopeId": luck.choice((self.names, self.ids.scopes))[scope]}
-        arguments |= {"ownership": "shared" if shared else "owned"} if shared or sometimes(luck) else {}
+        shared = sometimes(rng)
+        arguments: dict[str, Any] = {"scopeId": rng.choice((self.names, self.ids.scopes))[scope]}
+        arguments |= {"ownership": "shared" if shared else "owned"} if shared or sometimes(rng) else {}
         if copy_of is not None:
             arguments["copyFrom"] = self.ids.rows[copy_of] if isinstance(copy_of, int) else copy_of
 
-        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+        def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
             original = copy_of
             if original == "latest":
                 latest = facts.in_force(scope, self.ids.rows)
                 if latest is None:
-                    raise Refused({"no_context"})
+                    raise Refusal({"no_context"})
                 original = latest.n
             n = facts.create(scope, shared=shared, copy_of=cast(int | None, original), by=by)
 
@@ -209,16 +209,16 @@ class ContextDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, scope, "context.create_draft", arguments, expect)
+        self.perform(rng, scope, "context.create_draft", arguments, expect)
 
-    def edit(self, luck: Random, n: int, saying: Callable[[Random, Facts, Run], dict[str, Any]]) -> None:
+    def edit(self, rng: Random, n: int, saying: Callable[[Random, Facts, Run], dict[str, Any]]) -> None:
         run = self.facts.runs.get(n) or self.facts.gone.get(n) or Run(NOWHERE, 0, None, 0, 0)
-        given = saying(luck, self.facts, run)
-        if sometimes(luck):
-            given["expected_rev"] = run.rev if not rarely(luck) else run.rev + luck.choice((-1, 1))
+        given = saying(rng, self.facts, run)
+        if sometimes(rng):
+            given["expected_rev"] = run.rev if not rarely(rng) else run.rev + rng.choice((-1, 1))
         arguments = {"runId": self.ids.rows[n], **edit_as_arguments(given, self.ids)}
 
-        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+        def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
             edited = facts.edit(n, given, by=by)
 
             def answer(told: dict[str, Any]) -> Any:
@@ -228,17 +228,17 @@ class ContextDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, run.scope, "context.edit", arguments, expect)
+        self.perform(rng, run.scope, "context.edit", arguments, expect)
 
-    def commit(self, luck: Random, n: int, *, partial: bool) -> None:
+    def commit(self, rng: Random, n: int, *, partial: bool) -> None:
         run = self.facts.runs.get(n)
         arguments: dict[str, Any] = {"runId": self.ids.rows[n]}
-        arguments |= {"allowPartial": partial} if partial or sometimes(luck) else {}
+        arguments |= {"allowPartial": partial} if partial or sometimes(rng) else {}
         expected_rev = None
-        if run is not None and sometimes(luck):
-            arguments["expected_rev"] = expected_rev = run.rev if not rarely(luck) else run.rev + 1
+        if run is not None and sometimes(rng):
+            arguments["expected_rev"] = expected_rev = run.rev if not rarely(rng) else run.rev + 1
 
-        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+        def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
             facts.commit(n, partial=partial, expected_rev=expected_rev, by=by)
 
             def answer(told: dict[str, Any]) -> Any:
@@ -248,38 +248,38 @@ class ContextDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, run.scope if run else 0, "context.commit", arguments, expect)
+        self.perform(rng, run.scope if run else 0, "context.commit", arguments, expect)
         if n in self.facts.runs and not self.facts.runs[n].is_draft and n not in self.committed:
-            self.committed[n] = self.seen(n)
+            self.committed[n] = self.view_bytes(n)
             self.frozen[n] = self.stored.below(self.ids.rows[n])
 
-    def end(self, luck: Random, n: int, verb: str) -> None:
+    def end(self, rng: Random, n: int, verb: str) -> None:
         run = self.facts.runs.get(n)
 
-        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+        def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
             facts.discard(n) if verb == "discard" else facts.delete(n)
             self.touched = None
             return lambda _: {f"{verb.rstrip('e')}ed": self.ids.rows[n]}
 
-        self.perform(luck, run.scope if run else 0, f"context.{verb}", {"runId": self.ids.rows[n]}, expect)
+        self.perform(rng, run.scope if run else 0, f"context.{verb}", {"runId": self.ids.rows[n]}, expect)
 
-    def reown(self, luck: Random, n: int) -> None:
-        ownership = luck.choice((None, "shared", "owned"))
+    def reown(self, rng: Random, n: int) -> None:
+        ownership = rng.choice((None, "shared", "owned"))
         arguments = {"runId": self.ids.rows[n]} | ({} if ownership is None else {"ownership": ownership})
 
-        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+        def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
             facts.reown(n, ownership=ownership, by=by)
             self.touched = n
             return lambda _: {"run": self.run(facts.runs[n]), "rev": facts.runs[n].rev}
 
         scope = self.facts.runs[n].scope if n in self.facts.runs else 0
-        self.perform(luck, scope, "context.update_draft", arguments, expect)
+        self.perform(rng, scope, "context.update_draft", arguments, expect)
 
-    def send_again(self, luck: Random) -> None:
-        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
-        sent = luck.choice(self.sent)
+    def send_again(self, rng: Random) -> None:
+        """Repeat a call: it has no second effect; another call with its op_id has none at all."""
+        sent = rng.choice(self.sent)
         self.touched = None
-        if sometimes(luck):
+        if sometimes(rng):
             with pytest.raises(GroundplanError) as refused:
                 self.call(
                     sent.actor,
@@ -294,27 +294,27 @@ class ContextDriver(RuleBasedStateMachine):
             assert self.call(sent.actor, sent.operation, **sent.arguments) == sent.answer
         assert self.rows.of(self.project_ids) == self.stored
 
-    # --- How it is told and judged ---
+    # --- Sending and checking ---
 
     def perform(
         self,
-        luck: Random,
+        rng: Random,
         scope: int,
         operation: str,
         arguments: dict[str, Any],
-        expect: Callable[[Facts, By], Callable[[dict[str, Any]], Any]],
+        expect: Callable[[Facts, Author], Callable[[dict[str, Any]], Any]],
     ) -> None:
-        """Tell a call to the product and to the oracle."""
-        actor = luck.choice(list(ACTORS)) if not {"accept", "reject"} & arguments.keys() else self.some_judge(luck)
-        if sometimes(luck):
+        """Send a call to the product and to the oracle."""
+        actor = rng.choice(list(ACTORS)) if not {"accept", "reject"} & arguments.keys() else self.some_judge(rng)
+        if sometimes(rng):
             arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
-        self.told(actor, operation, arguments)
+        self.note_call(actor, operation, arguments)
         tried = self.facts.copy()
         answer_of: Callable[[dict[str, Any]], Any] | None = None
         refused: set[str] = set()
         try:
-            answer_of = expect(tried, By(actor, ACTORS[actor], self.clock.now))
-        except Refused as refusal:
+            answer_of = expect(tried, Author(actor, ACTORS[actor], self.clock.now))
+        except Refusal as refusal:
             refused = refusal.codes
         try:
             answer = self.call(actor, operation, **arguments)
@@ -323,7 +323,7 @@ class ContextDriver(RuleBasedStateMachine):
             return
         assert answer_of is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
-            self.sent.append(Sent(actor, operation, arguments, answer))
+            self.sent.append(SentCall(actor, operation, arguments, answer))
         self.scope = scope
         is_other = tried.runs != self.facts.runs
         self.facts = tried
@@ -331,12 +331,12 @@ class ContextDriver(RuleBasedStateMachine):
         self.check_events(actor, scope if is_other else None)
 
     @staticmethod
-    def some_judge(luck: Random) -> str:
-        """Mostly a person; others may not decide."""
-        return luck.choice(["ada", "ben", "ada", "ben", *ACTORS])
+    def some_judge(rng: Random) -> str:
+        """Return mostly a person; others may not decide."""
+        return rng.choice(["ada", "ben", "ada", "ben", *ACTORS])
 
     def check_refusal(self, error: GroundplanError, refused: set[str], arguments: dict[str, Any]) -> None:
-        """What is refused is refused for a good reason, and leaves no trace."""
+        """Check that an error has an expected code and that nothing changed."""
         assert error.code in refused, f"{error.code}: {error.message}"
         if error.code == "stale_rev":
             assert error.details["current"] == self.facts.runs[self.n_of(arguments["runId"])].rev
@@ -346,7 +346,7 @@ class ContextDriver(RuleBasedStateMachine):
         self.touched = None
 
     def check_events(self, actor: str, scope: int | None) -> None:
-        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        """Check that events are only appended, with the revision, time and author of their write."""
         before, self.stored = self.stored, self.rows.of(self.project_ids)
         for place, id_ in self.ids.scopes.items():
             told = len(before.events[id_])
@@ -356,10 +356,10 @@ class ContextDriver(RuleBasedStateMachine):
             assert self.stored.revs[id_] == before.revs[id_] + bool(added)
             at = self.clock.stamp(self.clock.now)
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
-        self.check_persons_words(before, actor)
+        self.check_values_of_persons(before, actor)
 
-    def check_persons_words(self, before: Stored, actor: str) -> None:
-        """What a person entered is replaced by persons alone."""
+    def check_values_of_persons(self, before: Stored, actor: str) -> None:
+        """Check that only persons replace what a person entered."""
         if ACTORS[actor] == "person":
             return
         for name in ("pciv_inputs", "pciv_constraints"):
@@ -370,20 +370,20 @@ class ContextDriver(RuleBasedStateMachine):
                     assert all(now[column] == row[column] for column in ("provenance", "value_kind", *VALUE_COLUMNS))
 
     def n_of(self, id_: str) -> int:
-        """The number of what has this id."""
+        """Return the number of an id."""
         return next(n for n, one in self.ids.rows.items() if one == id_)
 
-    # --- Ids that the product gave ---
+    # --- Ids of the product ---
 
-    def learn(self, edited: Edited, told: dict[str, Any]) -> None:
-        """What an answer calls that which the oracle just made."""
+    def learn(self, edited: EditAnswer, told: dict[str, Any]) -> None:
+        """Learn the ids of what the oracle just created."""
         for part in ("sources", "inputs", "constraints", "artifacts", "suggested"):
             assert len(getattr(edited, part)) == len(told[part])
             for one, row in zip(getattr(edited, part), told[part], strict=True):
                 self.ids.rows.setdefault(one if isinstance(one, int) else one[0], row["id"])
 
     def recognize(self, run: Run) -> None:
-        """What a copy calls the rows that it got, each of which has a mark by which it is known."""
+        """Learn the ids of a copy's rows, each of which has a unique mark."""
         view, rows = self.view(run.n), self.ids.rows
         found: dict[Any, str] = {one["uri"]: id_ for id_, one in view["sourcesById"].items()}
         found |= {pointer: one["id"] for pointer, one in view["inputsByPointer"].items()}
@@ -401,7 +401,7 @@ class ContextDriver(RuleBasedStateMachine):
         assert found.keys() >= set(about.values())
         rows |= {n: found[mark] for n, mark in about.items()}
 
-    # --- How the oracle's facts are shown ---
+    # --- The oracle's facts as answers ---
 
     def run(self, run: Run) -> dict[str, Any]:
         return {
@@ -415,7 +415,7 @@ class ContextDriver(RuleBasedStateMachine):
             "updatedAt": self.clock.stamp(run.updated_at),
         }
 
-    def edited(self, run: Run, edited: Edited) -> dict[str, Any]:
+    def edited(self, run: Run, edited: EditAnswer) -> dict[str, Any]:
         rows = self.ids.rows
         return {
             "run": {"id": rows[run.n], "status": "draft"},
@@ -432,7 +432,7 @@ class ContextDriver(RuleBasedStateMachine):
         return {"id": self.ids.rows[n], **about, "reason": why}
 
     def whole(self, run: Run) -> dict[str, Any]:
-        """A run as a view shows it, but for its warnings."""
+        """Return a run as a view shows it, without warnings."""
         stamp, rows = self.clock.stamp, self.ids.rows
         types = sorted({one.type for one in run.artifacts.values()})
         told = {
@@ -546,14 +546,14 @@ class ContextDriver(RuleBasedStateMachine):
         target = run.target(one.target)
         return target.pointer if isinstance(target, Input) else cast(Constraint, target).key
 
-    # --- How the product is asked ---
+    # --- Reads of the product ---
 
     def view(self, n: int) -> dict[str, Any]:
         run = self.facts.runs[n]
         return self.call(self.reader, "context.view", scopeId=self.names[run.scope], runId=self.ids.rows[n])
 
-    def seen(self, n: int) -> bytes:
-        """A run as it is shown, to the byte."""
+    def view_bytes(self, n: int) -> bytes:
+        """Return a run as shown, to the byte."""
         run = self.facts.runs[n]
         view = self.sessions[self.reader].call("context.view", scopeId=self.names[run.scope], runId=self.ids.rows[n])
         return encode(view)
@@ -562,21 +562,21 @@ class ContextDriver(RuleBasedStateMachine):
         answer: dict[str, Any] = msgspec.to_builtins(self.sessions[actor].call(operation, **arguments))
         return answer
 
-    def told(self, actor: str, operation: str, arguments: dict[str, Any]) -> None:
-        """Write a call into the report of a failing run, with everything by its number."""
+    def note_call(self, actor: str, operation: str, arguments: dict[str, Any]) -> None:
+        """Note a call in the report of a failing run, with numbers for ids."""
         written = repr(arguments)
         for n, id_ in self.ids.rows.items():
             written = written.replace(repr(id_), f"#{n}")
         note(f"at {self.clock.now} {actor}: {operation} {written}")
 
 
-def run_machine(machine: Callable[[Place], ContextDriver], engine: Engine, budget: settings) -> None:
-    """Run a machine on two stores with a clock of our own."""
-    clock = Hand()
+def run_machine(machine: Callable[[MachineSetup], ContextDriver], engine: Engine, budget: settings) -> None:
+    """Run a machine on two stores with a manual clock."""
+    clock = MillisecondClock()
     with ContextRows(engine) as rows:
         two = [engine.another_store(clock=clock) for _ in range(2)]
         stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}
-        place = Place(stores, clock, rows, count(1))
-        # It says that it wants a class, and only calls it.
+        place = MachineSetup(stores, clock, rows, count(1))
+        # It is typed to take a class, but only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(place))
         run_state_machine_as_test(factory, settings=budget)

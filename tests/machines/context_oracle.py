@@ -1,8 +1,8 @@
-"""The facts of two scopes by their definitions alone: what every call should answer and leave behind.
+"""An oracle of the facts of two scopes: what every call should answer and change.
 
-Everything is a plain object in a dictionary; which run is in force, what is missing and what two runs differ in is
-worked out anew each time. Runs and whatever lies below them are known by numbers, moments are milliseconds, None is
-UNSET, and a refused call raises `Refused` with the codes that would be right.
+Everything is a plain object in a dictionary; the run in force, missing values and differences are computed at each
+request. Runs and their rows have numbers, times are milliseconds, None is UNSET, and a refused call raises `Refusal`
+with the acceptable codes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-NOWHERE = 0  # the number of what never was
+NOWHERE = 0  # the number of nothing
 SCOPES = (0, 1)
 NO_SCOPE = 2
 KINDS = ("string", "number", "boolean", "enum", "json")
-FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # how a form asks for a value; text for all others
+FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # the form control of a kind; text for all others
 RANKS = {"unknown": 0, "model-inferred": 1, "source-backed": 2, "user-entered": 3}
 WRITER = {"person": "user", "agent": "model", "service": "system"}
 SHARED = None
@@ -25,16 +25,16 @@ SHARED = None
 Given: TypeAlias = Mapping[str, Any]
 
 
-class Refused(Exception):
-    """The call must be refused, with one of these codes, and change nothing."""
+class Refusal(Exception):
+    """The call must fail with one of these codes and change nothing."""
 
     def __init__(self, codes: Iterable[str]) -> None:
         self.codes = set(codes)
         super().__init__(" or ".join(sorted(self.codes)))
 
 
-class By(NamedTuple):
-    """Who says something, as what, and when."""
+class Author(NamedTuple):
+    """Who makes a call, in which role, and when."""
 
     name: str
     kind: str
@@ -43,7 +43,7 @@ class By(NamedTuple):
 
 @dataclass
 class Source:
-    """Something that facts were taken from. Its uri never changes: by that it is known again in a copy."""
+    """A source of facts. Its uri never changes and identifies it in a copy."""
 
     n: int
     uri: str
@@ -58,7 +58,7 @@ class Source:
 
 @dataclass
 class Valued:
-    """What has a value and a provenance: an input or a constraint."""
+    """A row with a value and a provenance: an input or a constraint."""
 
     n: int
     label: str
@@ -73,12 +73,12 @@ class Valued:
 
     @property
     def is_a_persons(self) -> bool:
-        """Whether a person entered what is there."""
+        """Whether a person entered the value."""
         return self.is_set and self.provenance == "user-entered"
 
     @property
     def backing(self) -> set[int]:
-        """The sources it was taken from."""
+        """The sources of the value."""
         raise NotImplementedError
 
 
@@ -101,7 +101,7 @@ class Input(Valued):
 
 @dataclass
 class Constraint(Valued):
-    """A value by key. Its domain never changes: by that it is known again in a copy."""
+    """A value by key. Its domain never changes and identifies it in a copy."""
 
     key: str = ""
     domain: str = ""
@@ -115,7 +115,7 @@ class Constraint(Valued):
 
 @dataclass
 class Artifact:
-    """Something made from the facts. Its title never changes: by that it is known again in a copy."""
+    """Something made from the facts. Its title never changes and identifies it in a copy."""
 
     n: int
     type: str
@@ -170,7 +170,7 @@ class Run:
 
     @property
     def unbacked(self) -> list[Valued]:
-        """Whatever is said to have a source and has none."""
+        """The source-backed rows without a source."""
         everything: list[Valued] = [*self.inputs.values(), *self.constraints.values()]
         return [one for one in everything if one.is_set and one.provenance == "source-backed" and not one.backing]
 
@@ -179,7 +179,7 @@ class Run:
         return [one for one in self.suggestions.values() if one.status == "pending"]
 
     def addresses(self, one: Valued | None) -> list[str]:
-        """Where something was taken from, by what sources are known by in every run."""
+        """Return the uris of a value's sources, which are the same in every run."""
         return sorted(self.sources[n].uri for n in one.backing) if one else []
 
     def target(self, n: int) -> Valued:
@@ -187,23 +187,23 @@ class Run:
         return next(one for one in everything if one.n == n)
 
 
-class Edited(NamedTuple):
-    """What a call to edit answers, in numbers."""
+class EditAnswer(NamedTuple):
+    """The answer to an edit, in numbers."""
 
     sources: list[int]
     inputs: list[tuple[int, str]]  # with the pointer
     constraints: list[tuple[int, str]]  # with the key
     artifacts: list[int]
-    suggested: list[tuple[int, Valued, str]]  # about what, and why it waits
+    suggested: list[tuple[int, Valued, str]]  # subject and reason
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same to JSON, for which false is not 0."""
+    """Return whether two values are equal in JSON, where false is not 0."""
     return json.dumps(one) == json.dumps(other)
 
 
 def fits(kind: str, value: Any) -> bool:
-    """Whether a value is of a kind."""
+    """Return whether a value is of a kind."""
     match kind:
         case "string" | "enum":
             return isinstance(value, str)
@@ -215,36 +215,36 @@ def fits(kind: str, value: Any) -> bool:
 
 
 def is_option(kind: str, value: Any, options: list[str] | None) -> bool:
-    """Whether a choice is one that there is. Of other kinds nothing is chosen."""
+    """Return whether a choice is one of the options; other kinds have no options."""
     return kind != "enum" or value is None or options is None or value in options
 
 
 def names_twice(rows: Sequence[Given]) -> bool:
-    """Whether some rows of a request are about the same thing."""
+    """Return whether two rows of a request have the same subject."""
     named = [one.get("pointer") or one.get("n") for one in rows if "pointer" in one or "n" in one]
     return len(set(named)) < len(named)
 
 
 def is_of_column(given: Given) -> bool:
-    """Whether a value is of the type of the column that a request puts it in."""
+    """Return whether a value has the type of its column."""
     return (
         "value" not in given or given["shorthand"] or given["value"] is None or fits(given["of_kind"], given["value"])
     )
 
 
 def definition(one: Input, *, evidence: bool = True) -> dict[str, Any]:
-    """What an input is, whatever its value."""
+    """Return what an input is, without its value."""
     shown = {"label": one.label, "valueKind": one.kind, "required": one.required, "fieldType": one.field_type}
     return shown | {"options": one.options} | ({"evidenceSnippet": one.snippet} if evidence else {})
 
 
 def keeps_evidence(before: Input, after: Input) -> bool:
-    """Whether what was said for a value is still said for the same one: evidence goes with its value."""
+    """Return whether the evidence still belongs to the same value."""
     return not before.is_set or (before.kind == after.kind and same(before.value, after.value))
 
 
 def changes(before: Input | None, after: Input | None, old: list[str], new: list[str]) -> list[str]:
-    """What happened to an input that was taken from some sources, and now is from others."""
+    """Return how an input changed, including its sources."""
     if after is None:
         return [] if before is None else ["removed"]
     if before is None:
@@ -264,7 +264,7 @@ def changes(before: Input | None, after: Input | None, old: list[str], new: list
 
 
 class Facts:
-    """Every run there is, and every run there was."""
+    """All runs, existing and deleted."""
 
     def __init__(self) -> None:
         self.runs: dict[int, Run] = {}
@@ -284,7 +284,7 @@ class Facts:
         return [run for run in self.runs.values() if run.scope == scope]
 
     def in_force(self, scope: int, ids: Mapping[int, str], user: str | None = None) -> Run | None:
-        """The latest committed run: by its moment, then by its last change, then by its id."""
+        """Return the latest committed run: by time, then by last change, then by id."""
         found = [run for run in self.of(scope) if not run.is_draft]
         found = [run for run in found if user is None or run.user in (user, SHARED)]
         found.sort(key=lambda run: ids[run.n])
@@ -299,7 +299,7 @@ class Facts:
         return found
 
     def compared(self, old: Run, new: Run) -> dict[str, list[str]]:
-        """What happened to the inputs between two runs, by pointer; what counts most comes first."""
+        """Return what changed between two runs by pointer, the most important changes first."""
         found = {}
         for pointer in sorted({*old.inputs, *new.inputs}):
             before, after = old.inputs.get(pointer), new.inputs.get(pointer)
@@ -310,9 +310,9 @@ class Facts:
 
     # --- Runs ---
 
-    def create(self, scope: int, *, shared: bool, copy_of: int | None, by: By) -> int:
+    def create(self, scope: int, *, shared: bool, copy_of: int | None, by: Author) -> int:
         if copy_of is not None and (copy_of not in self.runs or self.runs[copy_of].scope != scope):
-            raise Refused({"not_found"})
+            raise Refusal({"not_found"})
         run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at)
         self.runs[run.n] = run
         if copy_of is not None:
@@ -320,7 +320,7 @@ class Facts:
         return run.n
 
     def _copy(self, of: Run, run: Run) -> None:
-        """Everything that lies below a run, with numbers of its own."""
+        """Copy everything below a run, with new numbers."""
         numbers: dict[int, int] = {}
 
         def renumbered(one: Any) -> Any:
@@ -343,20 +343,20 @@ class Facts:
             twin.sources = [numbers[n] for n in suggestion.sources]
             run.suggestions[twin.n] = twin
 
-    def reown(self, n: int, *, ownership: str | None, by: By) -> None:
+    def reown(self, n: int, *, ownership: str | None, by: Author) -> None:
         run = self._draft(n)
         if ownership is not None:
             run.user = SHARED if ownership == "shared" else by.name
         self._touch(run, by)
 
-    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: By) -> None:
+    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: Author) -> None:
         run = self._there(n)
         wrong = set() if run.is_draft else {"frozen"}
         wrong |= self._stale(run, expected_rev)
         wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
         wrong |= {"source_missing"} if run.unbacked else set()
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         run.status = "partial_committed" if partial else "committed"
         run.committed_at = by.at
         self._touch(run, by)
@@ -371,13 +371,13 @@ class Facts:
 
     def _there(self, n: int) -> Run:
         if n not in self.runs:
-            raise Refused({"not_found"})
+            raise Refusal({"not_found"})
         return self.runs[n]
 
     def _draft(self, n: int) -> Run:
         run = self._there(n)
         if not run.is_draft:
-            raise Refused({"frozen"})
+            raise Refusal({"frozen"})
         return run
 
     @staticmethod
@@ -385,21 +385,21 @@ class Facts:
         return set() if expected_rev in (None, run.rev) else {"stale_rev"}
 
     @staticmethod
-    def _touch(run: Run, by: By) -> None:
+    def _touch(run: Run, by: Author) -> None:
         run.rev += 1
         run.updated_at = by.at
 
-    # --- What lies below a run ---
+    # --- Rows of a run ---
 
-    def edit(self, n: int, given: Given, *, by: By) -> Edited:
+    def edit(self, n: int, given: Given, *, by: Author) -> EditAnswer:
         wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}
-        # A request whose values are not even of the types of their columns is not looked at any further.
+        # Values of a wrong column type are refused before anything else.
         rows = [*given.get("inputs", ()), *given.get("constraints", ())]
         if not all(is_of_column(one) for one in rows) or any(names_twice(given.get(part, ())) for part in PARTS[:4]):
             wrong.add("invalid_argument")
         run = self.runs.get(n)
         if run is None:
-            raise Refused({"not_found"} | wrong)
+            raise Refusal({"not_found"} | wrong)
         wrong |= set() if run.is_draft else {"frozen"}
         wrong |= self._stale(run, given.get("expected_rev"))
         edit = Edit(self, run, by)
@@ -407,10 +407,10 @@ class Facts:
             for one in given.get(part, ()):
                 try:
                     getattr(edit, part)(one)
-                except Refused as refused:
+                except Refusal as refused:
                     wrong |= refused.codes
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         if edit.changed:
             self._touch(run, by)
         return edit.answer
@@ -420,17 +420,17 @@ PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "a
 
 
 class Edit:
-    """One call that edits a run: its parts in their order, each of what comes before it."""
+    """One call that edits a run, part by part in order."""
 
-    def __init__(self, facts: Facts, run: Run, by: By) -> None:
+    def __init__(self, facts: Facts, run: Run, by: Author) -> None:
         self.facts = facts
         self.run = run
         self.by = by
         self.is_person = by.kind == "person"
-        self.answer = Edited([], [], [], [], [])
+        self.answer = EditAnswer([], [], [], [], [])
         self.changed = False
 
-    # --- What is added, or changed by its number ---
+    # --- Rows added or changed by number ---
 
     def sources(self, given: Given) -> None:
         n: int = given.get("n", NOWHERE)
@@ -439,13 +439,13 @@ class Edit:
             wrong = self._foreign(n, "sources")
             wrong |= self._lacks(given, "kind", "title", "uri")
             if wrong:
-                raise Refused(wrong)
+                raise Refusal(wrong)
             source = Source(n or self.facts.fresh(), given["uri"], given["title"], given["kind"], self.by.at)
             self.run.sources[source.n] = source
             self.changed = True
         is_another = any(name in given and given[name] != getattr(source, name) for name in ("kind", "title"))
         if is_another and not self.is_person and self._is_cited_by_a_person(source.n):
-            raise Refused({"provenance_not_allowed"})
+            raise Refusal({"provenance_not_allowed"})
         self._put(source, given, "kind", "title", "parse_status", "excerpt", "size", "meta")
         self.answer.sources.append(source.n)
 
@@ -456,7 +456,7 @@ class Edit:
             wrong = self._foreign(n, "artifacts")
             wrong |= self._lacks(given, "type", "title")
             if wrong:
-                raise Refused(wrong)
+                raise Refusal(wrong)
             artifact = Artifact(n or self.facts.fresh(), given["type"], given["title"], self.by.at)
             self.run.artifacts[artifact.n] = artifact
             self.changed = True
@@ -466,7 +466,7 @@ class Edit:
     def inputs(self, given: Given) -> None:
         pointer = given["pointer"]
         if not pointer.startswith("/") or "~" in pointer.replace("~0", "").replace("~1", ""):
-            raise Refused({"invalid_pointer"})
+            raise Refusal({"invalid_pointer"})
         found, lacks = self.run.inputs.get(pointer), set()
         if found is None:
             lacks = self._lacks(given, "label", "kind")
@@ -486,7 +486,7 @@ class Edit:
     # --- Values ---
 
     def _write(self, found: Valued, given: Given, lacks: set[str]) -> None:
-        """A value goes onto what is there, or stays beside it where that has a higher provenance."""
+        """Write a value, or keep it as a suggestion if the present one has a higher provenance."""
         is_new = found.n == NOWHERE
         wrong = lacks | self._wrong_value(found, given)
         wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
@@ -494,7 +494,7 @@ class Edit:
         value = given.get("value", found.value)
         provenance = self._provenance(found, given, value)
         is_same = kind == found.kind and same(value, found.value)
-        # Whoever sends back what they read says nothing new.
+        # Sending back what was read changes nothing.
         echoes = found.provenance == "user-entered" and is_same
         if given.get("provenance") == "user-entered" and not self.is_person and not echoes:
             wrong.add("provenance_not_allowed")
@@ -502,20 +502,20 @@ class Edit:
             wrong.add("unknown_has_no_value")
         rank = RANKS[provenance]
         if not self.is_person and not is_same and (value is None or not given.get("sources")):
-            rank = min(rank, RANKS["model-inferred"])  # what names no source is an inference, whatever it says
+            rank = min(rank, RANKS["model-inferred"])  # without a source it is an inference, whatever the request says
         waits = found.is_set and rank < RANKS[found.provenance]
         if isinstance(found, Input):
-            # What is only suggested changes nothing, so the options stay as they are.
+            # A suggestion changes nothing, so the options stay.
             options = found.options if waits and not is_same else given.get("options", found.options)
             wrong |= set() if is_option(kind, value, options) else {"not_an_option"}
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         if waits and not is_same:
             self._name(found)
             self._suggest(found, kind, value, provenance, given)
             return
         if waits:
-            provenance = found.provenance  # the same with less: only what else is said counts
+            provenance = found.provenance  # the same value with lower provenance: only the other fields count
         before = copy.deepcopy(found)
         if is_new:
             found.n = given.get("n") or self.facts.fresh()
@@ -525,8 +525,8 @@ class Edit:
             if name in given:
                 setattr(found, name, copy.copy(given[name]))
         if before.is_set and not is_same and "snippet" not in given:
-            found.snippet = None  # it was of the value that goes
-        # To Python false is 0, so the value is looked at by itself.
+            found.snippet = None  # it belonged to the former value
+        # To Python false equals 0, so the value is compared separately.
         is_other = found != before or not same(found.value, before.value)
         if isinstance(found, Input) and isinstance(before, Input) and is_other:
             if before.required and not found.required and not self.is_person:
@@ -537,12 +537,12 @@ class Edit:
         if before.is_a_persons and not self.is_person and (is_other or is_backed_otherwise):
             wrong.add("provenance_not_allowed")
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         self.changed |= is_other or found != before
         self._name(found)
 
     def _cite(self, found: Valued, before: Valued, given: Given) -> set[str]:
-        """The sources that are given; those of another value back this one no longer."""
+        """Set the given sources; those of another value no longer count."""
         cited = given.get("sources")
         if cited is None:
             is_same = found.kind == before.kind and same(found.value, before.value)
@@ -575,29 +575,29 @@ class Edit:
             return {"pciv_v1_runtime_invariant_failed"} if found.is_set and kind != found.kind else set()
         if given["value"] is None:
             return set()
-        if not given["shorthand"] and given["of_kind"] != kind:  # it was of another kind when the caller looked
+        if not given["shorthand"] and given["of_kind"] != kind:  # it had another kind when the caller read it
             return {"pciv_v1_runtime_invariant_failed", "invalid_argument"}
         return set() if fits(kind, given["value"]) else {"invalid_argument"}
 
     def _provenance(self, found: Valued, given: Given, value: Any) -> str:
-        """Where a value comes from whose writer does not say."""
+        """Return the provenance of a value whose writer does not give one."""
         if "provenance" in given:
             return str(given["provenance"])
         if "value" not in given:
             return found.provenance
         if found.is_a_persons and self.is_person:
-            return "user-entered"  # also where they name a source: it is still theirs
+            return "user-entered"  # also with a source: it is still the person's
         if given.get("sources"):
             return "source-backed"
         if value is None and found.n == NOWHERE:
             return "unknown"
         if self.is_person:
             return "user-entered"
-        # That nothing is known is nobody's inference, except where a model takes its own back.
+        # UNSET is nobody's inference, unless a model removes its own value.
         return "unknown" if value is None and found.provenance != "model-inferred" else "model-inferred"
 
     def _suggest(self, found: Valued, kind: str, value: Any, provenance: str, given: Given) -> None:
-        """A writer has one suggestion waiting for each value; another one takes its place, under a name of its own."""
+        """Keep one waiting suggestion for each writer and value; a new one replaces it, with a new number."""
         for one in self.run.pending:
             if (one.target, one.created_by) == (found.n, self.by.name):
                 del self.run.suggestions[one.n]
@@ -624,39 +624,39 @@ class Edit:
         self.answer.suggested.append((n, found, why))
         self.changed = True
 
-    # --- Where values come from, and what becomes of suggestions ---
+    # --- Sources and suggestions ---
 
     def links(self, given: tuple[str, int]) -> None:
         found, source = self._ends(given)
         if source not in found.sources and found.is_a_persons and not self.is_person:
-            raise Refused({"provenance_not_allowed"})
+            raise Refusal({"provenance_not_allowed"})
         self.changed |= source not in found.sources
         found.sources.add(source)
 
     def unlinks(self, given: tuple[str, int]) -> None:
         found, source = self._ends(given)
         if source not in found.sources:
-            raise Refused({"not_found"})
+            raise Refusal({"not_found"})
         if found.is_a_persons and not self.is_person:
-            raise Refused({"provenance_not_allowed"})
+            raise Refusal({"provenance_not_allowed"})
         if found.sources == {source} and found.is_set and found.provenance == "source-backed":
-            raise Refused({"last_source"})
+            raise Refusal({"last_source"})
         found.sources.remove(source)
         self.changed = True
 
     def _ends(self, given: tuple[str, int]) -> tuple[Input, int]:
         pointer, source = given
         if pointer not in self.run.inputs or source not in self.run.sources:
-            raise Refused({"not_found", "invalid_pointer"})
+            raise Refusal({"not_found", "invalid_pointer"})
         return self.run.inputs[pointer], source
 
     def accept(self, n: int) -> None:
         suggestion = self._decided(n, "accepted")
         found = self.run.target(suggestion.target)
         if isinstance(found, Input) and not is_option(suggestion.kind, suggestion.value, found.options):
-            raise Refused({"not_an_option"})
+            raise Refusal({"not_an_option"})
         found.kind, found.value, found.provenance = suggestion.kind, suggestion.value, "user-entered"
-        found.snippet = suggestion.snippet  # it backs this value, and what was there backed the other
+        found.snippet = suggestion.snippet  # it backs this value; the former sources backed the other
         if isinstance(found, Input):
             found.sources = set(suggestion.sources)
             found.updated_by, found.updated_at = "user", self.by.at
@@ -673,24 +673,24 @@ class Edit:
         if suggestion is not None and suggestion.status != "pending":
             wrong.add("already_decided")
         if suggestion is None or wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         suggestion.status = status
         self.changed = True
         return suggestion
 
-    # --- What is taken out ---
+    # --- Removals ---
 
     def remove(self, given: tuple[str, Any]) -> None:
         part, which = given
         rows: dict[Any, Any] = getattr(self.run, part)
         found = rows.get(which)
         if found is None:
-            raise Refused({"not_found", "invalid_pointer"})
+            raise Refusal({"not_found", "invalid_pointer"})
         if isinstance(found, Valued):
             is_theirs = found.is_set and RANKS[found.provenance] > RANKS["model-inferred"]
             is_theirs |= isinstance(found, Input) and found.required
             if is_theirs and not self.is_person:
-                raise Refused({"provenance_not_allowed"})
+                raise Refusal({"provenance_not_allowed"})
             about = {n for n, one in self.run.suggestions.items() if one.target == found.n}
             self.run.suggestions = {n: one for n, one in self.run.suggestions.items() if n not in about}
         elif isinstance(found, Source):
@@ -703,12 +703,12 @@ class Edit:
         return any(one.is_set and one.provenance == "user-entered" and source in one.backing for one in everything)
 
     def _uncite(self, source: int) -> None:
-        """Nothing names a source that goes; what it alone backs keeps it."""
+        """Remove references to a deleted source; a value with no other source keeps it."""
         everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
         if any(one.is_set and one.provenance == "source-backed" and one.backing == {source} for one in everything):
-            raise Refused({"last_source"})
+            raise Refusal({"last_source"})
         if not self.is_person and self._is_cited_by_a_person(source):
-            raise Refused({"provenance_not_allowed"})
+            raise Refusal({"provenance_not_allowed"})
         for one in self.run.inputs.values():
             one.sources.discard(source)
         for constraint in self.run.constraints.values():
@@ -716,7 +716,7 @@ class Edit:
         for suggestion in self.run.suggestions.values():
             suggestion.sources = [n for n in suggestion.sources if n != source]
 
-    # --- What is asked of any row ---
+    # --- Checks of any row ---
 
     def _put(self, row: Any, given: Given, *names: str) -> None:
         for name in names:
@@ -725,8 +725,8 @@ class Edit:
                 self.changed = True
 
     def _foreign(self, n: int, part: str) -> set[str]:
-        """An id that is given is of a row of this run, or of nothing."""
-        # A draft goes with its rows; those of a committed run stay, also where nobody sees them.
+        """Refuse a given id that belongs to another run."""
+        # A discarded draft loses its rows; those of a committed run stay, even if hidden.
         everywhere = [*self.facts.runs.values(), *(run for run in self.facts.gone.values() if not run.is_draft)]
         is_taken = any(n in getattr(run, part) for run in everywhere if run is not self.run)
         return {"id_taken"} if is_taken else set()

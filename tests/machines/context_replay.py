@@ -1,8 +1,8 @@
-"""The facts of a project, rebuilt from its events and from nothing else.
+"""The facts of a project, rebuilt from its events alone.
 
-What an event is says some things by itself: a run is at revision 1 when it is made, every write to it moves that on and
-is of the moment of its events, and whoever decides on a suggestion does so at that moment. A copy names the run that it
-is of and the new id of every row, so it is rebuilt from what that run was.
+Some things follow from the kind of an event: a new run is at revision 1, every write adds one and has the time of its
+events, and a decision on a suggestion has the time of its event. A copy names its original and the new id of every row,
+so it is rebuilt from the original.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BELOW = ("pciv_sources", "pciv_inputs", "pciv_constraints", "pciv_artifacts", "p
 
 
 class Replay:
-    """Every row by its id, and every link, as the events told so far have left them."""
+    """Every row by id, and every link, after all events so far."""
 
     def __init__(self, project_id: str, events: Iterable[EventRow]) -> None:
         self.project_id = project_id
@@ -38,7 +38,7 @@ class Replay:
                 self._apply(action, event)
 
     def rows(self, name: str) -> list[Row]:
-        """A table as it should be."""
+        """Return a table as it should be."""
         if name == "pciv_input_sources":
             return [dict(zip(COLUMNS[name], link, strict=True)) for link in sorted(self.links)]
         return [row for _, row in sorted(self.tables[name].items())]
@@ -110,7 +110,7 @@ class Replay:
             "deleted_by": event.actor,
         }
         if not was_draft:
-            return  # it is out of view, and stays as it was
+            return  # it is hidden and unchanged
         del self.tables["pciv_runs"][event.subject]
         for name in BELOW:
             rows = self.tables[name]
@@ -129,12 +129,12 @@ class Replay:
 
     @staticmethod
     def _remove(rows: dict[str, Row], id_: str) -> None:
-        """A row goes. Its event has said what it was, to the last column; who decided and when was said before."""
+        """Remove a row. Its event lists every column except who decided and when, which an earlier event said."""
         gone = rows.pop(id_)
         assert not any(value for name, value in gone.items() if name not in ("id", "decided_at", "decided_by"))
 
     def _touch(self, run_id: str, event: EventRow) -> None:
-        """One write moves the run on by one, whatever it does."""
+        """Add one to the run's revision, once for each write."""
         run = self.tables["pciv_runs"][run_id]
         run["allow_partial"] = run["status"] == "partial_committed"
         if (run_id, event.rev) not in self._touched:

@@ -1,11 +1,11 @@
-"""Facts as they are stored: the rows themselves, read past the product on a connection that is kept open."""
+"""Stored rows of the facts, read directly on a connection that stays open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tests.machines.reader import Reader, quoted
+from tests.machines.row_reader import RowReader, quote_ids
 from tests.machines.work_rows import EventRow
 
 _VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json", "provenance")
@@ -37,14 +37,14 @@ Row = dict[str, Any]
 
 
 class Stored(NamedTuple):
-    """Everything that is kept about the facts of some projects."""
+    """All stored rows of some projects' facts."""
 
     revs: dict[str, int]  # of the projects
     tables: dict[str, list[Row]]  # each in the order of its columns
     events: dict[str, list[EventRow]]
 
     def below(self, run_id: str) -> dict[str, list[Row]]:
-        """A run and all that lies below it."""
+        """Return a run and all rows below it."""
         return {
             name: [row for row in rows if run_id == row["id" if name == "pciv_runs" else "run_id"]]
             for name, rows in self.tables.items()
@@ -52,12 +52,12 @@ class Stored(NamedTuple):
         }
 
 
-class ContextRows(Reader):
+class ContextRows(RowReader):
     """A reader of the rows of one database."""
 
     def of(self, project_ids: Sequence[str]) -> Stored:
-        """The rows of some projects, which nobody else is writing."""
-        where = f"WHERE project_id IN ({quoted(project_ids)})"
+        """Return the rows of some projects, which nobody else changes."""
+        where = f"WHERE project_id IN ({quote_ids(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
             found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY {columns[0]}, {columns[-1]}")

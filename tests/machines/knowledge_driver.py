@@ -1,8 +1,8 @@
-"""Two agents at the knowledge of two projects, each with a store of their own on one database.
+"""A driver of two agents at the knowledge of two projects, each with its own store on one database.
 
-Every call is told to the product and to the oracle, and must end alike. A call that the oracle refuses must be refused
-with one of its codes and leave every row as it was. Any other must give the oracle's answer, raise the revision of its
-project by one, and add its events behind all others.
+Every call goes to the product and to the oracle, and both must end alike. A call that the oracle refuses must fail with
+one of its codes and change no row. Any other must give the oracle's answer, add one to the revision of its project, and
+append its events.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from tests.engines import Engine
 from tests.machines.knowledge_calls import (
     Ids,
     as_arguments,
-    sight_as_arguments,
+    check_as_arguments,
     some_changes,
+    some_check,
     some_creation,
-    some_doomed,
+    some_deletion,
     some_entity,
-    some_sight,
     some_task,
     some_version,
 )
-from tests.machines.knowledge_oracle import NO_TASK, PROJECTS, TASKS, By, Entity, Kind, Library, Part, Refused, Task
+from tests.machines.knowledge_oracle import NO_TASK, PROJECTS, TASKS, Author, Entity, Kind, Library, Part, Refusal, Task
 from tests.machines.knowledge_rows import KnowledgeRows
 from tests.machines.work_calls import often, sometimes
-from tests.machines.work_driver import SEEDS, Hand
+from tests.machines.work_driver import SEEDS, MillisecondClock
 
 AGENTS = ("ada", "ben")
 ATOMS_MAX = 8
 MOLECULES_MAX = 4
-CLOCK_STEPS = (1, 1000, 60_000, -5_000)  # the last: a clock put right
+CLOCK_STEPS = (1, 1000, 60_000, -5_000)  # the last one: a corrected clock
 
-# How often something is done, where it can be.
+# Weights of the calls.
 WEIGHTS = {
     "atom": 11,
     "molecule": 6,
@@ -63,17 +63,17 @@ WEIGHTS = {
 }
 
 
-class Place(NamedTuple):
-    """Where machines run: one database for all their projects."""
+class MachineSetup(NamedTuple):
+    """One database for all projects of the machines."""
 
     stores: dict[str, Store]
-    clock: Hand
+    clock: MillisecondClock
     rows: KnowledgeRows
     serial: count[int]
 
 
-class Sent(NamedTuple):
-    """A call with an op_id that was answered."""
+class SentCall(NamedTuple):
+    """An answered call with an op_id."""
 
     agent: str
     operation: str
@@ -82,9 +82,9 @@ class Sent(NamedTuple):
 
 
 class KnowledgeDriver(RuleBasedStateMachine):
-    """Drives every change there is. What must hold after each step is added by who inherits."""
+    """Drives every change. Subclasses add what must hold after each step."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
         self.clock.now = 0
@@ -103,95 +103,95 @@ class KnowledgeDriver(RuleBasedStateMachine):
             self.ids.tasks[Task(project, NO_TASK)] = "nowhere"
         self.project_ids = list(self.ids.projects.values())
         self.stored = self.rows.of(self.project_ids)
-        self.project = 0  # which the last call was about
+        self.project = 0  # of the last call
         self.touched: set[int] = set()  # by the last call
         self.reader = "ada"
         self.op_ids = count(1)
         self.steps = 0
-        self.sent: list[Sent] = []
+        self.sent: list[SentCall] = []
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
-        luck = self.luck(seed)
+        rng = self.make_rng(seed)
         for project in PROJECTS:
-            self.create(luck, "molecule", project)
-            self.create(luck, "atom", project)
+            self.create(rng, "molecule", project)
+            self.create(rng, "atom", project)
 
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
-        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
-        luck = self.luck(seed)
-        self.reader = luck.choice(AGENTS)
-        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        entity = some_entity(luck, self.library)
+        """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        rng = self.make_rng(seed)
+        self.reader = rng.choice(AGENTS)
+        (verb,) = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        entity = some_entity(rng, self.library)
         match verb:
             case "atom" | "molecule":
-                self.create(luck, verb, luck.choice(PROJECTS))
+                self.create(rng, verb, rng.choice(PROJECTS))
             case "log" if entity:
-                self.log(luck, entity)
-            case "delete" | "cascade" if doomed := some_doomed(luck, self.library):
-                self.delete(luck, doomed, cascade=verb == "cascade")
+                self.log(rng, entity)
+            case "delete" | "cascade" if doomed := some_deletion(rng, self.library):
+                self.delete(rng, doomed, cascade=verb == "cascade")
             case "check":
-                self.check(luck)
+                self.check(rng)
             case "send again" if self.sent:
-                self.send_again(luck)
+                self.send_again(rng)
             case "wait":
-                self.clock.now += luck.choice(CLOCK_STEPS)
+                self.clock.now += rng.choice(CLOCK_STEPS)
                 self.touched = set()
             case wish if entity:
-                self.update(luck, entity, wish)
+                self.update(rng, entity, wish)
 
-    def luck(self, seed: int) -> Random:
-        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+    def make_rng(self, seed: int) -> Random:
+        """Return the random source of a step. Hypothesis repeats seeds, so the number of the step counts too."""
         self.steps += 1
         return Random(f"{seed} at {self.steps} and {self.clock.now}")  # noqa: S311 - chance, not secrets
 
-    # --- What anybody may do ---
+    # --- Calls ---
 
-    def create(self, luck: Random, kind: Kind, project: int) -> None:
+    def create(self, rng: Random, kind: Kind, project: int) -> None:
         if len(self.library.of(project, kind)) >= (ATOMS_MAX if kind == "atom" else MOLECULES_MAX):
             return
-        given = some_creation(luck, self.library, kind, project)
-        arguments = {"entityType": kind, "projectId": luck.choice((self.names, self.ids.projects))[project]}
+        given = some_creation(rng, self.library, kind, project)
+        arguments = {"entityType": kind, "projectId": rng.choice((self.names, self.ids.projects))[project]}
         arguments |= as_arguments(kind, given, self.ids, task_field="createdByTaskId")
 
-        def expect(library: Library, by: By) -> Callable[[], Any]:
+        def expect(library: Library, by: Author) -> Callable[[], Any]:
             n = library.create(kind, project, given, by=by)
             return lambda: {kind: self.shown(n)}
 
-        self.perform(luck, project, "knowledge.create", arguments, expect)
+        self.perform(rng, project, "knowledge.create", arguments, expect)
 
-    def update(self, luck: Random, entity: Entity, wish: str) -> None:
-        given = some_changes(luck, self.library, entity, wish)
-        version = some_version(luck, entity)
+    def update(self, rng: Random, entity: Entity, wish: str) -> None:
+        given = some_changes(rng, self.library, entity, wish)
+        version = some_version(rng, entity)
         arguments = {"entityType": entity.kind, "id": self.ids.entities[entity.n], "version": version}
         arguments |= as_arguments(entity.kind, given, self.ids, task_field="lastTaskId")
 
-        def expect(library: Library, by: By) -> Callable[[], Any]:
+        def expect(library: Library, by: Author) -> Callable[[], Any]:
             library.update(entity.n, version, given, by=by)
             return lambda: {entity.kind: self.shown(entity.n)}
 
-        self.perform(luck, entity.project, "knowledge.update", arguments, expect)
+        self.perform(rng, entity.project, "knowledge.update", arguments, expect)
 
-    def delete(self, luck: Random, entity: Entity, *, cascade: bool) -> None:
-        version = some_version(luck, entity)
-        task = some_task(luck, entity.project) if often(luck) else None
+    def delete(self, rng: Random, entity: Entity, *, cascade: bool) -> None:
+        version = some_version(rng, entity)
+        task = some_task(rng, entity.project) if often(rng) else None
         id_ = self.ids.entities[entity.n]
         arguments = {"entityType": entity.kind, "id": id_, "version": version, "cascade": cascade}
         arguments |= {} if task is None else {"lastTaskId": self.ids.tasks[task]}
 
-        def expect(library: Library, by: By) -> Callable[[], Any]:
+        def expect(library: Library, by: Author) -> Callable[[], Any]:
             members = library.delete(entity.n, version, cascade=cascade, task=task, by=by)
             return lambda: {"deleted": id_} | ({} if members is None else {members[0]: members[1]})
 
-        self.perform(luck, entity.project, "knowledge.delete", arguments, expect)
+        self.perform(rng, entity.project, "knowledge.delete", arguments, expect)
 
-    def log(self, luck: Random, entity: Entity) -> None:
-        task, summary = some_task(luck, entity.project), f"what changed, {luck.randrange(100)}"
+    def log(self, rng: Random, entity: Entity) -> None:
+        task, summary = some_task(rng, entity.project), f"what changed, {rng.randrange(100)}"
         arguments = {"parentType": entity.kind, "parentId": self.ids.entities[entity.n], "summary": f" {summary}\n"}
         arguments |= {"taskId": self.ids.tasks[task]}
 
-        def expect(library: Library, by: By) -> Callable[[], Any]:
+        def expect(library: Library, by: Author) -> Callable[[], Any]:
             library.log(entity.n, task, summary, by=by)
             return lambda: {
                 "entry": {
@@ -204,26 +204,26 @@ class KnowledgeDriver(RuleBasedStateMachine):
                 }
             }
 
-        self.perform(luck, entity.project, "knowledge.append_changelog", arguments, expect)
+        self.perform(rng, entity.project, "knowledge.append_changelog", arguments, expect)
 
-    def check(self, luck: Random) -> None:
-        project = luck.choice(PROJECTS)
-        self.clock.now += luck.choice((1, 0))
-        seen = some_sight(luck, self.library, project, self.clock.now)
-        arguments = {"projectId": self.names[project], "commit": "abcdef0", "atoms": sight_as_arguments(seen, self.ids)}
+    def check(self, rng: Random) -> None:
+        project = rng.choice(PROJECTS)
+        self.clock.now += rng.choice((1, 0))
+        seen = some_check(rng, self.library, project, self.clock.now)
+        arguments = {"projectId": self.names[project], "commit": "abcdef0", "atoms": check_as_arguments(seen, self.ids)}
 
-        def expect(library: Library, by: By) -> Callable[[], Any]:
+        def expect(library: Library, by: Author) -> Callable[[], Any]:
             skipped = library.check(project, seen)
             ids = [self.ids.entities[n] for n in skipped]
             return lambda: {"recorded": len(seen) - len(skipped), "skipped": ids}
 
-        self.perform(luck, project, "knowledge.record_check", arguments, expect)
+        self.perform(rng, project, "knowledge.record_check", arguments, expect)
 
-    def send_again(self, luck: Random) -> None:
-        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
-        sent = luck.choice(self.sent)
+    def send_again(self, rng: Random) -> None:
+        """Repeat a call: it has no second effect; another call with its op_id has none at all."""
+        sent = rng.choice(self.sent)
         self.touched = set()
-        if sometimes(luck):
+        if sometimes(rng):
             other = {"entityType": "molecule", "projectId": self.names[0], "name": "another"}
             other |= {"createdByTaskId": self.ids.tasks[Task(0, "plan")], "op_id": sent.arguments["op_id"]}
             with pytest.raises(GroundplanError) as refused:
@@ -233,27 +233,27 @@ class KnowledgeDriver(RuleBasedStateMachine):
             assert self.call(sent.agent, sent.operation, **sent.arguments) == sent.answer
         assert self.rows.of(self.project_ids) == self.stored
 
-    # --- How it is told and judged ---
+    # --- Sending and checking ---
 
     def perform(
         self,
-        luck: Random,
+        rng: Random,
         project: int,
         operation: str,
         arguments: dict[str, Any],
-        expect: Callable[[Library, By], Callable[[], Any]],
+        expect: Callable[[Library, Author], Callable[[], Any]],
     ) -> None:
-        """Tell a call to the product and to the oracle."""
-        agent = luck.choice(AGENTS)
-        if sometimes(luck):
+        """Send a call to the product and to the oracle."""
+        agent = rng.choice(AGENTS)
+        if sometimes(rng):
             arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
-        self.told(agent, operation, arguments)
+        self.note_call(agent, operation, arguments)
         tried = self.library.copy()
         answer_of: Callable[[], Any] | None = None
         refused: set[str] = set()
         try:
-            answer_of = expect(tried, By(agent, self.clock.now))
-        except Refused as refusal:
+            answer_of = expect(tried, Author(agent, self.clock.now))
+        except Refusal as refusal:
             refused = refusal.codes
         try:
             answer = self.call(agent, operation, **arguments)
@@ -262,7 +262,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
             return
         assert answer_of is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
-            self.sent.append(Sent(agent, operation, arguments, msgspec.json.decode(msgspec.json.encode(answer))))
+            self.sent.append(SentCall(agent, operation, arguments, msgspec.json.decode(msgspec.json.encode(answer))))
         self.project = project
         before, self.library = self.library, tried
         for kind in ("atom", "molecule"):
@@ -272,11 +272,11 @@ class KnowledgeDriver(RuleBasedStateMachine):
         if "entry" in answer:
             del answer["entry"]["id"]
         assert answer == answer_of()
-        # A check in which no atom was still what was looked at changed nothing.
+        # A check without an unchanged atom changes nothing.
         self.check_events(agent, None if answer.get("recorded") == 0 else project)
 
     def check_refusal(self, error: GroundplanError, refused: set[str], arguments: dict[str, Any]) -> None:
-        """What is refused is refused for a good reason, and leaves no trace."""
+        """Check that an error has an expected code and that nothing changed."""
         assert error.code in refused, f"{error.code}: {error.message}"
         if error.code == "stale_version":
             assert error.details["currentVersion"] == self.current(arguments["id"])
@@ -284,7 +284,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
         self.touched = set()
 
     def check_events(self, agent: str, project: int | None) -> None:
-        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        """Check that events are only appended, with the revision, time and author of their write."""
         before, self.stored = self.stored, self.rows.of(self.project_ids)
         for place, id_ in self.ids.projects.items():
             told = len(before.events[id_])
@@ -296,10 +296,10 @@ class KnowledgeDriver(RuleBasedStateMachine):
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, agent) for n in range(len(added))]
 
     def current(self, id_: str) -> int:
-        """The version of what has this id."""
+        """Return the version of an id."""
         return next(one.version for n, one in self.library.entities.items() if self.ids.entities[n] == id_)
 
-    # --- How the oracle's facts are shown ---
+    # --- The oracle's facts as answers ---
 
     def knowledge(self, parts: list[Part]) -> str:
         return "\n\n".join(
@@ -322,7 +322,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
         ]
 
     def freshness(self, entity: Entity) -> dict[str, Any]:
-        """What was seen of its files, if anything was."""
+        """Return the recorded freshness of its files, if any."""
         if (seen := entity.freshness) is None:
             return {}
         told: dict[str, Any] = {"state": seen.state, "commit": seen.commit, "checkedAt": self.clock.stamp(seen.at)}
@@ -335,7 +335,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
         ]
 
     def shown(self, n: int) -> dict[str, Any]:
-        """An atom or a molecule as callers see it."""
+        """Return an atom or a molecule as callers see it."""
         one = self.library.entities[n]
         told: dict[str, Any] = {
             "entityType": one.kind,
@@ -365,20 +365,20 @@ class KnowledgeDriver(RuleBasedStateMachine):
         answer: dict[str, Any] = msgspec.to_builtins(self.sessions[agent].call(operation, **arguments))
         return answer
 
-    def told(self, agent: str, operation: str, arguments: dict[str, Any]) -> None:
-        """Write a call into the report of a failing run, with atoms and molecules by their numbers."""
+    def note_call(self, agent: str, operation: str, arguments: dict[str, Any]) -> None:
+        """Note a call in the report of a failing run, with numbers for ids."""
         written = repr(arguments)
         for n, id_ in self.ids.entities.items():
             written = written.replace(repr(id_), f"#{n}")
         note(f"at {self.clock.now} {agent}: {operation} {written}")
 
 
-def run_machine(machine: Callable[[Place], KnowledgeDriver], engine: Engine, budget: settings) -> None:
-    """Run a machine on two stores with a clock of our own."""
-    clock = Hand()
+def run_machine(machine: Callable[[MachineSetup], KnowledgeDriver], engine: Engine, budget: settings) -> None:
+    """Run a machine on two stores with a manual clock."""
+    clock = MillisecondClock()
     with KnowledgeRows(engine) as rows:
         stores: dict[str, Store] = {agent: engine.another_store(clock=clock) for agent in AGENTS}
-        place = Place(stores, clock, rows, count(1))
-        # It says that it wants a class, and only calls it.
+        place = MachineSetup(stores, clock, rows, count(1))
+        # It is typed to take a class, but only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(place))
         run_state_machine_as_test(factory, settings=budget)

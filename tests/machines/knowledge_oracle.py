@@ -1,8 +1,8 @@
-"""The knowledge of two projects by its definitions alone: what every call should answer and leave behind.
+"""An oracle of the knowledge of two projects: what every call should answer and change.
 
-Everything is a plain object in a dictionary; which atoms a file is of, who is in which molecule and what is missing is
-worked out anew each time. Atoms and molecules are known by numbers, tasks by names, moments are milliseconds, and a
-refused call raises `Refused` with the codes that would be right.
+Everything is a plain object in a dictionary; matches, members and missing things are computed at each request. Atoms
+and molecules have numbers, tasks names, times are milliseconds, and a refused call raises `Refusal` with the acceptable
+codes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 Kind = Literal["atom", "molecule"]
 
-NOWHERE = 0  # the number of what never was
+NOWHERE = 0  # the number of nothing
 PROJECTS = (0, 1)
 TASKS = ("plan", "build")
 NO_TASK = "nobody's"
 CHANGELOG_SHOWN = 5
 
-# Which files each pattern means, written down by hand: what computes it elsewhere is not asked.
+# Which files each pattern matches, written by hand and independent of the matcher.
 MATCHES: Mapping[str, frozenset[str]] = {
     "src/**": frozenset({"src/a.ts", "src/b/a.ts", "src/b/c.md"}),
     "src/*": frozenset({"src/a.ts"}),
@@ -36,16 +36,16 @@ FILES = ("README.md", "lib/x", "src/a.ts", "src/b/a.ts", "src/b/c.md")
 MALFORMED = ("../a", "/a", "src/[a", "docs/")
 
 
-class Refused(Exception):
-    """The call must be refused, with one of these codes, and change nothing."""
+class Refusal(Exception):
+    """The call must fail with one of these codes and change nothing."""
 
     def __init__(self, codes: set[str]) -> None:
         super().__init__(" or ".join(sorted(codes)))
         self.codes = codes
 
 
-class By(NamedTuple):
-    """Who says something, and when."""
+class Author(NamedTuple):
+    """Who makes a call, and when."""
 
     agent: str
     at: int
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A piece of knowledge; what was appended has a moment and a task."""
+    """A piece of knowledge; an appended one has a time and a task."""
 
     text: str
     at: int | None = None
@@ -75,8 +75,8 @@ class Entry(NamedTuple):
     agent: str
 
 
-class Seen(NamedTuple):
-    """What was last seen of an atom's files."""
+class RecordedFreshness(NamedTuple):
+    """The last recorded freshness of an atom."""
 
     state: str
     commit: str | None
@@ -104,18 +104,18 @@ class Entity:
     molecule: int | None = None
     paths: list[str] = field(default_factory=list)
     confirmed: tuple[str, int] | None = None
-    freshness: Seen | None = None
+    freshness: RecordedFreshness | None = None
     entries: list[Entry] = field(default_factory=list)
 
     @property
     def latest(self) -> list[Entry]:
-        """The entries that are shown beside it: by their moments, which need not be the order of writing."""
+        """The entries shown with it: by time, which may differ from the order of writing."""
         by_moment = sorted(enumerate(self.entries), key=lambda one: (one[1].at, one[0]), reverse=True)
         return [entry for _, entry in by_moment][:CHANGELOG_SHOWN]
 
 
 class Library:
-    """Everything that is known, and everything that was."""
+    """All knowledge, existing and deleted."""
 
     def __init__(self) -> None:
         self.entities: dict[int, Entity] = {}
@@ -135,15 +135,15 @@ class Library:
         return [one for one in self.entities.values() if one.molecule == molecule]
 
     def matched(self, atom: Entity) -> list[str]:
-        """The files that an atom is about."""
+        """Return the files of an atom."""
         return [file for file in FILES if any(file in MATCHES[pattern] for pattern in atom.paths)]
 
     # --- Changes ---
 
-    def create(self, kind: Kind, project: int, given: Mapping[str, Any], *, by: By) -> int:
+    def create(self, kind: Kind, project: int, given: Mapping[str, Any], *, by: Author) -> int:
         wrong = self._wrong(kind, project, given, own=None)
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         self.last_n += 1
         task = given["task"]
         made = Entity(self.last_n, kind, project, given["name"], task, task, by.at, by.agent, by.at, by.agent)
@@ -152,7 +152,7 @@ class Library:
         self.revisions[project] += 1
         return made.n
 
-    def update(self, n: int, version: int, given: Mapping[str, Any], *, by: By) -> None:
+    def update(self, n: int, version: int, given: Mapping[str, Any], *, by: Author) -> None:
         entity = self._there(n)
         wrong = self._wrong(entity.kind, entity.project, given, own=n)
         if version != entity.version:
@@ -162,7 +162,7 @@ class Library:
         if "append" in given and "task" not in given:
             wrong.add("missing_argument")
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         before = list(entity.paths)
         self._apply(entity, given, by.at)
         if "confirm" in given:
@@ -172,14 +172,14 @@ class Library:
         self._touch(entity, given.get("task"), by)
         self.revisions[entity.project] += 1
 
-    def delete(self, n: int, version: int, *, cascade: bool, task: Task | None, by: By) -> tuple[str, int] | None:
-        """What became of the atoms of a molecule, and of how many."""
+    def delete(self, n: int, version: int, *, cascade: bool, task: Task | None, by: Author) -> tuple[str, int] | None:
+        """Delete an entity; return what happened to a molecule's atoms, and to how many."""
         entity = self._there(n)
         wrong = self._wrong_task(entity.project, task)
         if version != entity.version:
             wrong.add("stale_version")
         if wrong:
-            raise Refused(wrong)
+            raise Refusal(wrong)
         members = self.members(n)
         for member in members:
             if cascade:
@@ -193,15 +193,15 @@ class Library:
             return None
         return "deletedAtoms" if cascade else "orphanedAtoms", len(members)
 
-    def log(self, n: int, task: Task, summary: str, *, by: By) -> None:
+    def log(self, n: int, task: Task, summary: str, *, by: Author) -> None:
         entity = self._there(n)
         if wrong := self._wrong_task(entity.project, task):
-            raise Refused(wrong)
+            raise Refusal(wrong)
         entity.entries.append(Entry(task, summary, by.at, by.agent))
         self.revisions[entity.project] += 1
 
-    def check(self, project: int, seen: Sequence[tuple[int, int, Seen]]) -> list[int]:
-        """Whoever of those that were looked at is no longer what was looked at."""
+    def check(self, project: int, seen: Sequence[tuple[int, int, RecordedFreshness]]) -> list[int]:
+        """Record freshness; return the atoms that changed since they were read."""
         skipped = []
         for n, version, what in seen:
             atom = self.entities.get(n)
@@ -211,11 +211,11 @@ class Library:
                 atom.freshness = what
         return skipped
 
-    # --- What is wrong with a request ---
+    # --- Invalid requests ---
 
     def _there(self, n: int) -> Entity:
         if n not in self.entities:
-            raise Refused({"not_found"})
+            raise Refusal({"not_found"})
         return self.entities[n]
 
     def _wrong(self, kind: Kind, project: int, given: Mapping[str, Any], *, own: int | None) -> set[str]:
@@ -243,7 +243,7 @@ class Library:
             return {"not_found"}
         return set() if task.project == project else {"other_project"}
 
-    # --- What a request says ---
+    # --- Effects of a request ---
 
     @staticmethod
     def _apply(entity: Entity, given: Mapping[str, Any], now: int) -> None:
@@ -256,7 +256,7 @@ class Library:
             entity.knowledge.append(Part(given["append"], now, given["task"]))
 
     @staticmethod
-    def _touch(entity: Entity, task: Task | None, by: By) -> None:
+    def _touch(entity: Entity, task: Task | None, by: Author) -> None:
         entity.version += 1
         entity.updated_at, entity.updated_by = by.at, by.agent
         entity.last_task = task or entity.last_task

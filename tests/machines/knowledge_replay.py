@@ -1,7 +1,7 @@
-"""The knowledge of a project, rebuilt from its events and from nothing else.
+"""The knowledge of a project, rebuilt from its events alone.
 
-What an event is says some things by itself: whoever is made is at version 1 and was last touched by the task that made
-it, every change moves the version on and is of the moment of its event, and a commit is confirmed at that moment.
+Some things follow from the kind of an event: a new entity is at version 1 and has its creating task as the last task,
+every change adds one to the version and has the time of its event, and a commit is confirmed at that time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tests.machines.work_rows import EventRow
 
 
 @dataclass
-class Rebuilt:
-    """What is known of one atom or molecule."""
+class RebuiltEntity:
+    """One rebuilt atom or molecule."""
 
     entity_type: str = ""
     name: str = ""
@@ -35,10 +35,10 @@ class Rebuilt:
 
 
 class Replay:
-    """Atoms and molecules by id, and the entries of all changelogs, as the events told so far have left them."""
+    """Atoms and molecules by id, and all changelog entries, after all events so far."""
 
     def __init__(self, events: Iterable[EventRow]) -> None:
-        self.entities: dict[str, Rebuilt] = {}
+        self.entities: dict[str, RebuiltEntity] = {}
         self.deleted: set[tuple[str, str]] = set()
         self.entries: list[tuple[str, str, str, str, str]] = []  # parent, task, summary, moment, author
         for event in events:
@@ -56,7 +56,7 @@ class Replay:
         if action == "created":
             assert event.subject not in self.entities
             task = changes["created_by_task_id"]["after"]
-            self.entities[event.subject] = Rebuilt(created_at=event.at, created_by=event.actor, last_task_id=task)
+            self.entities[event.subject] = RebuiltEntity(created_at=event.at, created_by=event.actor, last_task_id=task)
         entity = self.entities[event.subject]
         for name, change in changes.items():
             self._change(entity, name, change["before"], change["after"], event.at)
@@ -67,7 +67,7 @@ class Replay:
             del self.entities[event.subject]
 
     @staticmethod
-    def _change(entity: Rebuilt, name: str, before: Any, after: Any, at: str) -> None:
+    def _change(entity: RebuiltEntity, name: str, before: Any, after: Any, at: str) -> None:
         name = "related" if name in ("related_atoms", "related_molecules") else name
         if before is not None or entity.version:
             assert getattr(entity, name) == before, f"{name} was {getattr(entity, name)!r}, the event says {before!r}"

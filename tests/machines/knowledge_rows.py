@@ -1,4 +1,4 @@
-"""Knowledge as it is stored: the rows themselves, read past the product on a connection that is kept open."""
+"""Stored rows of knowledge, read directly on a connection that stays open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMON = (
 
 
 class EntityRow(NamedTuple):
-    """One row of graph_atoms or graph_molecules, its JSON read; a molecule has no paths."""
+    """One row of graph_atoms or graph_molecules with decoded JSON; a molecule has no paths."""
 
     id: str
     project_id: str
@@ -42,7 +42,7 @@ class EntityRow(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Everything that is kept about the knowledge of some projects."""
+    """All stored rows of some projects' knowledge."""
 
     revs: dict[str, int]  # of the projects
     knowledge_revs: dict[str, int]
@@ -54,7 +54,7 @@ class Stored(NamedTuple):
 
 
 class KnowledgeRows:
-    """A reader of the rows of one database, whoever it belongs to."""
+    """A reader of the rows of one database."""
 
     def __init__(self, engine: Engine) -> None:
         self._connection: sqlite3.Connection | psycopg.Connection
@@ -72,7 +72,7 @@ class KnowledgeRows:
         self._connection.close()
 
     def of(self, project_ids: Sequence[str]) -> Stored:
-        """The rows of some projects, which nobody else is writing."""
+        """Return the rows of some projects, which nobody else changes."""
         these = ", ".join(f"'{one}'" for one in project_ids)
         where = f"WHERE project_id IN ({these})"
         events: dict[str, list[EventRow]] = {one: [] for one in project_ids}

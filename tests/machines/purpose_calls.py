@@ -1,7 +1,7 @@
-"""What callers might say about a purpose: random requests, most of which make sense, and some do not.
+"""Random calls about a purpose; most are valid, and some are not.
 
-Values come from small sets, so that calls meet: the same node is retitled, retyped, wired, unwired and removed. A
-request is written as the product takes it; the oracle reads the same words.
+Values come from small sets, so that calls collide: the same node is renamed, retyped, connected, disconnected and
+removed. A request is written as the product takes it; the oracle reads the same request.
 """
 
 from __future__ import annotations
@@ -38,44 +38,44 @@ INDICATOR = {
 }
 
 
-def some(luck: Random, fields: dict[str, tuple[Any, ...]], *, nulls: bool = False) -> Thing:
-    """Some of the fields that may be given; null only where that takes something away."""
-    given = {name: luck.choice(values) for name, values in fields.items() if sometimes(luck)}
+def some(rng: Random, fields: dict[str, tuple[Any, ...]], *, nulls: bool = False) -> Thing:
+    """Return some of the optional fields; null only where it removes something."""
+    given = {name: rng.choice(values) for name, values in fields.items() if sometimes(rng)}
     return {name: value for name, value in given.items() if nulls or value is not None}
 
 
 class Batches:
-    """Says batches about one draft, which may not be there."""
+    """Makes random batches for one draft, which may not exist."""
 
-    def __init__(self, luck: Random, purpose: Purpose, others: list[Purpose]) -> None:
-        self.luck = luck
+    def __init__(self, rng: Random, purpose: Purpose, others: list[Purpose]) -> None:
+        self.rng = rng
         self.purpose = purpose
         self.others = others
         self.theory = purpose.draft.theory if purpose.draft else Theory()
         self.types = {key: node["node_type"] for key, node in self.theory.nodes.items()}  # and those of new nodes
 
     def some_batch(self) -> list[Thing]:
-        """A few operations. Nodes may be added behind those that use them."""
-        luck = self.luck
+        """Return a few operations. Nodes may be added after operations that use them."""
+        rng = self.rng
         room = len(self.theory.nodes) < NODES_MAX
-        added = [self.add_node(f"n{place}") for place in range(luck.choice((0, 0, 1, 2)) if room else 0)]
+        added = [self.add_node(f"n{place}") for place in range(rng.choice((0, 0, 1, 2)) if room else 0)]
         self.types |= {op["ref"]: op["node_type"] for op in added if "ref" in op}
-        operations = [self.some_operation() for _ in range(luck.choice((1, 1, 2, 3)))]
+        operations = [self.some_operation() for _ in range(rng.choice((1, 1, 2, 3)))]
         for op in added:
-            operations.insert(luck.randint(0, len(operations)), op)
+            operations.insert(rng.randint(0, len(operations)), op)
         return operations
 
     def first(self) -> list[Thing]:
-        """What a purpose begins with, so that there is something to work on: often it can be published."""
+        """Return the first content of a purpose; it can often be published."""
         types = ("GOAL", "OUTCOME", "OUTPUT", "ACTIVITY")
         nodes = [{**self.add_node(type_), "ref": type_, "node_type": type_, "title": type_.title()} for type_ in types]
         edges = [
-            {"op": "add_edge", "source": types[n + 1], "target": types[n], **some(self.luck, EDGE)} for n in range(3)
+            {"op": "add_edge", "source": types[n + 1], "target": types[n], **some(self.rng, EDGE)} for n in range(3)
         ]
         return [*edges, *nodes]
 
     def some_operation(self) -> Thing:
-        luck = self.luck
+        rng = self.rng
         theory = self.theory
         weights = {
             self.update_node: 12,
@@ -90,175 +90,175 @@ class Batches:
             self.update_indicator: 8 if theory.indicators else 1,
             self.remove_indicator: 3 if theory.indicators else 1,
         }
-        (say,) = luck.choices(list(weights), list(weights.values()))
+        (say,) = rng.choices(list(weights), list(weights.values()))
         return say()
 
-    # --- Which one is meant ---
+    # --- Targets ---
 
-    def called(self, kind: str, key: str) -> str:
-        """One of the names of a thing: its key, or the id of its row."""
+    def name_of(self, kind: str, key: str) -> str:
+        """Return a name of a thing: its key, or the id of its row."""
         one = getattr(self.theory, kind).get(key)
-        if one is None or not sometimes(self.luck):
+        if one is None or not sometimes(self.rng):
             return key
         id_: str = one["id"]
-        return id_.replace("-", "") if rarely(self.luck) else id_
+        return id_.replace("-", "") if rarely(self.rng) else id_
 
     def some_of(self, kind: str) -> str:
-        """Mostly something that is there; now and then what is gone, published, of another sort or of others."""
-        luck = self.luck
+        """Return mostly an existing thing; sometimes one that is deleted, published, of another kind or project."""
+        rng = self.rng
         there = list(getattr(self.theory, kind)) + (list(self.types) if kind == "nodes" else [])
-        if there and luck.random() > 0.03:
-            return self.called(kind, luck.choice(there))
+        if there and rng.random() > 0.03:
+            return self.name_of(kind, rng.choice(there))
         strange = [NOWHERE, "G99", "AS1", "IN1", "g1", "x"]
         for version in (*self.purpose.published, *(one for other in self.others for one in other.versions)):
             strange += [one["id"] for sort in KINDS for one in getattr(version.theory, sort).values()]
         strange += [one["id"] for one in (*self.theory.edges.values(), *self.theory.assumptions.values())]
-        return luck.choice(strange)
+        return rng.choice(strange)
 
     def some_ends(self) -> Thing:
-        """Two nodes, mostly so that the edge goes up."""
+        """Return two nodes, mostly so that the edge goes up."""
         level = [edge for edge in self.theory.causal if self.theory.rise(edge) == 0]
-        if level and sometimes(self.luck):  # the way back closes a cycle
-            source, target, _ = self.luck.choice(level)
-            return {"source": self.called("nodes", target), "target": self.called("nodes", source)}
+        if level and sometimes(self.rng):  # the reverse edge closes a cycle
+            source, target, _ = self.rng.choice(level)
+            return {"source": self.name_of("nodes", target), "target": self.name_of("nodes", source)}
         alike = [[key for key, type_ in self.types.items() if type_ == one] for one in NODE_TYPES]
         alike = [keys for keys in alike if len(keys) > 1]
-        if alike and sometimes(self.luck):  # of one level, so that nothing but a cycle is in the way
-            source, target = self.luck.sample(self.luck.choice(alike), 2)
-            return {"source": self.called("nodes", source), "target": self.called("nodes", target)}
+        if alike and sometimes(self.rng):  # of one level, so that only a cycle can be in the way
+            source, target = self.rng.sample(self.rng.choice(alike), 2)
+            return {"source": self.name_of("nodes", source), "target": self.name_of("nodes", target)}
         source, target = self.some_of("nodes"), self.some_of("nodes")
         if source == target:
             target = self.some_of("nodes")
         types = [self.types.get(one) for one in (source, target)]
         levels = [NODE_TYPES.index(type_) if type_ else 0 for type_ in types]
-        if levels[0] > levels[1] and not rarely(self.luck):
+        if levels[0] > levels[1] and not rarely(self.rng):
             source, target = target, source
         return {"source": source, "target": target}
 
     def some_edge(self) -> Thing:
-        """Mostly an edge that is there, its type said or not."""
-        luck = self.luck
-        if not self.theory.edges or luck.random() < 0.08:
+        """Return mostly an existing edge, with or without its type."""
+        rng = self.rng
+        if not self.theory.edges or rng.random() < 0.08:
             return self.some_ends()
-        edge: EdgeKey = luck.choice(list(self.theory.edges))
-        ends = {"source": self.called("nodes", edge[0]), "target": self.called("nodes", edge[1])}
-        return ends | ({"edge_type": edge[2]} if sometimes(luck) else {})
+        edge: EdgeKey = rng.choice(list(self.theory.edges))
+        ends = {"source": self.name_of("nodes", edge[0]), "target": self.name_of("nodes", edge[1])}
+        return ends | ({"edge_type": edge[2]} if sometimes(rng) else {})
 
     # --- One operation ---
 
     def add_node(self, ref: str) -> Thing:
-        luck = self.luck
-        op: Thing = {"op": "add_node", "node_type": luck.choice(NODE_TYPES), "title": luck.choice(TITLES)}
-        if rarely(luck) and rarely(luck):
+        rng = self.rng
+        op: Thing = {"op": "add_node", "node_type": rng.choice(NODE_TYPES), "title": rng.choice(TITLES)}
+        if rarely(rng) and rarely(rng):
             op["title"] = "  "
-        if often(luck):
-            op["ref"] = luck.choice((ref, ref, ref, "G1", "AC1"))  # a ref hides the key of the same letters
-        return op | some(luck, NODE) | ({"metadata": luck.choice(METADATA)} if sometimes(luck) else {})
+        if often(rng):
+            op["ref"] = rng.choice((ref, ref, ref, "G1", "AC1"))  # a ref shadows an equal key
+        return op | some(rng, NODE) | ({"metadata": rng.choice(METADATA)} if sometimes(rng) else {})
 
     def update_node(self) -> Thing:
-        luck = self.luck
-        op = {"op": "update_node", "node": self.some_of("nodes"), **some(luck, NODE, nulls=True)}
-        if often(luck):
-            op["title"] = luck.choice(TITLES)
-        if sometimes(luck):
-            op["node_type"] = luck.choice(NODE_TYPES)
-        return op | ({"metadata": luck.choice(METADATA)} if sometimes(luck) else {})
+        rng = self.rng
+        op = {"op": "update_node", "node": self.some_of("nodes"), **some(rng, NODE, nulls=True)}
+        if often(rng):
+            op["title"] = rng.choice(TITLES)
+        if sometimes(rng):
+            op["node_type"] = rng.choice(NODE_TYPES)
+        return op | ({"metadata": rng.choice(METADATA)} if sometimes(rng) else {})
 
     def remove_node(self) -> Thing:
         return {"op": "remove_node", "node": self.some_of("nodes")}
 
     def add_edge(self) -> Thing:
-        luck = self.luck
-        op = {"op": "add_edge", **self.some_ends(), **some(luck, EDGE)}
-        return op | ({"edge_type": luck.choice(EDGE_TYPES)} if often(luck) else {})
+        rng = self.rng
+        op = {"op": "add_edge", **self.some_ends(), **some(rng, EDGE)}
+        return op | ({"edge_type": rng.choice(EDGE_TYPES)} if often(rng) else {})
 
     def update_edge(self) -> Thing:
-        luck = self.luck
-        op = {"op": "update_edge", **self.some_edge(), **some(luck, EDGE, nulls=True)}
-        return op | ({"new_edge_type": luck.choice(EDGE_TYPES)} if sometimes(luck) else {})
+        rng = self.rng
+        op = {"op": "update_edge", **self.some_edge(), **some(rng, EDGE, nulls=True)}
+        return op | ({"new_edge_type": rng.choice(EDGE_TYPES)} if sometimes(rng) else {})
 
     def remove_edge(self) -> Thing:
         return {"op": "remove_edge", **self.some_edge()}
 
     def add_assumption(self) -> Thing:
-        luck = self.luck
-        place = self.some_edge() if sometimes(luck) else {"node": self.some_of("nodes")}
-        if rarely(luck):
-            place = luck.choice(({}, {**self.some_ends(), "node": self.some_of("nodes")}))
-        op = {"op": "add_assumption", "assumption_text": luck.choice(("rain", "soil")), **place}
-        if rarely(luck):
+        rng = self.rng
+        place = self.some_edge() if sometimes(rng) else {"node": self.some_of("nodes")}
+        if rarely(rng):
+            place = rng.choice(({}, {**self.some_ends(), "node": self.some_of("nodes")}))
+        op = {"op": "add_assumption", "assumption_text": rng.choice(("rain", "soil")), **place}
+        if rarely(rng):
             return {**op, "review_by": "soon"}
-        return op | some(luck, ASSUMPTION) | ({"ref": "as"} if rarely(luck) else {})
+        return op | some(rng, ASSUMPTION) | ({"ref": "as"} if rarely(rng) else {})
 
     def update_assumption(self) -> Thing:
         op = {"op": "update_assumption", "assumption": self.some_of("assumptions")}
-        return op | some(self.luck, {"assumption_text": ("rain", "frost")}) | some(self.luck, ASSUMPTION, nulls=True)
+        return op | some(self.rng, {"assumption_text": ("rain", "frost")}) | some(self.rng, ASSUMPTION, nulls=True)
 
     def remove_assumption(self) -> Thing:
         return {"op": "remove_assumption", "assumption": self.some_of("assumptions")}
 
     def add_indicator(self) -> Thing:
         op = {"op": "add_indicator", "node": self.some_of("nodes"), "name": "litres"}
-        return op | some(self.luck, INDICATOR) | ({"ref": "in"} if rarely(self.luck) else {})
+        return op | some(self.rng, INDICATOR) | ({"ref": "in"} if rarely(self.rng) else {})
 
     def update_indicator(self) -> Thing:
         op = {"op": "update_indicator", "indicator": self.some_of("indicators")}
-        return op | some(self.luck, {"name": ("litres", "wells")}) | some(self.luck, INDICATOR, nulls=True)
+        return op | some(self.rng, {"name": ("litres", "wells")}) | some(self.rng, INDICATOR, nulls=True)
 
     def remove_indicator(self) -> Thing:
         return {"op": "remove_indicator", "indicator": self.some_of("indicators")}
 
 
-def some_version(luck: Random, purpose: Purpose) -> int | str | None:
-    if rarely(luck):
-        return luck.choice(("draft", len(purpose.versions) + 1, 0))
-    return luck.choice((None, *("published" for _ in purpose.published), *(one.number for one in purpose.published)))
+def some_version(rng: Random, purpose: Purpose) -> int | str | None:
+    if rarely(rng):
+        return rng.choice(("draft", len(purpose.versions) + 1, 0))
+    return rng.choice((None, *("published" for _ in purpose.published), *(one.number for one in purpose.published)))
 
 
-def some_key(luck: Random, purpose: Purpose, kind: str) -> str:
-    """A key that some version has, or rarely none."""
+def some_key(rng: Random, purpose: Purpose, kind: str) -> str:
+    """Return a key of some version, or rarely an unknown one."""
     there = [key for one in purpose.versions for key in getattr(one.theory, kind)]
-    return luck.choice(there) if there and luck.random() > 0.05 else luck.choice(("G99", "AS99", "IN99"))
+    return rng.choice(there) if there and rng.random() > 0.05 else rng.choice(("G99", "AS99", "IN99"))
 
 
-def some_refs(luck: Random, purpose: Purpose) -> list[str]:
+def some_refs(rng: Random, purpose: Purpose) -> list[str]:
     edges = [edge_name(edge) for one in purpose.versions for edge in one.theory.edges]
-    found = [some_key(luck, purpose, luck.choice(KINDS)) for _ in range(luck.choice((0, 1, 1, 2)))]
-    return found + ([luck.choice(edges)] if edges and sometimes(luck) else [])
+    found = [some_key(rng, purpose, rng.choice(KINDS)) for _ in range(rng.choice((0, 1, 1, 2)))]
+    return found + ([rng.choice(edges)] if edges and sometimes(rng) else [])
 
 
-def some_waiver(luck: Random, purpose: Purpose) -> Thing:
-    """Mostly of a check that fails somewhere: as a whole, for what fails, or for anything."""
-    waiver = {"code": "GA_NONE", "refs": [], "reason": "later", "owner": "ada", "due": luck.choice(DAYS)}
-    if rarely(luck):
+def some_waiver(rng: Random, purpose: Purpose) -> Thing:
+    """Return mostly a waiver of a failing check: as a whole, for its refs, or for anything."""
+    waiver = {"code": "GA_NONE", "refs": [], "reason": "later", "owner": "ada", "due": rng.choice(DAYS)}
+    if rarely(rng):
         return waiver
-    if not purpose.versions or rarely(luck):
-        return waiver | {"code": luck.choice(list(SEVERITIES)), "refs": some_refs(luck, purpose)}
-    version = luck.choice(purpose.versions)
+    if not purpose.versions or rarely(rng):
+        return waiver | {"code": rng.choice(list(SEVERITIES)), "refs": some_refs(rng, purpose)}
+    version = rng.choice(purpose.versions)
     checks = {**purpose.gate("A", version, today=DAYS[1]).checks, **purpose.gate("B", version, today=DAYS[1]).checks}
     failing = {code: check.refs for code, check in checks.items() if check.result in ("failed", "waived")}
-    code = luck.choice(list(failing or SEVERITIES))
+    code = rng.choice(list(failing or SEVERITIES))
     refs = failing.get(code, [])
-    if refs and sometimes(luck):
-        refs = luck.sample(refs, luck.randint(1, len(refs)))
-    return waiver | {"code": code, "refs": [] if often(luck) else refs}
+    if refs and sometimes(rng):
+        refs = rng.sample(refs, rng.randint(1, len(refs)))
+    return waiver | {"code": code, "refs": [] if often(rng) else refs}
 
 
-def some_observations(luck: Random, purpose: Purpose) -> dict[str, list[Thing]]:
-    """A few of them; rarely nothing at all."""
+def some_observations(rng: Random, purpose: Purpose) -> dict[str, list[Thing]]:
+    """Return a few observations, rarely none."""
     given: dict[str, list[Thing]] = {}
-    if sometimes(luck) and any(one.theory.indicators for one in purpose.versions):
-        as_of = luck.choice((*DAYS[:2], *DAYS[:2], "2026-11-10", DAYS[-1] if rarely(luck) else DAYS[0]))
-        key = some_key(luck, purpose, "indicators")
-        given["measurements"] = [{"indicator": key, "value": luck.choice(NUMBERS[1:]), "as_of": as_of}]
-    if often(luck) and any(one.theory.assumptions for one in purpose.versions):
+    if sometimes(rng) and any(one.theory.indicators for one in purpose.versions):
+        as_of = rng.choice((*DAYS[:2], *DAYS[:2], "2026-11-10", DAYS[-1] if rarely(rng) else DAYS[0]))
+        key = some_key(rng, purpose, "indicators")
+        given["measurements"] = [{"indicator": key, "value": rng.choice(NUMBERS[1:]), "as_of": as_of}]
+    if often(rng) and any(one.theory.assumptions for one in purpose.versions):
         statuses = ("untested", "holding", "at_risk", "refuted", "refuted")
         given["reviews"] = [
-            {"assumption": some_key(luck, purpose, "assumptions"), "status": luck.choice(statuses), "reason": "seen"}
-            for _ in range(luck.choice((1, 1, 2)))
+            {"assumption": some_key(rng, purpose, "assumptions"), "status": rng.choice(statuses), "reason": "seen"}
+            for _ in range(rng.choice((1, 1, 2)))
         ]
-    if often(luck):
-        given["waivers"] = [some_waiver(luck, purpose)]
-    if sometimes(luck):
-        given["decisions"] = [{"text": "go on", "rationale": "for now", "about": some_refs(luck, purpose)}]
+    if often(rng):
+        given["waivers"] = [some_waiver(rng, purpose)]
+    if sometimes(rng):
+        given["decisions"] = [{"text": "go on", "rationale": "for now", "about": some_refs(rng, purpose)}]
     return given

@@ -1,7 +1,7 @@
-"""A theory as a document, by its definitions alone: how a version is written, and what becomes of one that comes in.
+"""An oracle of theory documents: how a version is exported, and what importing one does.
 
-Keys of ours in a document stay as they are, and counting goes on behind them; every other name gets the next key of its
-sort. A document that is refused raises `Refused` like any other call.
+Known keys in a document stay, and numbering continues after them; every other name gets the next key of its kind. A
+refused document raises `Refusal`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tests.machines.purpose_oracle import (
     NOT_WAIVABLE,
     PREFIXES,
     SEVERITIES,
-    By,
+    Author,
     EdgeKey,
     Purpose,
-    Refused,
+    Refusal,
     Theory,
     Thing,
     Version,
-    dated,
     edge_name,
     edge_order,
-    folded,
+    fold,
+    parse_day,
     sorted_keys,
     without_nulls,
 )
@@ -38,8 +38,8 @@ LETTERS = {"nodes": tuple(PREFIXES.values()), "assumptions": ("AS",), "indicator
 KEY = re.compile("([A-Z]+)([1-9][0-9]*)")
 
 
-class Taken(NamedTuple):
-    """What should be told of a document that came in."""
+class ImportReport(NamedTuple):
+    """The expected report of an import."""
 
     version: Version
     counts: dict[str, int]
@@ -49,11 +49,11 @@ class Taken(NamedTuple):
     skipped: list[tuple[str, int]]
 
 
-# --- Out ---
+# --- Export ---
 
 
 def document_of(purpose: Purpose, version: Version, today: str) -> Thing:
-    """A version as it is written: what is not said is left out, and so is a contribution's type."""
+    """Return a version as exported: empty fields are left out, and so is the default edge type."""
     theory = version.theory
     return {
         "format": 1,
@@ -63,7 +63,7 @@ def document_of(purpose: Purpose, version: Version, today: str) -> Thing:
         ],
         "edges": [written_edge(edge, theory.edges[edge]) for edge in sorted(theory.edges, key=edge_order)],
         "assumptions": [
-            {"key": key, **place(theory.assumptions[key]["on"]), **said(theory.assumptions[key], ASSUMPTION_FIELDS)}
+            {"key": key, **placement(theory.assumptions[key]["on"]), **said(theory.assumptions[key], ASSUMPTION_FIELDS)}
             for key in sorted_keys(theory.assumptions)
         ],
         "indicators": [
@@ -72,19 +72,19 @@ def document_of(purpose: Purpose, version: Version, today: str) -> Thing:
         ],
         "waivers": [
             dict(zip(("code", "refs", "reason", "owner", "due"), (code, list(refs), *others), strict=True))
-            for code, refs, *others in sorted(waived(purpose, theory, today))
+            for code, refs, *others in sorted(find_waivers(purpose, theory, today))
         ],
     }
 
 
 def written_edge(edge: EdgeKey, fields: Thing) -> Thing:
-    ends = place(edge)
+    ends = placement(edge)
     if edge[2] == "CONTRIBUTES_TO":
         del ends["edge_type"]
     return {**ends, **said(fields, EDGE_FIELDS)}
 
 
-def place(on: str | EdgeKey) -> Thing:
+def placement(on: str | EdgeKey) -> Thing:
     return {"node": on} if isinstance(on, str) else dict(zip(("source", "target", "edge_type"), on, strict=True))
 
 
@@ -92,8 +92,8 @@ def said(thing: Thing, fields: Iterable[str], *, unsaid: tuple[Any, ...] = (None
     return {name: thing[name] for name in fields if thing[name] not in unsaid}
 
 
-def waived(purpose: Purpose, theory: Theory, today: str) -> set[tuple[str, tuple[str, ...], str, str, str]]:
-    """What somebody answers for that is in a theory, as far as it is."""
+def find_waivers(purpose: Purpose, theory: Theory, today: str) -> set[tuple[str, tuple[str, ...], str, str, str]]:
+    """Return the waivers in force that apply to a theory."""
     there = {*theory.nodes, *theory.assumptions, *theory.indicators, *map(edge_name, theory.edges)}
     found = set()
     for one in purpose.in_force(today):
@@ -103,17 +103,17 @@ def waived(purpose: Purpose, theory: Theory, today: str) -> set[tuple[str, tuple
     return found
 
 
-# --- In ---
+# --- Import ---
 
 
-def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: By) -> Taken:
-    """A document as the new draft. The ids of its rows are still to be learned."""
+def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: Author) -> ImportReport:
+    """Import a document as the new draft. The ids of its rows are learned later."""
     if purpose.draft:
-        raise Refused("draft_exists", number=purpose.draft.number)
+        raise Refusal("draft_exists", number=purpose.draft.number)
     for kind in KINDS:
         names = [one["key"] for one in document[kind]]
         if len(set(names)) < len(names):
-            raise Refused("duplicate_key")
+            raise Refusal("duplicate_key")
     renamed = [] if keys == "new" else renamed_keys(purpose, document, is_certain=keys is not None)
     kept = {kind: {} if keys == "new" else kept_keys(purpose, kind, document) for kind in KINDS}
     fresh = {kind: fresh_keys(purpose, kind, document, kept[kind]) for kind in KINDS}
@@ -123,7 +123,7 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: By) -> T
     fill(version.theory, document, named)
     recorded, skipped = waive(purpose, version, document, named, by=by)
     purpose.remember_names(version.theory)
-    return Taken(
+    return ImportReport(
         version,
         {**{kind: len(document[kind]) for kind in (*KINDS, "edges")}, "waivers": recorded},
         {(name, key) for kind in KINDS for name, key in named[kind].items() if name != key},
@@ -134,7 +134,7 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: By) -> T
 
 
 def renamed_keys(purpose: Purpose, document: Thing, *, is_certain: bool) -> list[str]:
-    """The keys that were never called so, unless most nodes are among them, or something that was observed."""
+    """Return the keys with new titles, unless most nodes are among them or something observed."""
     nodes = {one["key"]: one["title"] for one in document["nodes"]}
     beside = {one["key"]: one["assumption_text"] for one in document["assumptions"]}
     beside |= {one["key"]: one["name"] for one in document["indicators"]}
@@ -142,19 +142,19 @@ def renamed_keys(purpose: Purpose, document: Thing, *, is_certain: bool) -> list
     known_nodes = [key for key in nodes if key in purpose.called]
     for names in (nodes, beside):
         known = [key for key in names if key in purpose.called]
-        others = [key for key in known if folded(names[key]) not in purpose.called[key]]
+        others = [key for key in known if fold(names[key]) not in purpose.called[key]]
         tells = names is nodes or not known_nodes
         if not is_certain and tells and 2 * len(others) > len(known):
-            raise Refused("keys_of_another_theory", keys=sorted_keys(others))
+            raise Refusal("keys_of_another_theory", keys=sorted_keys(others))
         found += others
     observed = {one["indicator"] for one in purpose.measurements} | {one["assumption"] for one in purpose.reviews}
     if not is_certain and observed & set(found):
-        raise Refused("keys_of_another_theory", keys=sorted_keys(observed & set(found)))
+        raise Refusal("keys_of_another_theory", keys=sorted_keys(observed & set(found)))
     return sorted_keys(found)
 
 
 def kept_keys(purpose: Purpose, kind: str, document: Thing) -> dict[str, str]:
-    """The keys of ours among the names of a sort, which nobody is given from now on."""
+    """Return the known keys among the names of a kind; they are reserved from now on."""
     found = {}
     for one in document[kind]:
         match = KEY.fullmatch(one["key"])
@@ -165,7 +165,7 @@ def kept_keys(purpose: Purpose, kind: str, document: Thing) -> dict[str, str]:
 
 
 def fresh_keys(purpose: Purpose, kind: str, document: Thing, kept: dict[str, str]) -> dict[str, str]:
-    """What the others are called from now on."""
+    """Return the new keys of the other names."""
     return {
         one["key"]: purpose.fresh(PREFIXES[one["node_type"]] if kind == "nodes" else LETTERS[kind][0])
         for one in document[kind]
@@ -174,11 +174,11 @@ def fresh_keys(purpose: Purpose, kind: str, document: Thing, kept: dict[str, str
 
 
 def fill(theory: Theory, document: Thing, named: dict[str, dict[str, str]]) -> None:
-    """Everything in a document, under its keys."""
+    """Add everything of a document under its keys."""
 
     def node(name: str) -> str:
         if name not in named["nodes"]:
-            raise Refused("not_found")
+            raise Refusal("not_found")
         return named["nodes"][name]
 
     def edge(one: Thing) -> EdgeKey:
@@ -190,17 +190,17 @@ def fill(theory: Theory, document: Thing, named: dict[str, dict[str, str]]) -> N
     for one in document["edges"]:
         drawn = edge(one)
         if drawn[0] == drawn[1]:
-            raise Refused("self_edge", nodes=[drawn[0]])
+            raise Refusal("self_edge", nodes=[drawn[0]])
         if drawn in theory.edges:
-            raise Refused("duplicate_edge", edge=edge_name(drawn), nodes=list(drawn[:2]))
+            raise Refusal("duplicate_edge", edge=edge_name(drawn), nodes=list(drawn[:2]))
         theory.edges[drawn] = {name: one.get(name) for name in EDGE_FIELDS}
     for one in document["assumptions"]:
         if ("node" in one) == ("source" in one):
-            raise Refused("invalid_argument")
-        dated(one.get("review_by"))
+            raise Refusal("invalid_argument")
+        parse_day(one.get("review_by"))
         on = node(one["node"]) if "node" in one else edge(one)
         if on not in theory.nodes and on not in theory.edges:
-            raise Refused("not_found")
+            raise Refusal("not_found")
         fields = {name: one.get(name) for name in ASSUMPTION_FIELDS}
         theory.assumptions[named["assumptions"][one["key"]]] = {"on": on, **fields}
     for one in document["indicators"]:
@@ -209,24 +209,24 @@ def fill(theory: Theory, document: Thing, named: dict[str, dict[str, str]]) -> N
 
 
 def waive(
-    purpose: Purpose, version: Version, document: Thing, named: dict[str, dict[str, str]], *, by: By
+    purpose: Purpose, version: Version, document: Thing, named: dict[str, dict[str, str]], *, by: Author
 ) -> tuple[int, list[tuple[str, int]]]:
-    """How many waivers count from now on, and how many of each sort did not come in."""
+    """Return how many waivers count from now on, and how many of each kind were skipped."""
     today = by.at[:10]
-    there = waived(purpose, version.theory, today)
+    there = find_waivers(purpose, version.theory, today)
     every = {name: key for kind in reversed(KINDS) for name, key in named[kind].items()}
-    known = {*every, *(edge_called(one) for one in document["edges"])}
+    known = {*every, *(edge_name_in(one) for one in document["edges"])}
     past = same = 0
     wanted = []
     for one in document["waivers"]:
         if one["code"] not in SEVERITIES:
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         if one["code"] in NOT_WAIVABLE:
-            raise Refused("not_waivable", check=one["code"])
-        dated(one["due"])
+            raise Refusal("not_waivable", check=one["code"])
+        parse_day(one["due"])
         if not known.issuperset(one["refs"]):
-            raise Refused("not_found")
-        refs = [renamed(ref, every) for ref in one["refs"]]
+            raise Refusal("not_found")
+        refs = [rename(ref, every) for ref in one["refs"]]
         if one["due"] < today:
             past += 1
         elif (one["code"], tuple(sorted(refs)), one["reason"], one["owner"], one["due"]) in there:
@@ -238,13 +238,13 @@ def waive(
     return len(wanted), [("waiver", number) for number in (past, same) if number]
 
 
-def edge_called(one: Thing) -> str:
-    """What a document calls one of its edges."""
+def edge_name_in(one: Thing) -> str:
+    """Return the name of an edge in a document."""
     return edge_name((one["source"], one["target"], one.get("edge_type") or "CONTRIBUTES_TO"))
 
 
-def renamed(ref: str, names: dict[str, str]) -> str:
-    """A name, or the name of an edge, in which things have other names."""
+def rename(ref: str, names: dict[str, str]) -> str:
+    """Return a name, or the name of an edge, with other names inserted."""
     ends, slash, type_ = ref.partition("/")
     source, arrow, target = ends.partition("->")
     if not arrow:

@@ -1,8 +1,8 @@
-"""Two people and an agent at the purpose of two projects, all on one database.
+"""A driver of two people and an agent at the purpose of two projects, on one database.
 
-Every call is told to the product and to the oracle, and must end alike. A call that the oracle refuses must be refused
-with its code and its details and leave every row as it was. Any other must give the oracle's answer, raise the revision
-of its project by one if it changed anything, and add its events behind all others.
+Every call goes to the product and to the oracle, and both must end alike. A call that the oracle refuses must fail with
+its code and details and change no row. Any other must give the oracle's answer, add one to the revision of its project
+if it changed anything, and append its events.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from tests.machines.purpose_oracle import (
     NODE_FIELDS,
     NODE_TYPES,
     PROFILES,
-    By,
-    CycleRefused,
+    Author,
+    CycleRefusal,
     Gate,
-    Place,
     Purpose,
-    Refused,
+    Refusal,
+    Subject,
     Thing,
     Version,
     content_hash,
@@ -54,34 +54,34 @@ from tests.machines.purpose_oracle import (
 )
 from tests.machines.purpose_rows import BELOW, PurposeRows, Row
 from tests.machines.work_calls import rarely, sometimes
-from tests.machines.work_driver import SEEDS, Hand
+from tests.machines.work_driver import SEEDS, MillisecondClock
 
 ACTORS = {"ada": "person", "ben": "person", "scout": "agent"}
 PROJECTS = (0, 1)  # the second has facts in force, and its versions pass both gates
 VERSIONS_MAX = 5
 IMPORTS_MAX = 3  # documents that are brought one after the other
 DAY = 86_400_000
-CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last: a clock put right
+CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last one: a corrected clock
 
-# How often something is done, where it can be.
+# Weights of the calls.
 WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 4}
 
 Answer = Callable[[Thing], Any]
 
 
-class Ground(NamedTuple):
-    """Where machines run: one database for all their projects."""
+class MachineSetup(NamedTuple):
+    """One database for all projects of the machines."""
 
     stores: dict[str, Store]
-    clock: Hand
+    clock: MillisecondClock
     rows: PurposeRows
     serial: count[int]
     has_row_security: bool
     elsewhere: Callable[[], Store]  # another database, in a file
 
 
-class Sent(NamedTuple):
-    """A call with an op_id that was answered."""
+class SentCall(NamedTuple):
+    """An answered call with an op_id."""
 
     actor: str
     operation: str
@@ -90,14 +90,14 @@ class Sent(NamedTuple):
 
 
 class PurposeDriver(RuleBasedStateMachine):
-    """Drives every change there is. What must hold after each step is added by who inherits.
+    """Drives every change. Subclasses add what must hold after each step.
 
-    Theories are taken in where `import` has a weight too.
+    Theories are imported if `import` has a weight too.
     """
 
     weights = WEIGHTS
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: MachineSetup) -> None:
         super().__init__()
         self.clock = ground.clock
         self.clock.now = 0
@@ -118,57 +118,57 @@ class PurposeDriver(RuleBasedStateMachine):
         found = {one["name"]: one["id"] for one in self.call("ada", "project.list")["projects"]}
         self.project_ids = [found[name] for name in self.names]
         self.stored = self.rows.of(self.project_ids)
-        self.project = 0  # which the last call was about
+        self.project = 0  # of the last call
         self.reader = "ada"
         self.op_ids = count(1)
         self.steps = 0
-        self.sent: list[Sent] = []
-        self.frozen: dict[str, dict[str, list[Row]]] = {}  # each version as it was when it was published, by id
+        self.sent: list[SentCall] = []
+        self.frozen: dict[str, dict[str, list[Row]]] = {}  # each version as it was published, by id
         self.keys_given: list[set[str]] = [set() for _ in PROJECTS]
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
-        luck = self.luck(seed)
+        rng = self.make_rng(seed)
         for project in PROJECTS:
-            self.draft(luck, project, source=None)
-            self.edit(luck, project, Batches(luck, self.purposes[project], []).first())
+            self.draft(rng, project, source=None)
+            self.edit(rng, project, Batches(rng, self.purposes[project], []).first())
 
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
-        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
-        luck = self.luck(seed)
-        self.reader = luck.choice(list(ACTORS))
-        project = luck.choice((0, 0, 1))
+        """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        rng = self.make_rng(seed)
+        self.reader = rng.choice(list(ACTORS))
+        project = rng.choice((0, 0, 1))
         purpose = self.purposes[project]
-        (verb,) = luck.choices(list(self.weights), list(self.weights.values()))
-        if purpose.draft is None and verb not in ("record", "import") and not sometimes(luck):
+        (verb,) = rng.choices(list(self.weights), list(self.weights.values()))
+        if purpose.draft is None and verb not in ("record", "import") and not sometimes(rng):
             verb = "draft"
         match verb:
             case "draft":
-                self.draft(luck, project, source=some_version(luck, purpose))
+                self.draft(rng, project, source=some_version(rng, purpose))
             case "publish":
-                self.publish(luck, project)
+                self.publish(rng, project)
             case "discard":
-                self.discard(luck, project)
+                self.discard(rng, project)
             case "import":
-                if purpose.draft and not rarely(luck):
-                    self.discard(luck, project)
+                if purpose.draft and not rarely(rng):
+                    self.discard(rng, project)
                 for _ in range(IMPORTS_MAX):
-                    self.take_in(luck, project)
-                    if self.purposes[project].draft:  # what is refused leaves the place to the next one
+                    self.take_in(rng, project)
+                    if self.purposes[project].draft:  # a refused document leaves its turn to the next one
                         break
             case "record":
-                self.record(luck, project)
+                self.record(rng, project)
             case "send again" if self.sent:
-                self.send_again(luck)
+                self.send_again(rng)
             case "wait":
-                self.clock.now += luck.choice(CLOCK_STEPS)
+                self.clock.now += rng.choice(CLOCK_STEPS)
             case _:
                 others = [one for one in self.purposes if one is not purpose]
-                self.edit(luck, project, Batches(luck, purpose, others).some_batch())
+                self.edit(rng, project, Batches(rng, purpose, others).some_batch())
 
-    def luck(self, seed: int) -> Random:
-        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+    def make_rng(self, seed: int) -> Random:
+        """Return the random source of a step. Hypothesis repeats seeds, so the number of the step counts too."""
         self.steps += 1
         return Random(f"{seed} at {self.steps} and {self.clock.now}")  # noqa: S311 - chance, not secrets
 
@@ -176,16 +176,16 @@ class PurposeDriver(RuleBasedStateMachine):
     def today(self) -> str:
         return self.clock.stamp(self.clock.now)[:10]
 
-    # --- What anybody may do ---
+    # --- Calls ---
 
-    def draft(self, luck: Random, project: int, *, source: int | str | None) -> None:
+    def draft(self, rng: Random, project: int, *, source: int | str | None) -> None:
         if len(self.purposes[project].versions) >= VERSIONS_MAX:
             return
-        profile = luck.choice((None, None, "standard", "light", "strict"))
+        profile = rng.choice((None, None, "standard", "light", "strict"))
         arguments: Thing = {} if source is None else {"from": source}
         arguments |= {} if profile is None else {"profile": profile}
 
-        def expect(purpose: Purpose, by: By) -> Answer:
+        def expect(purpose: Purpose, by: Author) -> Answer:
             version = purpose.begin(source, profile, by=by)
 
             def answer(_: Thing) -> Any:
@@ -199,14 +199,14 @@ class PurposeDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, project, "purpose.draft", arguments, expect)
+        self.perform(rng, project, "purpose.draft", arguments, expect)
 
-    def edit(self, luck: Random, project: int, operations: list[Thing]) -> None:
-        expected_rev = self.some_rev(luck, project)
+    def edit(self, rng: Random, project: int, operations: list[Thing]) -> None:
+        expected_rev = self.some_rev(rng, project)
         arguments: Thing = {"operations": operations}
         arguments |= {} if expected_rev is None else {"expected_rev": expected_rev}
 
-        def expect(purpose: Purpose, by: By) -> Answer:
+        def expect(purpose: Purpose, by: Author) -> Answer:
             made = purpose.edit(operations, expected_rev, by=by)
 
             def answer(told: Thing) -> Any:
@@ -223,15 +223,15 @@ class PurposeDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, project, "purpose.edit", arguments, expect)
+        self.perform(rng, project, "purpose.edit", arguments, expect)
 
-    def publish(self, luck: Random, project: int) -> None:
-        label = luck.choice((None, None, "First", "draft" if rarely(luck) else "Zweite „Fassung“"))
-        expected_rev = self.some_rev(luck, project)
+    def publish(self, rng: Random, project: int) -> None:
+        label = rng.choice((None, None, "First", "draft" if rarely(rng) else "Zweite „Fassung“"))
+        expected_rev = self.some_rev(rng, project)
         arguments: Thing = {} if label is None else {"label": label}
         arguments |= {} if expected_rev is None else {"expected_rev": expected_rev}
 
-        def expect(purpose: Purpose, by: By) -> Answer:
+        def expect(purpose: Purpose, by: Author) -> Answer:
             gates = purpose.publish(label, expected_rev, by=by)
 
             def answer(told: Thing) -> Any:
@@ -243,29 +243,29 @@ class PurposeDriver(RuleBasedStateMachine):
 
             return answer
 
-        self.perform(luck, project, "purpose.publish", arguments, expect)
+        self.perform(rng, project, "purpose.publish", arguments, expect)
         for version in self.purposes[project].published:
             self.frozen.setdefault(version.id, self.stored.whole(version.id))
 
-    def discard(self, luck: Random, project: int) -> None:
-        expected_rev = self.some_rev(luck, project)
+    def discard(self, rng: Random, project: int) -> None:
+        expected_rev = self.some_rev(rng, project)
         arguments = {} if expected_rev is None else {"expected_rev": expected_rev}
 
-        def expect(purpose: Purpose, _by: By) -> Answer:
+        def expect(purpose: Purpose, _by: Author) -> Answer:
             number = purpose.discard(expected_rev)
             return lambda _: {"discarded": number, "rev": purpose.rev}
 
-        self.perform(luck, project, "purpose.discard", arguments, expect)
+        self.perform(rng, project, "purpose.discard", arguments, expect)
 
-    def take_in(self, luck: Random, project: int) -> None:
+    def take_in(self, rng: Random, project: int) -> None:
         purpose = self.purposes[project]
         if len(purpose.versions) >= VERSIONS_MAX:
             return
         others = [one for one in self.purposes if one is not purpose]
-        document = Documents(luck, purpose, others, self.today).some_document()
-        keys = luck.choice((None, None, None, "same", "new"))
+        document = Documents(rng, purpose, others, self.today).some_document()
+        keys = rng.choice((None, None, None, "same", "new"))
 
-        def expect(purpose: Purpose, by: By) -> Answer:
+        def expect(purpose: Purpose, by: Author) -> Answer:
             taken = take_in(purpose, document, keys, by=by)
 
             def answer(told: Thing) -> Any:
@@ -283,10 +283,10 @@ class PurposeDriver(RuleBasedStateMachine):
             return answer
 
         arguments = {"document": document} | ({} if keys is None else {"keys": keys})
-        self.perform(luck, project, "purpose.import", arguments, expect)
+        self.perform(rng, project, "purpose.import", arguments, expect)
 
     def learn_ids(self, project: int, version: Version) -> None:
-        """What the rows of a version that came in are called, by its number, their keys and their ends."""
+        """Learn the ids of an imported version's rows, by number, keys and ends."""
         tables = self.rows.of([self.project_ids[project]]).tables
         (version.id,) = (row["id"] for row in tables["toc_versions"] if row["version_number"] == version.number)
         rows = {name: [row for row in tables[name] if row["toc_version_id"] == version.id] for name in BELOW}
@@ -300,22 +300,22 @@ class PurposeDriver(RuleBasedStateMachine):
                 else:
                     things[row["key"]]["id"] = row["id"]
 
-    def record(self, luck: Random, project: int) -> None:
-        given = some_observations(luck, self.purposes[project])
-        # What is measured a day ahead is still today's somewhere.
+    def record(self, rng: Random, project: int) -> None:
+        given = some_observations(rng, self.purposes[project])
+        # A measurement of tomorrow is still of today somewhere.
         latest_day = self.clock.stamp(self.clock.now + DAY)
 
-        def expect(purpose: Purpose, by: By) -> Answer:
+        def expect(purpose: Purpose, by: Author) -> Answer:
             recorded, affected = purpose.record(given, by=by, latest_day=latest_day)
             told = {"recorded": recorded, "rev": purpose.rev}
             return lambda _: told | ({"affected": affected} if affected else {})
 
-        self.perform(luck, project, "purpose.record", dict(given), expect)
+        self.perform(rng, project, "purpose.record", dict(given), expect)
 
-    def send_again(self, luck: Random) -> None:
-        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
-        sent = luck.choice(self.sent)
-        if sometimes(luck):
+    def send_again(self, rng: Random) -> None:
+        """Repeat a call: it has no second effect; another call with its op_id has none at all."""
+        sent = rng.choice(self.sent)
+        if sometimes(rng):
             other = {"project": self.names[0], "expected_rev": 10_000, "op_id": sent.arguments["op_id"]}
             with pytest.raises(GroundplanError) as refused:
                 self.call(sent.actor, "purpose.discard", **other)
@@ -324,31 +324,31 @@ class PurposeDriver(RuleBasedStateMachine):
             assert self.call(sent.actor, sent.operation, **sent.arguments) == sent.answer
         assert self.rows.of(self.project_ids) == self.stored
 
-    def some_rev(self, luck: Random, project: int) -> int | None:
-        if not sometimes(luck):
+    def some_rev(self, rng: Random, project: int) -> int | None:
+        if not sometimes(rng):
             return None
         rev = self.purposes[project].rev
-        return rev if not sometimes(luck) else rev + luck.choice((-1, 1))
+        return rev if not sometimes(rng) else rev + rng.choice((-1, 1))
 
-    # --- How it is told and judged ---
+    # --- Sending and checking ---
 
     def perform(
-        self, luck: Random, project: int, operation: str, arguments: Thing, expect: Callable[[Purpose, By], Answer]
+        self, rng: Random, project: int, operation: str, arguments: Thing, expect: Callable[[Purpose, Author], Answer]
     ) -> None:
-        """Tell a call to the product and to the oracle."""
-        actor = luck.choice(list(ACTORS))
-        arguments = {"project": luck.choice((self.names, self.project_ids))[project], **arguments}
-        if sometimes(luck):
+        """Send a call to the product and to the oracle."""
+        actor = rng.choice(list(ACTORS))
+        arguments = {"project": rng.choice((self.names, self.project_ids))[project], **arguments}
+        if sometimes(rng):
             arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
         note(f"at {self.clock.now} {actor}: {operation} {arguments}")
         self.project = project
         tried = copy.deepcopy(self.purposes[project])
         rev = self.stored.revs[self.project_ids[project]] + 1
         answer_of: Answer | None = None
-        refusal: Refused | None = None
+        refusal: Refusal | None = None
         try:
-            answer_of = expect(tried, By(actor, self.clock.stamp(self.clock.now), rev))
-        except Refused as raised:
+            answer_of = expect(tried, Author(actor, self.clock.stamp(self.clock.now), rev))
+        except Refusal as raised:
             refusal = raised
         try:
             answer = self.call(actor, operation, **arguments)
@@ -357,19 +357,19 @@ class PurposeDriver(RuleBasedStateMachine):
             return
         assert answer_of is not None, f"{answer} instead of {refusal}"
         if "op_id" in arguments:
-            self.sent.append(Sent(actor, operation, arguments, answer))
+            self.sent.append(SentCall(actor, operation, arguments, answer))
         assert answer == answer_of(answer)
         before = self.purposes[project]
         self.purposes[project] = tried
-        # A batch that says what is so anyway writes nothing.
+        # A batch without a change writes nothing.
         self.check_events(actor, project if operation != "purpose.edit" or tried.rev != before.rev else None)
 
-    def check_refusal(self, error: GroundplanError, refusal: Refused | None) -> None:
-        """What is refused is refused for a good reason, says which, and leaves no trace."""
+    def check_refusal(self, error: GroundplanError, refusal: Refusal | None) -> None:
+        """Check that an error has the expected code and details and that nothing changed."""
         assert refusal is not None, f"{error.code}: {error.message}"
         assert error.code == refusal.code, f"{error.code}: {error.message} instead of {refusal}"
         details = msgspec.to_builtins(error.details)
-        if isinstance(refusal, CycleRefused):
+        if isinstance(refusal, CycleRefusal):
             path = details["path"]
             steps = set(pairwise(path))
             assert path[0] == path[-1]
@@ -382,7 +382,7 @@ class PurposeDriver(RuleBasedStateMachine):
         assert self.rows.of(self.project_ids) == self.stored
 
     def check_events(self, actor: str, project: int | None) -> None:
-        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        """Check that events are only appended, with the revision, time and author of their write."""
         before, self.stored = self.stored, self.rows.of(self.project_ids)
         for place, id_ in enumerate(self.project_ids):
             told = len(before.events[id_])
@@ -394,14 +394,14 @@ class PurposeDriver(RuleBasedStateMachine):
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
 
     def check_gate(self, told: Thing, name: str, gate: Gate, version: Version) -> None:
-        """A result is what the oracle says, in all but its sentences."""
+        """Check a gate result, except for its sentences."""
         assert (told["gate"], told["profile"], told["passed"]) == (name, gate.profile, gate.passed)
         found = {one["code"]: (one["severity"], one["result"], one["refs"]) for one in told["checks"]}
         assert found == gate.checks
         assert list(found) == sorted(found)
         assert (told["score"], told["content_hash"]) == (gate.score, content_hash(version.theory))
 
-    # --- How the oracle's purpose is shown ---
+    # --- The oracle's purpose as answers ---
 
     def version(self, one: Version) -> Thing:
         shown: Thing = {"number": one.number, "label": one.label, "profile": one.profile}
@@ -412,7 +412,7 @@ class PurposeDriver(RuleBasedStateMachine):
         return shown | {name: value for name, value in others.items() if value is not None}
 
     def opened(self, project: int, version: Version) -> Thing:
-        """A version as it is shown whole, but for its health."""
+        """Return a version as shown in full, without its health."""
         purpose, theory = self.purposes[project], version.theory
         counts = {type_.lower(): len(theory.of_type(type_)) for type_ in NODE_TYPES}
         counts |= {part: len(getattr(theory, part)) for part in ("edges", "assumptions", "indicators")}
@@ -456,7 +456,7 @@ class PurposeDriver(RuleBasedStateMachine):
             **({"waivers": [{name: one[name] for name in shown} for one in waivers]} if waivers else {}),
         }
 
-    def assumptions(self, purpose: Purpose, version: Version, on: Place) -> list[Thing]:
+    def assumptions(self, purpose: Purpose, version: Version, on: Subject) -> list[Thing]:
         found = {key: one for key, one in version.theory.assumptions.items() if one["on"] == on}
         return [
             {"key": key, "id": found[key]["id"], "status": purpose.status(key), **said(found[key], ASSUMPTION_FIELDS)}
@@ -468,7 +468,7 @@ class PurposeDriver(RuleBasedStateMachine):
         found = purpose.latest(key)
         return {"latest": {"value": found["value"], "as_of": found["as_of"]}} if found else {}
 
-    # --- How the product is asked ---
+    # --- Reads of the product ---
 
     def call(self, actor: str, operation: str, /, **arguments: Any) -> Thing:
         answer: Thing = json.loads(msgspec.json.encode(self.sessions[actor].call(operation, **arguments)))
@@ -479,13 +479,13 @@ class PurposeDriver(RuleBasedStateMachine):
 
 
 def said(thing: Thing, fields: tuple[str, ...]) -> Thing:
-    """The fields in which something is said."""
+    """Return the non-empty fields of something."""
     return {name: thing[name] for name in fields if thing[name] is not None}
 
 
-def run_machine(machine: Callable[[Ground], PurposeDriver], engine: Engine, budget: settings) -> None:
-    """Run a machine on two stores with a clock of our own."""
-    clock = Hand()
+def run_machine(machine: Callable[[MachineSetup], PurposeDriver], engine: Engine, budget: settings) -> None:
+    """Run a machine on two stores with a manual clock."""
+    clock = MillisecondClock()
     with PurposeRows(engine) as rows, ExitStack() as opened:
 
         @cache  # most machines need none
@@ -495,7 +495,7 @@ def run_machine(machine: Callable[[Ground], PurposeDriver], engine: Engine, budg
 
         two = [engine.another_store(clock=clock) for _ in range(2)]
         stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}
-        ground = Ground(stores, clock, rows, count(1), engine.dialect is Dialect.POSTGRES, elsewhere)
-        # It says that it wants a class, and only calls it.
+        ground = MachineSetup(stores, clock, rows, count(1), engine.dialect is Dialect.POSTGRES, elsewhere)
+        # It is typed to take a class, but only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(ground))
         run_state_machine_as_test(factory, settings=budget)

@@ -1,8 +1,7 @@
-"""The purpose of two projects by its definitions alone: what every call should answer and leave behind.
+"""An oracle of the purpose of two projects: what every call should answer and change.
 
-Everything is a plain dictionary. Nodes, assumptions and indicators are known by their keys, edges by their ends and
-type, and what the gates say is worked out anew each time, by looking at everything. A refused call raises `Refused`
-with the code and the details that would be right.
+Everything is a plain dictionary. Nodes, assumptions and indicators have keys, edges have ends and a type, and gates are
+computed at each request from everything. A refused call raises `Refusal` with the expected code and details.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ ASSUMPTION_FIELDS = ("assumption_text", "risk_level", "owner", "review_by")
 INDICATOR_FIELDS = (
     *("name", "unit", "direction", "baseline", "baseline_verified", "target", "method", "frequency", "owner"),
 )
-REVS = "REV"  # stands among the prefixes of keys for the revisions of drafts that are gone
-KINDS = ("nodes", "assumptions", "indicators")  # what can be called by key or row id
+REVS = "REV"  # a key prefix for the revisions of deleted drafts
+KINDS = ("nodes", "assumptions", "indicators")  # named by key or row id
 
 # standard, strict, light
 SEVERITIES: dict[str, tuple[str | None, str | None, str | None]] = {
@@ -54,11 +53,11 @@ NOT_WAIVABLE = {"GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"}
 
 Thing = dict[str, Any]
 EdgeKey = tuple[str, str, str]
-Place = str | EdgeKey
+Subject = str | EdgeKey
 
 
-class Refused(Exception):
-    """The call must be refused with this code and these details, and change nothing."""
+class Refusal(Exception):
+    """The call must fail with this code and these details and change nothing."""
 
     def __init__(self, code: str, **details: Any) -> None:
         self.code = code
@@ -66,16 +65,16 @@ class Refused(Exception):
         super().__init__(f"{code} {details}")
 
 
-class CycleRefused(Refused):
-    """The same, for a cycle: any that goes along edges and through a new one will do."""
+class CycleRefusal(Refusal):
+    """The same for a cycle: any one along existing edges and through a new one."""
 
     def __init__(self, pairs: set[tuple[str, str]], new: set[tuple[str, str]]) -> None:
         self.pairs, self.new = pairs, new
         super().__init__("dependency_cycle")
 
 
-class By(NamedTuple):
-    """Who says something, when, and in which write to the project."""
+class Author(NamedTuple):
+    """Who makes a call, when, and in which write to the project."""
 
     name: str
     at: str
@@ -84,7 +83,7 @@ class By(NamedTuple):
 
 @dataclass
 class Theory:
-    """What is in a version."""
+    """The content of a version."""
 
     nodes: dict[str, Thing] = field(default_factory=dict)
     edges: dict[EdgeKey, Thing] = field(default_factory=dict)
@@ -113,7 +112,7 @@ class Theory:
         return sorted_keys(key for key, node in self.nodes.items() if node["node_type"] == node_type)
 
     def after(self, start: str) -> set[str]:
-        """The nodes that can be reached from one, along one causal edge or more."""
+        """Return the nodes that can be reached by one causal edge or more."""
         found: set[str] = set()
         waiting = [start]
         while waiting:
@@ -148,7 +147,7 @@ class Theory:
         del self.nodes[key]
 
     def copied(self, version_id: str) -> Theory:
-        """The same in rows of its own, whose ids follow from their version and from those of the originals."""
+        """Return a copy with new row ids, which follow from the version and the ids of the originals."""
         twin = copy.deepcopy(self)
         for things in (twin.nodes, twin.edges, twin.assumptions, twin.indicators):
             for one in things.values():
@@ -158,7 +157,7 @@ class Theory:
 
 @dataclass
 class Version:
-    """A version. What it is called in the database is learned from there."""
+    """A version. Its id is learned from the product."""
 
     number: int
     profile: str
@@ -170,10 +169,10 @@ class Version:
     rev: int = 1
     label: str = "draft"
     theory: Theory = field(default_factory=Theory)
-    published: By | None = None
+    published: Author | None = None
     content_hash: str | None = None
     context_run: str | None = None
-    inherited_down: set[EdgeKey] = field(default_factory=set)  # downward edges that it began with
+    inherited_down: set[EdgeKey] = field(default_factory=set)  # downward edges at its start
     inherited_cyclic: set[tuple[str, str]] = field(default_factory=set)
 
     @property
@@ -186,7 +185,7 @@ class Version:
 
 
 class Check(NamedTuple):
-    """What a gate should say of one of its checks."""
+    """The expected result of one check."""
 
     severity: str
     result: str
@@ -194,7 +193,7 @@ class Check(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """What a gate should say."""
+    """The expected result of a gate."""
 
     profile: str
     passed: bool
@@ -211,7 +210,7 @@ class Purpose:
     publish_gates: str
     versions: list[Version] = field(default_factory=list)
     last: dict[str, int] = field(default_factory=dict)  # keys given out
-    called: dict[str, set[str]] = field(default_factory=dict)  # all that things of a key were ever called
+    called: dict[str, set[str]] = field(default_factory=dict)  # all former names of a key
     measurements: list[Thing] = field(default_factory=list)
     reviews: list[Thing] = field(default_factory=list)
     waivers: list[Thing] = field(default_factory=list)
@@ -241,48 +240,48 @@ class Purpose:
                 return self.published[-1]
             case int() if 1 <= ref <= len(self.versions):
                 return self.versions[ref - 1]
-        raise Refused("not_found")
+        raise Refusal("not_found")
 
     def the_draft(self, expected_rev: int | None) -> Version:
         draft = self.draft
         if draft is None:
-            raise Refused("no_draft")
+            raise Refusal("no_draft")
         if expected_rev not in (None, draft.rev):
-            raise Refused("stale_rev", current=draft.rev, expected=expected_rev)
+            raise Refusal("stale_rev", current=draft.rev, expected=expected_rev)
         return draft
 
     # --- Versions ---
 
-    def begin(self, source: int | str | None, profile: str | None, *, by: By) -> Version:
+    def begin(self, source: int | str | None, profile: str | None, *, by: Author) -> Version:
         if self.draft:
-            raise Refused("draft_exists", number=self.draft.number)
+            raise Refusal("draft_exists", number=self.draft.number)
         if source == "draft":
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         origin = self.meant(source)
         return self.add(profile or (origin.profile if origin else "standard"), origin.number if origin else None, by=by)
 
-    def add(self, profile: str, source: int | None, *, by: By) -> Version:
-        """A new draft, behind every revision that a draft has had: who expects one never means another draft."""
+    def add(self, profile: str, source: int | None, *, by: Author) -> Version:
+        """Add a draft with a higher revision than any draft before, so that a stale revision never matches."""
         rev = 1 + max((self.last.get(REVS, 0), *(one.rev for one in self.versions)))
         version = Version(len(self.versions) + 1, profile, source, by.name, by.at, by.at, rev=rev)
         self.versions.append(version)
         return version
 
     def named(self, version: Version, id_: str) -> None:
-        """The id of a draft that was begun is known now, and with it those of all rows in it."""
+        """Learn the id of a new draft, and with it the ids of its rows."""
         version.id = id_
         if version.source is not None:
             version.theory = self.versions[version.source - 1].theory.copied(id_)
         version.inherited_down = version.theory.downward
         version.inherited_cyclic = version.theory.cyclic
 
-    def publish(self, label: str | None, expected_rev: int | None, *, by: By) -> list[Gate]:
+    def publish(self, label: str | None, expected_rev: int | None, *, by: Author) -> list[Gate]:
         draft = self.the_draft(expected_rev)
         if label == "draft":
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         gates = [self.gate(name, draft, today=by.at[:10]) for name in self.publish_gates]
         if not all(gate.passed for gate in gates):
-            raise Refused("gate_failed", gates=gates)
+            raise Refusal("gate_failed", gates=gates)
         draft.label = label or f"v{draft.number}"
         draft.published, draft.updated_at, draft.rev = by, by.at, draft.rev + 1
         draft.content_hash, draft.context_run = content_hash(draft.theory), self.facts_run
@@ -294,10 +293,10 @@ class Purpose:
 
     # --- A batch ---
 
-    def edit(self, operations: Sequence[Thing], expected_rev: int | None, *, by: By) -> list[Thing]:
-        """What the batch makes and leaves there, in its order; their ids are still to be learned."""
+    def edit(self, operations: Sequence[Thing], expected_rev: int | None, *, by: Author) -> list[Thing]:
+        """Apply the batch; return what it creates, in order. The ids are learned later."""
         if any(not op.get("title", "x").strip() for op in operations):
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         draft = self.the_draft(expected_rev)
         batch = Batch(self, draft, operations)
         made = batch.run()
@@ -306,21 +305,21 @@ class Purpose:
         return made
 
     def remember_names(self, theory: Theory) -> None:
-        """What things are called now, for as long as anybody asks."""
+        """Remember the present names of things."""
         for things, name in (
             (theory.nodes, "title"),
             (theory.assumptions, "assumption_text"),
             (theory.indicators, "name"),
         ):
             for key, thing in things.items():
-                self.called.setdefault(key, set()).add(folded(thing[name]))
+                self.called.setdefault(key, set()).add(fold(thing[name]))
 
     def fresh(self, prefix: str) -> str:
         self.last[prefix] = self.last.get(prefix, 0) + 1
         return f"{prefix}{self.last[prefix]}"
 
     def published_key(self, id_: str) -> tuple[int, str] | None:
-        """Where among what is published a row is."""
+        """Return where a row is among the published ones."""
         for version in self.published:
             for kind in KINDS:
                 key = version.theory.by_id(kind, id_)
@@ -328,18 +327,18 @@ class Purpose:
                     return version.number, key
         return None
 
-    # --- What is observed ---
+    # --- Observations ---
 
-    def record(self, given: Mapping[str, Sequence[Thing]], *, by: By, latest_day: str) -> tuple[int, list[Thing]]:
-        """How much is recorded, and what the refuted assumptions touch."""
+    def record(self, given: Mapping[str, Sequence[Thing]], *, by: Author, latest_day: str) -> tuple[int, list[Thing]]:
+        """Record observations; return how many, and what refuted assumptions affect."""
         if not any(given.values()):
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         stamp = {"at": by.at, "by": by.name, "rev": by.rev}
         n = 0
         for one in given.get("measurements", ()):
             self.there("indicators", one["indicator"])
             if one["as_of"] > latest_day:
-                raise Refused("invalid_argument")
+                raise Refusal("invalid_argument")
             until = {"as_of_until": f"{one['as_of']}T23:59:59.999Z"}
             self.measurements.append({"source": None, "note": None, **one, **until, **stamp, "n": n})
             n += 1
@@ -349,9 +348,9 @@ class Purpose:
             n += 1
         for one in given.get("waivers", ()):
             if one["code"] not in SEVERITIES:
-                raise Refused("invalid_argument")
+                raise Refusal("invalid_argument")
             if one["code"] in NOT_WAIVABLE:
-                raise Refused("not_waivable", check=one["code"])
+                raise Refusal("not_waivable", check=one["code"])
             self.all_there(one["refs"])
             self.waivers.append({**one, **stamp, "n": n})
             n += 1
@@ -364,17 +363,17 @@ class Purpose:
 
     def there(self, kind: str, key: str) -> None:
         if not any(key in getattr(version.theory, kind) for version in self.versions):
-            raise Refused("not_found")
+            raise Refusal("not_found")
 
     def all_there(self, refs: Iterable[str]) -> None:
         for ref in refs:
             edges = {edge_name(edge) for one in self.versions for edge in one.theory.edges}
             keys = {key for one in self.versions for kind in KINDS for key in getattr(one.theory, kind)}
             if ref not in edges | keys:
-                raise Refused("not_found")
+                raise Refusal("not_found")
 
     def affected(self, key: str) -> list[Thing]:
-        """What rests on an assumption: in the version published last where it has it, else in the draft."""
+        """Return what rests on an assumption: in the latest published version that has it, else in the draft."""
         in_order = [version.theory for version in (*self.published[-1:], self.draft) if version is not None]
         theory = next((theory for theory in in_order if key in theory.assumptions), None)
         if theory is None:
@@ -392,12 +391,12 @@ class Purpose:
         return found[-1] if found else "untested"
 
     def latest(self, key: str) -> Thing | None:
-        """The measurement of the latest day; of one day the one recorded last."""
+        """Return the measurement of the latest day; of one day the last recorded."""
         found = [one for one in self.measurements if one["indicator"] == key]
         return max(enumerate(found), key=lambda one: (one[1]["as_of"], one[0]))[1] if found else None
 
     def in_force(self, today: str, before_rev: int | None = None) -> list[Thing]:
-        """The waivers that count on a day, each with what it decides."""
+        """Return the waivers of a day, each with what it decides."""
         known = [one for one in self.waivers if before_rev is None or one["rev"] < before_rev]
         found = []
         for place, one in enumerate(known):
@@ -414,7 +413,7 @@ class Purpose:
     # --- Gates ---
 
     def gate(self, name: str, version: Version, *, today: str, profile: str | None = None) -> Gate:
-        """What a gate says of a version: of a published one with what was known when it was published."""
+        """Return a gate's result for a version; for a published one as of its publication."""
         before_rev = version.published.rev if version.published else None
         day = version.published.at[:10] if version.published else today
         chosen = profile or version.profile
@@ -424,7 +423,7 @@ class Purpose:
             severity = severities[PROFILES.index(chosen)]
             if code[1] == name and severity is not None:
                 subjects, failing = self.found(code, version, chosen, before_rev)
-                checks[code] = judged(code, severity, subjects, failing, waived)
+                checks[code] = judge(code, severity, subjects, failing, waived)
         applicable = [check for check in checks.values() if check.result != "not_applicable"]
         passing = sum(check.result == "passed" for check in applicable)
         return Gate(
@@ -435,7 +434,7 @@ class Purpose:
         )
 
     def found(self, code: str, version: Version, profile: str, before_rev: int | None) -> tuple[int, list[str] | None]:
-        """How many things a check is about, and which of them fail; None where it fails as a whole."""
+        """Return how many things a check is about, and which fail; None if it fails as a whole."""
         theory, strict = version.theory, profile == "strict"
         nodes, causal = theory.nodes, theory.causal
         measured = {one["node"] for one in theory.indicators.values()}
@@ -522,11 +521,11 @@ class Purpose:
             case "GB_FACTS":
                 return int(bool(version.context_run if version.published else self.facts_run)), []
             case "GB_WORK":
-                return 0, []  # nobody here serves activities
+                return 0, []  # no work serves activities here
         raise AssertionError(code)
 
     def undecided(self, key: str, before_rev: int | None) -> bool:
-        """Whether an assumption was refuted, and nobody has decided about it since."""
+        """Return whether an assumption was refuted without a later decision."""
 
         def known(rows: list[Thing]) -> list[Thing]:
             return [one for one in rows if before_rev is None or one["rev"] < before_rev]
@@ -538,7 +537,7 @@ class Purpose:
 
 
 class Batch:
-    """Operations on a draft, one after the other; new nodes are there from the start."""
+    """Operations on a draft, one after the other; new nodes exist from the start."""
 
     def __init__(self, purpose: Purpose, draft: Version, operations: Sequence[Thing]) -> None:
         self.purpose = purpose
@@ -546,15 +545,15 @@ class Batch:
         self.theory = draft.theory
         self.operations = operations
         self.refs: dict[str, tuple[str, str]] = {}
-        self.later = {op["ref"] for op in operations if op.get("ref") is not None}  # of which nothing was made yet
+        self.later = {op["ref"] for op in operations if op.get("ref") is not None}  # not created yet
         self.made: dict[int, Thing] = {}
-        self.new: set[tuple[str, str]] = set()  # pairs that were not causes before
+        self.new: set[tuple[str, str]] = set()  # pairs that are new causes
         self.has_changed = False
 
     def run(self) -> list[Thing]:
         given = [op["ref"] for op in self.operations if op.get("ref") is not None]
         if len(set(given)) < len(given):
-            raise Refused("invalid_argument")
+            raise Refusal("invalid_argument")
         prefixes = {"add_assumption": "AS", "add_indicator": "IN"}
         keys: dict[int, str] = {}
         for place, op in enumerate(self.operations):
@@ -576,14 +575,14 @@ class Batch:
                 self.has_changed = self.has_changed or self.theory != before
         closing = self.new & self.theory.cyclic
         if self.draft.is_ordered and closing:
-            raise CycleRefused(self.theory.pairs, closing)
+            raise CycleRefusal(self.theory.pairs, closing)
         theory = self.theory
         there = [*theory.nodes.values(), *theory.edges.values()]
         there += [*theory.assumptions.values(), *theory.indicators.values()]
         return [one for _, one in sorted(self.made.items()) if any(one["thing"] is other for other in there)]
 
     def keep(self, place: int, op: Thing, kind: str, key: str, thing: Thing) -> None:
-        thing["id"] = f"new {place}"  # until it is learned
+        thing["id"] = f"new {place}"  # unknown until learned
         self.made[place] = {"kind": kind.rstrip("s"), "key": key, "ref": op.get("ref"), "thing": thing}
         if op.get("ref") is not None:
             self.refs[op["ref"]] = kind, key
@@ -592,22 +591,22 @@ class Batch:
     def resolved(self, kind: str, ref: str) -> str:
         things: dict[str, Thing] = getattr(self.theory, kind)
         if ref in self.later:
-            raise Refused("not_found")
+            raise Refusal("not_found")
         if ref in self.refs:
             named, key = self.refs[ref]
             if named == kind and key in things:
                 return key
-            raise Refused("not_found")
+            raise Refusal("not_found")
         if ref in things:
             return ref
-        id_ = undashed(ref)
+        id_ = normalize_id(ref)
         key_ = id_ and self.theory.by_id(kind, id_)
         if id_ and not key_:
             there = self.purpose.published_key(id_)
             if there:
-                raise Refused("published_immutable", version=there[0], key=there[1])
+                raise Refusal("published_immutable", version=there[0], key=there[1])
         if not key_:
-            raise Refused("not_found")
+            raise Refusal("not_found")
         return key_
 
     def edge(self, op: Thing) -> EdgeKey:
@@ -616,17 +615,17 @@ class Batch:
         if op.get("edge_type") is not None:
             there = [edge for edge in there if edge[2] == op["edge_type"]]
         elif len(there) > 1:
-            raise Refused("invalid_argument", allowed=sorted(edge[2] for edge in there))
+            raise Refusal("invalid_argument", allowed=sorted(edge[2] for edge in there))
         if not there:
-            raise Refused("not_found")
+            raise Refusal("not_found")
         return there[0]
 
     def allowed(self, edge: EdgeKey) -> None:
-        """Whether an edge may be drawn."""
+        """Check that an edge may be drawn."""
         if edge in self.theory.edges:
-            raise Refused("duplicate_edge", edge=edge_name(edge), nodes=list(edge[:2]))
+            raise Refusal("duplicate_edge", edge=edge_name(edge), nodes=list(edge[:2]))
         if self.draft.is_ordered and edge[2] != "FEEDBACK" and self.theory.rise(edge) < 0:
-            raise Refused("invalid_direction", edge=edge_name(edge), nodes=list(edge[:2]))
+            raise Refusal("invalid_direction", edge=edge_name(edge), nodes=list(edge[:2]))
 
     def update_node(self, _place: int, op: Thing, _key: str) -> None:
         key = self.resolved("nodes", op["node"])
@@ -637,7 +636,7 @@ class Batch:
             node["metadata"] = without_nulls({**node["metadata"], **op["metadata"]})
         down = [edge for edge in self.theory.downward if key in edge[:2]]
         if node["node_type"] != before and self.draft.is_ordered and down:
-            raise Refused("invalid_direction")
+            raise Refusal("invalid_direction")
 
     def remove_node(self, _place: int, op: Thing, _key: str) -> None:
         self.theory.remove_node(self.resolved("nodes", op["node"]))
@@ -645,7 +644,7 @@ class Batch:
     def add_edge(self, place: int, op: Thing, _key: str) -> None:
         ends = self.resolved("nodes", op["source"]), self.resolved("nodes", op["target"])
         if ends[0] == ends[1]:
-            raise Refused("self_edge", nodes=[ends[0]])
+            raise Refusal("self_edge", nodes=[ends[0]])
         edge = (*ends, op.get("edge_type") or "CONTRIBUTES_TO")
         self.allowed(edge)
         self.theory.edges[edge] = {name: op.get(name) for name in ("mechanism", "confidence")}
@@ -673,17 +672,17 @@ class Batch:
 
     def add_assumption(self, place: int, op: Thing, key: str) -> None:
         if (op.get("node") is None) == (op.get("source") is None):
-            raise Refused("invalid_argument")
-        on: Place = self.resolved("nodes", op["node"]) if op.get("node") is not None else self.edge(op)
+            raise Refusal("invalid_argument")
+        on: Subject = self.resolved("nodes", op["node"]) if op.get("node") is not None else self.edge(op)
         one: Thing = {"on": on, **{name: op.get(name) for name in ASSUMPTION_FIELDS}}
-        dated(one["review_by"])
+        parse_day(one["review_by"])
         self.theory.assumptions[key] = one
         self.keep(place, op, "assumptions", key, one)
 
     def update_assumption(self, _place: int, op: Thing, _key: str) -> None:
         one = self.theory.assumptions[self.resolved("assumptions", op["assumption"])]
         one |= {name: op[name] for name in ASSUMPTION_FIELDS if name in op}
-        dated(one["review_by"])
+        parse_day(one["review_by"])
 
     def remove_assumption(self, _place: int, op: Thing, _key: str) -> None:
         del self.theory.assumptions[self.resolved("assumptions", op["assumption"])]
@@ -701,13 +700,13 @@ class Batch:
         del self.theory.indicators[self.resolved("indicators", op["indicator"])]
 
 
-def judged(code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing]) -> Check:
-    """A check, after those who answer for what it found."""
+def judge(code: str, severity: str, subjects: int, failing: list[str] | None, waived: list[Thing]) -> Check:
+    """Return a check after waivers."""
     if not subjects:
         return Check(severity, "not_applicable", [])
     if failing == []:
         return Check(severity, "passed", [])
-    refs = sorted(failing or [])  # as text: keys and names of edges alike
+    refs = sorted(failing or [])  # as text: keys and names of edges
     excused = [one for one in waived if one["code"] == code]
     is_whole = any(not one["refs"] for one in excused)
     remaining = [ref for ref in refs if not any(ref in one["refs"] for one in excused)]
@@ -717,7 +716,7 @@ def judged(code: str, severity: str, subjects: int, failing: list[str] | None, w
 
 
 def content_hash(theory: Theory) -> str:
-    """The SHA-256 of the content as JSON: sorted, without blanks, without row ids, whole numbers without a fraction."""
+    """Return the SHA-256 of the content as JSON: sorted, compact, without row ids, integers without a fraction."""
     plain = {
         "format": 1,
         "nodes": [{"key": key, **theory.nodes[key]} for key in sorted_keys(theory.nodes)],
@@ -770,8 +769,8 @@ def sorted_keys(keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=key_order)
 
 
-def folded(name: str) -> str:
-    """A name of which neither case nor white space counts."""
+def fold(name: str) -> str:
+    """Return a name without case and white space."""
     return " ".join(name.split()).casefold()
 
 
@@ -779,13 +778,13 @@ def without_nulls(metadata: Thing) -> Thing:
     return {name: value for name, value in metadata.items() if value is not None}
 
 
-def dated(day: str | None) -> None:
+def parse_day(day: str | None) -> None:
     if day is not None and not day.startswith("20"):
-        raise Refused("invalid_date")
+        raise Refusal("invalid_date")
 
 
-def undashed(text: str) -> str | None:
-    """A row id as it is kept, however it was written; None for what is none."""
+def normalize_id(text: str) -> str | None:
+    """Return a row id as stored, in any spelling; None if it is none."""
     try:
         return str(UUID(text))
     except ValueError:

@@ -1,10 +1,9 @@
-"""The purpose of a project, rebuilt from its events and from nothing else.
+"""The purpose of a project, rebuilt from its events alone.
 
-What an event is says some things by itself: a draft begins behind all revisions that there were, every later write to
-it moves that on and is of the moment of its events, and an observation has its place among those of its write. A draft
-names its id and the version that it begins with; the id of each row of the copy follows from that and from the id of
-its original. What comes with the draft itself was taken in, and may bring its keys. What the gates said is no event: it
-is worked out from what there was.
+Some things follow from the kind of an event: a draft begins after all former revisions, every later write adds one and
+has the time of its events, and an observation has its index in its write. A draft names its id and its source version;
+the id of each copied row follows from these and the id of the original. Rows created with a draft were imported and may
+bring keys. Gate results are not events: they are computed.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from tests.machines.purpose_oracle import REVS
-from tests.machines.purpose_rows import BELOW, COLUMNS, OBSERVED, Row, ordered
+from tests.machines.purpose_rows import BELOW, COLUMNS, OBSERVED, Row, sort_rows
 from tests.machines.work_rows import EventRow
 
 OBSERVATIONS = dict(zip(("measured", "reviewed", "waived", "decided"), OBSERVED, strict=True))
@@ -26,15 +25,15 @@ Changes = dict[str, tuple[Any, Any]]
 
 
 class Replay:
-    """Every row, as the events told so far have left it."""
+    """Every row after all events so far."""
 
     def __init__(self, project_id: str, events: Iterable[EventRow]) -> None:
         self.project_id = project_id
-        self.versions: dict[str, Row] = {}  # by what events call them: v1, v2
+        self.versions: dict[str, Row] = {}  # by version name: v1, v2
         self.below: dict[str, dict[str, Row]] = {name: {} for name in BELOW}
         self.observed: dict[str, list[Row]] = {name: [] for name in OBSERVED}
         self.keys: dict[str, int] = {}
-        self._touched: set[int] = set()  # the writes that a draft has had, the one that began it included
+        self._touched: set[int] = set()  # the writes of a draft, including the first
         self._begun: set[int] = set()
         for event in events:
             slice_, _, action = event.op.partition(".")
@@ -42,16 +41,16 @@ class Replay:
                 self._apply(action, event)
 
     def rows(self, name: str) -> list[Row]:
-        """A table as it should be; of versions, all but the results of their gates."""
+        """Return a table as it should be; versions without their gate results."""
         if name == "toc_versions":
-            return ordered(name, list(self.versions.values()))
+            return sort_rows(name, list(self.versions.values()))
         if name == "toc_keys":
             rows = [
                 {"project_id": self.project_id, "prefix": prefix, "last_number": number}
                 for prefix, number in self.keys.items()
             ]
-            return ordered(name, rows)
-        return ordered(name, self.observed[name] if name in OBSERVED else list(self.below[name].values()))
+            return sort_rows(name, rows)
+        return sort_rows(name, self.observed[name] if name in OBSERVED else list(self.below[name].values()))
 
     def _apply(self, action: str, event: EventRow) -> None:
         changes: Changes = {change["field"]: (change["before"], change["after"]) for change in event.changes}
@@ -122,7 +121,7 @@ class Replay:
         self.observed[table].append({**dict.fromkeys(COLUMNS[table]), **row})
 
     def _touch(self, event: EventRow) -> None:
-        """One write moves the draft on by one, whatever it does."""
+        """Add one to the draft's revision, once for each write."""
         if event.rev not in self._touched:
             self._touched.add(event.rev)
             self._draft["rev"] += 1
@@ -151,30 +150,30 @@ class Replay:
             assert event.rev in self._begun or number == last + 1, "a key was given twice or left out"
             self.keys[prefix] = max(last, number)
 
-    def _found(self, thing: str, subject: str) -> tuple[str, Row]:
-        """The row of the draft that an event calls by its key, or an edge by its name."""
+    def _find(self, thing: str, subject: str) -> tuple[str, Row]:
+        """Return the row of the draft that an event names by key or edge name."""
         tables = ("toc_assumptions", "toc_edge_assumptions") if thing == "assumption" else (f"toc_{thing}s",)
         for table in tables:
             for row in self.below[table].values():
-                if row["toc_version_id"] == self._draft["id"] and self._called(thing, row) == subject:
+                if row["toc_version_id"] == self._draft["id"] and self._name_of(thing, row) == subject:
                     return table, row
         raise AssertionError(f"there is no {thing} {subject}")
 
-    def _called(self, thing: str, row: Row) -> str:
+    def _name_of(self, thing: str, row: Row) -> str:
         if thing != "edge":
             return str(row["key"])
         source, target = (self.below["toc_nodes"][row[name]]["key"] for name in REFERENCES[:2])
         return f"{source}->{target}" + ("" if row["edge_type"] == "CONTRIBUTES_TO" else f"/{row['edge_type']}")
 
     def _changed(self, thing: str, event: EventRow, changes: Changes) -> None:
-        _, row = self._found(thing, event.subject)
+        _, row = self._find(thing, event.subject)
         for name, (before, after) in changes.items():
             assert row[name] == before, f"{name} was {row[name]!r}, the event says {before!r}"
             row[name] = after
 
     def _removed(self, thing: str, event: EventRow, changes: Changes) -> None:
-        """A row goes. Its event has said what it was, to the last column."""
-        table, row = self._found(thing, event.subject)
+        """Remove a row. Its event lists every column."""
+        table, row = self._find(thing, event.subject)
         said = {name: before for name, (before, after) in changes.items() if name != "on" and after is None}
         if "on_id" in said:
             said["edge_id" if table == "toc_edge_assumptions" else "node_id"] = said.pop("on_id")
@@ -183,5 +182,5 @@ class Replay:
 
 
 def compact(value: Any) -> str:
-    """JSON as it is kept."""
+    """Return JSON as stored."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,11 +1,11 @@
-"""The purpose as it is stored: the rows themselves, read past the product on a connection that is kept open."""
+"""Stored rows of the purpose, read directly on a connection that stays open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tests.machines.reader import Reader, quoted
+from tests.machines.row_reader import RowReader, quote_ids
 from tests.machines.work_rows import EventRow
 
 _ASSUMED = ("assumption_text", "risk_level", "owner", "review_by")
@@ -42,32 +42,32 @@ Row = dict[str, Any]
 
 
 class Stored(NamedTuple):
-    """Everything that is kept about the purpose of some projects."""
+    """All stored rows of some projects' purpose."""
 
     revs: dict[str, int]  # of the projects
-    tables: dict[str, list[Row]]  # each in the order of `ordered`
+    tables: dict[str, list[Row]]  # each in the order of `sort_rows`
     events: dict[str, list[EventRow]]
 
     def whole(self, version_id: str) -> dict[str, list[Row]]:
-        """A version and all that lies below it."""
+        """Return a version and all rows below it."""
         found = {name: [row for row in self.tables[name] if row["toc_version_id"] == version_id] for name in BELOW}
         return found | {"toc_versions": [row for row in self.tables["toc_versions"] if row["id"] == version_id]}
 
 
-def ordered(name: str, rows: list[Row]) -> list[Row]:
-    """Rows of a table by id, or where they have none by project and the two columns behind it."""
+def sort_rows(name: str, rows: list[Row]) -> list[Row]:
+    """Return the rows of a table by id, or by project and the next two columns."""
     by = COLUMNS[name][:3]
     return sorted(rows, key=lambda row: tuple(row[column] for column in (by[:1] if by[0] == "id" else by)))
 
 
-class PurposeRows(Reader):
+class PurposeRows(RowReader):
     """A reader of the rows of one database."""
 
     def of(self, project_ids: Sequence[str]) -> Stored:
-        """The rows of some projects, which nobody else is writing."""
-        where = f"WHERE project_id IN ({quoted(project_ids)})"
+        """Return the rows of some projects, which nobody else changes."""
+        where = f"WHERE project_id IN ({quote_ids(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
             found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where}")
-            tables[name] = ordered(name, [dict(zip(columns, row, strict=True)) for row in found])
+            tables[name] = sort_rows(name, [dict(zip(columns, row, strict=True)) for row in found])
         return Stored(self.revs(project_ids), tables, self.events(project_ids))

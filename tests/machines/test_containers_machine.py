@@ -1,6 +1,6 @@
-"""Two dialects, one work graph: after every step of any run, on either store, both tell what the definitions say.
+"""After every step of any run, on either store, both dialects answer what the oracle says.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.containers_calls import TAGS
 from tests.machines.containers_driver import ContainersDriver, run_containers
-from tests.machines.containers_oracle import CLOSED, FEATURE, NO_OP, NUMBERS, TASK, USUAL, Told
+from tests.machines.containers_oracle import CLOSED, FEATURE, NO_OP, NUMBERS, TASK, USUAL, ContainerAnswer
 from tests.machines.containers_rows import ContainerRow
 from tests.machines.test_work_machine import WorkMachine
 from tests.machines.work_oracle import ROOT
@@ -23,10 +23,10 @@ from tests.machines.work_oracle import ROOT
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 120
-STEPS_IN_A_RUN = 60  # it takes some to bring a feature to its end
-LOOKED_AT_MAX = 2  # of the nodes that a step touched
+STEPS_IN_A_RUN = 60  # closing a feature takes some steps
+LOOKED_AT_MAX = 2  # of the nodes of a step
 
-GRAPH_HINTS = {  # word for word as the specification has them
+GRAPH_HINTS = {  # word for word from the specification
     "message": "Task completed. Consider updating the knowledge graph.",
     "suggestedActions": [
         "Update atom knowledge for areas affected by this task",
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class ContainersMachine(ContainersDriver, WorkMachine):
-    """Compares everything that is stored and that either dialect shows with the oracle after each step."""
+    """Compares all stored rows and the answers of both dialects with the oracle after each step."""
 
     asked = 0
 
@@ -94,7 +94,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         expected = [n for n in blocked if self.work.kind(n) == kind]
         if "featureId" in told:
             expected = [n for n in expected if self.work.feature(n) == feature]
-        assert not differing(answer, {"items": [self.container(n) for n in expected], "count": len(expected)})
+        assert not find_differences(answer, {"items": [self.container(n) for n in expected], "count": len(expected)})
 
     @invariant()
     def what_was_touched_is_shown_as_it_is(self) -> None:
@@ -102,7 +102,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             kind = self.work.kind(n)
             named = {"containerType": kind, "id": self.ids[n]}
             shown = self.call("ben", "container.get", **named)
-            assert not differing(shown[kind], self.container(n))
+            assert not find_differences(shown[kind], self.container(n))
             self.check_state(n, self.call("ben", "container.workflow_state", **named))
             self.check_dependencies(n, self.call("ben", "container.dependencies", **named))
 
@@ -111,7 +111,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         work, now = self.work, self.clock.now
         answer = self.call("cleo", "container.overview", containerType="project", id=self.project)
         features = sorted(work.features(), key=self.listed_key)
-        assert not differing(
+        assert not find_differences(
             answer,
             {
                 "project": self.project_container(),
@@ -153,12 +153,12 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             ),
             key=self.listed_key,
         )
-        assert not differing(
+        assert not find_differences(
             answer, {"items": [self.container(n) for n in found], "count": len(found), "limit": 20, "offset": 0}
         )
 
     def one_of(self, choices: Sequence[T]) -> T | None:
-        """Another one after each step; there are too many to ask about them all."""
+        """Return another choice after each step; there are too many to try all."""
         self.asked += 1
         return choices[(self.stored.rev + self.asked) % len(choices)] if choices else None
 
@@ -170,11 +170,11 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         counts = self.work.statuses(self.clock.now, feature)
         return {"total": counts.total(), "byStatus": dict(counts)}
 
-    # --- How the oracle's facts are shown by the container dialect ---
+    # --- The oracle's facts in the container dialect ---
 
     def check_next(self, answer: dict[str, Any] | None, best: list[int]) -> None:
-        """The best of all, or none."""
-        assert not differing(answer, self.container(best[0]) if best else None)
+        """Check for the best one, or none."""
+        assert not find_differences(answer, self.container(best[0]) if best else None)
 
     def check_state(self, n: int, answer: dict[str, Any]) -> None:
         work, status = self.work, self.work.status(n, self.clock.now)
@@ -199,7 +199,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             "relatedEntities": container["relatedTo"],
         }
         expected |= {"blockedAbove": [self.ids[one] for one in above]} if above and work.is_blocked(n) else {}
-        assert not differing(answer, expected)
+        assert not find_differences(answer, expected)
 
     def check_dependencies(self, n: int, answer: dict[str, Any]) -> None:
         waits_for = sorted(self.work.waits_for(n))
@@ -213,8 +213,8 @@ class ContainersMachine(ContainersDriver, WorkMachine):
                 for one, type_ in expected
             ]
 
-    def check_told(self, answer: dict[str, Any], expected: Told) -> None:
-        """An answer of the container dialect is this and nothing else; what it shows is as it is now."""
+    def check_answer(self, answer: dict[str, Any], expected: ContainerAnswer) -> None:
+        """Check that an answer has exactly these fields, as they are now."""
         told: dict[str, Any] = {}
         match expected.verb:
             case "delete":
@@ -243,14 +243,14 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             told |= self.entities("featureAffectedDependents", expected.dependents_of_features)
         if expected.verb in ("block", "unblock"):
             told |= self.blockers(expected)
-        assert not differing(answer, told)
+        assert not find_differences(answer, told)
 
     def entities(self, name: str, numbers: Iterable[int]) -> dict[str, Any]:
-        """A list that is left out where it is empty."""
+        """Return a list that is left out if empty."""
         found = [self.entity(n) for n in numbers]
         return {name: found} if found else {}
 
-    def blockers(self, expected: Told) -> dict[str, Any]:
+    def blockers(self, expected: ContainerAnswer) -> dict[str, Any]:
         n, work = expected.n, self.work
         moved = [one if isinstance(one, str) else self.ids[one] for one in expected.blockers]
         left = self.waits_for(n) + ([] if work.nodes[n].held is None else [NO_OP])
@@ -262,7 +262,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             "isFullyUnblocked": not left and not work.blocked_above(n),
         }
 
-    def dependency(self, expected: Told) -> dict[str, Any]:
+    def dependency(self, expected: ContainerAnswer) -> dict[str, Any]:
         source, target, type_ = expected.ends
         told: dict[str, Any] = {
             "id": f"{self.ids[source]}:{self.ids[target]}:{type_}",
@@ -278,7 +278,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         return told | {"blockedBy": self.waits_for(target) + held, "targetType": self.work.kind(target)}
 
     def waits_for(self, n: int) -> list[str]:
-        """What a node waits for that is open."""
+        """Return the open nodes that a node waits for."""
         return [self.ids[one] for one in sorted(self.work.waits_for(n)) if not self.work.nodes[one].resolved]
 
     def project_container(self) -> dict[str, Any]:
@@ -297,12 +297,12 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         return told | ({} if pipelines == USUAL else {"pipelines": {kind: list(pipelines[kind]) for kind in pipelines}})
 
     def entity(self, n: int, type_name: str = "type") -> dict[str, str]:
-        """A container by name."""
+        """Return a container in short."""
         kind = "project" if n == ROOT else self.work.kind(n)
         return {"id": self.ids[n], type_name: kind, "title": self.work.nodes[n].summary}
 
     def container(self, n: int) -> dict[str, Any]:
-        """A feature or a task as callers see it."""
+        """Return a feature or a task as callers see it."""
         work, node, now = self.work, self.work.nodes[n], self.clock.now
         waits_for = self.waits_for(n)
         feature = work.feature(n)
@@ -336,8 +336,8 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         return told | ({"claimedBy": node.claim.agent} if node.claim and node.is_claimed(now) else {})
 
 
-def differing(found: Any, expected: Any, at: str = "") -> list[str]:
-    """Where two answers differ."""
+def find_differences(found: Any, expected: Any, at: str = "") -> list[str]:
+    """Yield where two answers differ."""
     if isinstance(found, dict) and isinstance(expected, dict):
         pairs = {
             key: (found.get(key, "nothing"), expected.get(key, "nothing")) for key in found.keys() | expected.keys()
@@ -346,7 +346,7 @@ def differing(found: Any, expected: Any, at: str = "") -> list[str]:
         pairs = dict(enumerate(zip(found, expected, strict=True)))
     else:
         return [] if found == expected else [f"{at}: {found}, not {expected}"]
-    return [one for key in sorted(pairs) for one in differing(*pairs[key], f"{at}.{key}")]
+    return [one for key in sorted(pairs) for one in find_differences(*pairs[key], f"{at}.{key}")]
 
 
 def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""The oracle of both dialects, by small cases worked out by hand."""
+"""The oracle of both dialects, tested by small cases worked out by hand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.machines.containers_oracle import (
     NO_OP,
     TASK,
     WILL_NOT_IMPLEMENT,
+    ContainerAnswer,
     Containers,
-    Made,
-    Tally,
-    Told,
-    Turn,
+    NewContainer,
+    StatusChange,
+    TaskCounts,
 )
-from tests.machines.test_work_oracle import HOUR, NOON, Desk, refusal
+from tests.machines.test_work_oracle import HOUR, NOON, OracleProject, error_of
 from tests.machines.work_oracle import ROOT, Node, Policies
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -29,8 +29,8 @@ pytestmark = [pytest.mark.proof, pytest.mark.slow]
 TESTED, READY = "TO_BE_TESTED", "READY_TO_PROD"
 
 
-class Board(Desk):
-    """A desk at which both dialects are spoken. Every call knows the latest version unless it says otherwise."""
+class OracleContainers(OracleProject):
+    """A project of the oracle in both dialects. Calls use the latest version unless given."""
 
     work: Containers
 
@@ -39,38 +39,38 @@ class Board(Desk):
         self.work = Containers("ship it", "ada", NOON, Policies(**policies))
 
     def feature(self, name: str, **given: Any) -> None:
-        self.do(lambda work: work.create(Made(FEATURE, name, **given), agent="ada", now=self.now))
+        self.do(lambda work: work.create(NewContainer(FEATURE, name, **given), agent="ada", now=self.now))
 
     def task(self, name: str, feature: str | None = None, **given: Any) -> None:
         above = None if feature is None else self.n(feature)
-        self.do(lambda work: work.create(Made(TASK, name, above, **given), agent="ada", now=self.now))
+        self.do(lambda work: work.create(NewContainer(TASK, name, above, **given), agent="ada", now=self.now))
 
     def tell(
         self, verb: str, name: str, *more: Any, agent: str = "ada", version: int | None = None, **given: Any
-    ) -> Told:
-        def act(work: Containers) -> Told:
+    ) -> ContainerAnswer:
+        def act(work: Containers) -> ContainerAnswer:
             rev = work.nodes[n].rev if version is None else version
-            told: Told = getattr(work, verb)(n, work.kind(n), rev, *more, agent=agent, now=self.now, **given)
+            told: ContainerAnswer = getattr(work, verb)(n, work.kind(n), rev, *more, agent=agent, now=self.now, **given)
             return told
 
         n = self.n(name)
-        told: Told = self.do(act)
+        told: ContainerAnswer = self.do(act)
         return told
 
     def do(self, act: Callable[[Any], Any]) -> Any:
         return super().do(act)
 
-    def advance(self, *names: str, agent: str = "ada") -> Told:
+    def advance(self, *names: str, agent: str = "ada") -> ContainerAnswer:
         return [self.tell("advance", name, agent=agent) for name in names][-1]
 
-    def finish(self, *names: str) -> Told:
-        """To the end of the usual pipeline."""
+    def finish(self, *names: str) -> ContainerAnswer:
+        """Advance to the end of the default pipeline."""
         return [self.tell("advance", name) for name in names for _ in range(3)][-1]
 
-    def block(self, name: str, *by: str, reason: str | None = None) -> Told:
+    def block(self, name: str, *by: str, reason: str | None = None) -> ContainerAnswer:
         return self.tell("block", name, [self.n(one) for one in by] or [NO_OP], reason)
 
-    def unblock(self, name: str, *by: str) -> Told:
+    def unblock(self, name: str, *by: str) -> ContainerAnswer:
         return self.tell("unblock", name, [self.n(one) for one in by] or [NO_OP])
 
     def status(self, *names: str) -> Any:
@@ -88,24 +88,24 @@ class Board(Desk):
 
 
 def test_a_task_goes_through_its_pipeline_and_is_claimed_while_it_is_active() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
 
     def node() -> Node:
         return board.work.nodes[board.n("t")]
 
     assert board.status("t") == NEW
-    assert board.advance("t").turn == Turn(board.n("t"), NEW, ACTIVE)
+    assert board.advance("t").turn == StatusChange(board.n("t"), NEW, ACTIVE)
     assert node().claim is not None
-    assert board.advance("t").turn == Turn(board.n("t"), ACTIVE, TESTED)
+    assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, TESTED)
     assert (node().claim, board.ready()) == (None, set())
-    assert board.advance("t").turn == Turn(board.n("t"), TESTED, CLOSED)
+    assert board.advance("t").turn == StatusChange(board.n("t"), TESTED, CLOSED)
     assert (node().resolved, node().status) == (True, None)
-    assert refusal(lambda: board.advance("t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.advance("t")) == {"INVALID_OPERATION"}
 
 
 def test_what_the_graph_dialect_claims_is_active_while_the_claim_holds() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(t="root")
     board.claim("ben")
     assert board.status("t") == ACTIVE
@@ -114,7 +114,7 @@ def test_what_the_graph_dialect_claims_is_active_while_the_claim_holds() -> None
 
 
 def test_an_active_task_stays_active_when_its_claim_expired_and_is_offered_again() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.advance("t")
     assert board.next_tasks() == []
@@ -123,16 +123,16 @@ def test_an_active_task_stays_active_when_its_claim_expired_and_is_offered_again
 
 
 def test_an_active_task_that_somebody_else_left_is_taken_over_before_it_goes_on() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.advance("t", agent="ben")
     board.now += HOUR
-    assert board.advance("t").turn == Turn(board.n("t"), ACTIVE, ACTIVE)
-    assert board.advance("t").turn == Turn(board.n("t"), ACTIVE, TESTED)
+    assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, ACTIVE)
+    assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, TESTED)
 
 
 def test_releasing_the_claim_of_an_active_task_makes_it_new() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.advance("t")
     board.update("t", release=True)
@@ -140,7 +140,7 @@ def test_releasing_the_claim_of_an_active_task_makes_it_new() -> None:
 
 
 def test_a_revert_goes_one_step_back_and_reopens_what_was_closed() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("t", "f")
     board.finish("t")
@@ -149,28 +149,28 @@ def test_a_revert_goes_one_step_back_and_reopens_what_was_closed() -> None:
     steps = [board.tell("revert", "t").turn for _ in range(3)]
     assert [turn and turn.after for turn in steps] == [TESTED, ACTIVE, NEW]
     assert board.status("f") == ACTIVE
-    assert refusal(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
 
 
 def test_what_was_terminated_cannot_be_reverted_or_terminated_again() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.tell("terminate", "t", "no longer needed")
     assert board.status("t") == WILL_NOT_IMPLEMENT
-    assert refusal(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
-    assert refusal(lambda: board.tell("terminate", "t", None)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("revert", "t")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("terminate", "t", None)) == {"INVALID_OPERATION"}
 
 
 def test_a_stale_version_is_a_conflict_and_the_wrong_type_is_not_found() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
-    assert refusal(lambda: board.tell("advance", "t", version=7)) == {"CONFLICT"}
-    assert refusal(lambda: board.work.copy().advance(board.n("t"), FEATURE, 1, agent="ada", now=0)) == {"NOT_FOUND"}
-    assert refusal(lambda: board.work.copy().advance(ROOT, TASK, 1, agent="ada", now=0)) == {"NOT_FOUND"}
+    assert error_of(lambda: board.tell("advance", "t", version=7)) == {"CONFLICT"}
+    assert error_of(lambda: board.work.copy().advance(board.n("t"), FEATURE, 1, agent="ada", now=0)) == {"NOT_FOUND"}
+    assert error_of(lambda: board.work.copy().advance(ROOT, TASK, 1, agent="ada", now=0)) == {"NOT_FOUND"}
 
 
 def test_a_step_that_somebody_stands_at_cannot_be_taken_out_of_the_pipeline() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.advance("t", "t")
 
@@ -178,10 +178,10 @@ def test_a_step_that_somebody_stands_at_cannot_be_taken_out_of_the_pipeline() ->
         rev = board.work.nodes[ROOT].rev
         board.do(lambda work: work.set_pipelines({TASK: [NEW, ACTIVE, CLOSED]}, rev, agent="ada", now=board.now))
 
-    assert refusal(change) == {"INVALID_OPERATION"}
+    assert error_of(change) == {"INVALID_OPERATION"}
     board.tell("revert", "t")
     change()
-    assert board.advance("t").turn == Turn(board.n("t"), ACTIVE, CLOSED)
+    assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, CLOSED)
 
 
 # Features.
@@ -189,11 +189,11 @@ def test_a_step_that_somebody_stands_at_cannot_be_taken_out_of_the_pipeline() ->
 
 @pytest.mark.parametrize("dialect", ["advance", "claim"])
 def test_a_feature_begins_with_its_first_task_in_either_dialect(dialect: str) -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("t", "f")
     if dialect == "advance":
-        assert board.advance("t").feature_turn == Turn(board.n("f"), NEW, ACTIVE)
+        assert board.advance("t").feature_turn == StatusChange(board.n("f"), NEW, ACTIVE)
     else:
         board.claim("ben")
     assert board.work.nodes[board.n("f")].status == ACTIVE
@@ -201,7 +201,7 @@ def test_a_feature_begins_with_its_first_task_in_either_dialect(dialect: str) ->
 
 @pytest.mark.parametrize("dialect", ["advance", "resolve"])
 def test_a_feature_ends_with_its_last_task_in_either_dialect_even_while_it_waits(dialect: str) -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(other="root")
     board.feature("f")
     board.task("a", "f")
@@ -212,23 +212,23 @@ def test_a_feature_ends_with_its_last_task_in_either_dialect_even_while_it_waits
     if dialect == "resolve":
         assert board.resolve("b").auto_resolved == (board.n("f"),)
     else:
-        assert refusal(lambda: board.advance("b")) == {"BLOCKED"}
+        assert error_of(lambda: board.advance("b")) == {"BLOCKED"}
         board.unblock("f")
-        assert board.advance("b").feature_turn == Turn(board.n("f"), ACTIVE, CLOSED)
+        assert board.advance("b").feature_turn == StatusChange(board.n("f"), ACTIVE, CLOSED)
     assert board.status("f") == CLOSED
 
 
 def test_a_feature_of_which_everything_was_dropped_is_dropped() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("a", "f")
     board.task("b", "f")
     board.drop("a")
-    assert board.tell("terminate", "b", None).feature_turn == Turn(board.n("f"), NEW, WILL_NOT_IMPLEMENT)
+    assert board.tell("terminate", "b", None).feature_turn == StatusChange(board.n("f"), NEW, WILL_NOT_IMPLEMENT)
 
 
 def test_the_end_of_a_feature_is_passed_up_through_features_and_no_further() -> None:
-    board = Board()
+    board = OracleContainers()
     for name in ("outer", "inner"):
         board.feature(name)
     board.move("inner", "outer")
@@ -238,7 +238,7 @@ def test_the_end_of_a_feature_is_passed_up_through_features_and_no_further() -> 
 
 
 def test_taking_the_last_open_task_away_does_not_end_a_feature() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("a", "f")
     board.task("b", "f")
@@ -251,7 +251,7 @@ def test_taking_the_last_open_task_away_does_not_end_a_feature() -> None:
 
 
 def test_a_new_task_reopens_its_feature_as_active() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("a", "f")
     board.drop("a")
@@ -260,43 +260,43 @@ def test_a_new_task_reopens_its_feature_as_active() -> None:
 
 
 def test_a_feature_is_never_offered_and_ends_only_after_its_tasks() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     assert (board.ready(), board.offered()) == (set(), [])
     board.task("t", "f")
     board.advance("f", "f")
-    assert refusal(lambda: board.advance("f")) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.advance("f")) == {"INVALID_OPERATION"}
 
 
 def test_tasks_belong_to_the_nearest_feature_above_them_and_are_counted_there() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("outer")
     board.feature("inner")
     board.move("inner", "outer")
     board.plan(a="outer", below_a="a", b="inner", free="root")
     board.drop("below_a")
-    assert board.work.tally(board.n("outer")) == Tally(2, 0, 1)
-    assert board.work.tally(board.n("inner")) == Tally(1, 0, 0)
-    assert board.work.tally() == Tally(4, 0, 1)
+    assert board.work.tally(board.n("outer")) == TaskCounts(2, 0, 1)
+    assert board.work.tally(board.n("inner")) == TaskCounts(1, 0, 0)
+    assert board.work.tally() == TaskCounts(4, 0, 1)
     board.move("a", "inner")
-    assert board.work.tally(board.n("inner")) == Tally(3, 0, 1)
+    assert board.work.tally(board.n("inner")) == TaskCounts(3, 0, 1)
 
 
 # Waiting.
 
 
 def test_a_hold_takes_a_task_away_from_both_dialects_until_it_is_lifted() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.block("t", reason="no key yet")
     assert (board.next_tasks(), board.offered(), board.blocked()) == ([], [], {"t"})
-    assert refusal(lambda: board.advance("t")) == {"BLOCKED"}
+    assert error_of(lambda: board.advance("t")) == {"BLOCKED"}
     board.unblock("t")
     assert board.next_tasks() == board.offered() == ["t"]
 
 
 def test_a_hold_stays_with_what_is_resolved_and_counts_again_when_it_is_reopened() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("t")
     board.block("t", reason="no key yet")
     board.resolve("t")
@@ -307,7 +307,7 @@ def test_a_hold_stays_with_what_is_resolved_and_counts_again_when_it_is_reopened
 
 def test_what_a_feature_waits_for_holds_back_everything_below_it_and_what_a_task_waits_for_does_not() -> None:
     for inherits, blocked in ((False, {"f", "below", "deep", "t"}), (True, {"f", "below", "deep", "t", "part"})):
-        board = Board(inherit_dependencies=inherits)
+        board = OracleContainers(inherit_dependencies=inherits)
         board.plan(x="root", t=("root", "x"), part="t")
         board.feature("f")
         board.plan(below="f", deep="below")
@@ -318,7 +318,7 @@ def test_what_a_feature_waits_for_holds_back_everything_below_it_and_what_a_task
 
 
 def test_a_feature_that_waits_twice_holds_back_once() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(x="root")
     board.feature("f")
     board.task("t", "f")
@@ -331,24 +331,24 @@ def test_a_feature_that_waits_twice_holds_back_once() -> None:
     assert board.work.blocked_above(board.n("t")) == 0
 
 
-# What can never be done is refused.
+# Impossible plans are refused.
 
 
 def test_a_feature_cannot_wait_for_its_own_task_nor_a_task_for_its_feature() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("t", "f")
-    assert refusal(lambda: board.block("f", "t")) == refusal(lambda: board.block("t", "f")) == {"CIRCULAR_DEPENDENCY"}
+    assert error_of(lambda: board.block("f", "t")) == error_of(lambda: board.block("t", "f")) == {"CIRCULAR_DEPENDENCY"}
 
 
 def test_a_loop_through_starts_is_refused_below_features_only_and_one_through_finishes_everywhere() -> None:
-    board = Board()
+    board = OracleContainers()
     for name in ("p", "q"):
         board.feature(name)
         board.task(f"{name}1", name)
     board.block("p", "q")
     assert board.connect("q1", "p1") == ["cycle_detected"]
-    assert refusal(lambda: board.block("q1", "p")) == {"CIRCULAR_DEPENDENCY"}
+    assert error_of(lambda: board.block("q1", "p")) == {"CIRCULAR_DEPENDENCY"}
 
     board.plan(a="root", a1="a", b="root", b1="b")
     assert (board.connect("a", "b"), board.connect("b1", "a1"), board.connect("b1", "a")) == (
@@ -359,32 +359,32 @@ def test_a_loop_through_starts_is_refused_below_features_only_and_one_through_fi
 
 
 def test_a_move_into_a_feature_that_closes_a_loop_is_refused() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("waits")
     board.block("waits", "f")
-    assert refusal(lambda: board.move("waits", "f")) == {"cycle_detected"}
+    assert error_of(lambda: board.move("waits", "f")) == {"cycle_detected"}
 
 
-# Taking away.
+# Removal.
 
 
 def test_a_deleted_node_releases_those_that_waited_for_it_and_takes_its_children_only_when_told_to() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(p="root", c="p", w=("root", "c"))
     p, c = board.n("p"), board.n("c")
-    assert refusal(lambda: board.tell("delete", "p", cascade=False)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.tell("delete", "p", cascade=False)) == {"INVALID_OPERATION"}
     assert board.tell("delete", "p", cascade=True).deleted == (p, c)
     assert (board.ready(), board.edges(), set(board.work.deleted)) == ({"w"}, set(), {p, c})
     assert board.work.nodes[board.n("w")].actions == ("created", "disconnected")
 
 
 def test_a_hold_goes_with_open_work_that_is_merged_and_a_task_never_becomes_a_feature() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(a="root", b="root")
     board.feature("f")
     board.block("a", reason="no key yet")
-    assert refusal(lambda: board.merge("a", "f")) == refusal(lambda: board.merge("f", "a")) == {"cannot_merge"}
+    assert error_of(lambda: board.merge("a", "f")) == error_of(lambda: board.merge("f", "a")) == {"cannot_merge"}
     board.merge("a", "b")
     assert board.blocked() == {"b"}
 
@@ -393,7 +393,7 @@ def test_a_hold_goes_with_open_work_that_is_merged_and_a_task_never_becomes_a_fe
 
 
 def test_a_task_that_enters_a_feature_reopens_it_and_one_that_is_in_it_however_deep_stays() -> None:
-    board = Board()
+    board = OracleContainers()
     board.feature("f")
     board.task("done", "f")
     board.plan(deep="done", free="root")
@@ -401,7 +401,7 @@ def test_a_task_that_enters_a_feature_reopens_it_and_one_that_is_in_it_however_d
     assert board.status("f") == WILL_NOT_IMPLEMENT
 
     told = board.tell("revise", "free", {"feature": board.n("f")})
-    assert (told.feature_turn, board.status("f")) == (Turn(board.n("f"), WILL_NOT_IMPLEMENT, ACTIVE), ACTIVE)
+    assert (told.feature_turn, board.status("f")) == (StatusChange(board.n("f"), WILL_NOT_IMPLEMENT, ACTIVE), ACTIVE)
     board.tell("revise", "deep", {"feature": board.n("f")})
     assert board.work.nodes[board.n("deep")].parent == board.n("done")
     board.tell("revise", "free", {"feature": None})
@@ -409,12 +409,12 @@ def test_a_task_that_enters_a_feature_reopens_it_and_one_that_is_in_it_however_d
 
 
 def test_what_something_is_related_to_is_said_as_a_whole_and_seen_from_both_sides() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(a="root", b="root", c="root")
     a, b, c = (board.n(name) for name in "abc")
     board.tell("revise", "a", {"related": [b]})
     assert (board.work.related(a), board.work.related(b)) == ({b}, {a})
-    assert refusal(lambda: board.work.copy().depend(b, a, "RELATES_TO", agent="ada", now=0)) == {"INVALID_OPERATION"}
+    assert error_of(lambda: board.work.copy().depend(b, a, "RELATES_TO", agent="ada", now=0)) == {"INVALID_OPERATION"}
 
     board.tell("revise", "b", {"related": [c]})
     assert (board.work.related(a), board.work.related(b)) == (set(), {c})
@@ -422,7 +422,7 @@ def test_what_something_is_related_to_is_said_as_a_whole_and_seen_from_both_side
 
 
 def test_to_say_what_is_there_already_changes_nothing_and_true_is_not_one() -> None:
-    board = Board()
+    board = OracleContainers()
     board.plan(t="root")
     board.update("t", properties={"priority": True})
     board.tell("revise", "t", {"priority": "LOW", "title": "t"})
@@ -431,11 +431,11 @@ def test_to_say_what_is_there_already_changes_nothing_and_true_is_not_one() -> N
     assert board.work.nodes[board.n("t")].actions == ("created", "updated", "updated")
 
 
-# The order in which it is offered.
+# Order of offers.
 
 
 def test_tasks_are_offered_by_priority_then_complexity_then_age_and_features_begun_first() -> None:
-    board = Board()
+    board = OracleContainers()
     board.task("hard", complexity=9)
     board.task("unknown")
     board.task("easy", complexity=2)

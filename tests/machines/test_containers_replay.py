@@ -1,4 +1,4 @@
-"""Nothing happens in either dialect that is not told: the events alone rebuild everything that is stored."""
+"""Every change in either dialect is an event: the events alone rebuild all stored rows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.containers_driver import ContainersDriver, run_containers
 from tests.machines.containers_oracle import CLOSED, NEW, RELATES_TO, USUAL, WILL_NOT_IMPLEMENT
-from tests.machines.test_work_replay import facts_stored
-from tests.machines.work_replay import Rebuilt, Replay
+from tests.machines.test_work_replay import stored_facts
+from tests.machines.work_replay import RebuiltNode, Replay
 from tests.machines.work_rows import EventRow
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -25,8 +25,8 @@ KEPT = ("kind", "held_reason", "blocked_reason")
 
 
 @dataclass
-class Container(Rebuilt):
-    """What is known of one node in both dialects."""
+class RebuiltContainer(RebuiltNode):
+    """One rebuilt node in both dialects."""
 
     kind: str | None = None
     status: str | None = None
@@ -36,10 +36,10 @@ class Container(Rebuilt):
 
 
 class ContainersReplay(Replay):
-    """What an event is says some more by itself: what is resolved has no status, and who is named is who took it."""
+    """The rules for both dialects: a resolved node has no status, and the named actor is the claimer."""
 
-    rebuilt = Container
-    nodes: dict[str, Container]  # type: ignore[assignment]  # all are made by this class
+    rebuilt = RebuiltContainer
+    nodes: dict[str, RebuiltContainer]  # type: ignore[assignment]  # all are made by this class
 
     def __init__(self, events: list[EventRow]) -> None:
         self.deleted: set[str] = set()
@@ -78,7 +78,7 @@ class ContainersReplay(Replay):
         self.edges = {edge for edge in self.edges if subject not in (edge[0], edge[2])}
 
     def _relate(self, subject: str, before: list[str], after: list[str]) -> None:
-        for other in set(before) - set(after):  # or it began at the other end, whose own event tells
+        for other in set(before) - set(after):  # or it began at the other end, which has its own event
             self.edges.discard((subject, RELATES_TO, other))
         self.edges |= {(subject, RELATES_TO, other) for other in set(after) - set(before)}
 
@@ -91,7 +91,7 @@ class ContainersReplayMachine(ContainersDriver):
         replay, stored = ContainersReplay(self.stored.events), self.stored
         assert {node_id: json.dumps(asdict(node), sort_keys=True) for node_id, node in replay.nodes.items()} == {
             node_id: json.dumps(json.loads(facts) | self.kept(node_id), sort_keys=True)
-            for node_id, facts in facts_stored(stored).items()
+            for node_id, facts in stored_facts(stored).items()
         }
         names = {n: node.id for n, node in stored.nodes.items()}
         assert replay.edges == {(names[source], type_, names[target]) for source, type_, target in stored.edges}
@@ -102,7 +102,7 @@ class ContainersReplayMachine(ContainersDriver):
         (n,) = (n for n, node in self.stored.nodes.items() if node.id == node_id)
         row = self.stored.containers[n]
         return {
-            "kind": self.stored.nodes[n].kind if n > 1 else None,  # that the root is one goes without saying
+            "kind": self.stored.nodes[n].kind if n > 1 else None,  # the root is always one
             "status": row.status,
             "held_reason": row.held_reason,
             "blocked_reason": row.blocked_reason,

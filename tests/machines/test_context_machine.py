@@ -1,6 +1,6 @@
-"""Facts are exact: after every step of any run, on either store, they are what their definitions say, for every reader.
+"""After every step of any run, on either store, the facts equal the oracle's, for every reader.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ STEPS = 120
 VALUED = ("pciv_inputs", "pciv_constraints", "pciv_suggestions")
 
 
-def held(row: Row) -> list[str]:
-    """The kinds of the columns that hold something."""
+def filled_kinds(row: Row) -> list[str]:
+    """Return the kinds of the columns with a value."""
     return [name.removeprefix("value_") for name in VALUE_COLUMNS if row[name] is not None]
 
 
 class ContextMachine(ContextDriver):
-    """Compares everything that is stored and shown with the oracle after each step."""
+    """Compares all stored rows and answers with the oracle after each step."""
 
     @invariant()
     def a_value_stands_in_the_column_of_its_kind_and_the_unknown_has_none(self) -> None:
         for name in VALUED:
             for row in self.stored.tables[name]:
-                assert held(row) in ([], [row["value_kind"]]), row
-                assert row["provenance"] != "unknown" or not held(row), row
+                assert filled_kinds(row) in ([], [row["value_kind"]]), row
+                assert row["provenance"] != "unknown" or not filled_kinds(row), row
 
     @invariant()
     def what_is_committed_is_whole_and_backed_and_dated(self) -> None:
@@ -52,11 +52,11 @@ class ContextMachine(ContextDriver):
                 committed[run["id"]] = run["status"]
         for row in self.stored.tables["pciv_inputs"]:
             if row["run_id"] in committed:
-                assert held(row) or not row["required"] or committed[row["run_id"]] == "partial_committed"
-                assert row["id"] in linked or row["provenance"] != "source-backed" or not held(row)
+                assert filled_kinds(row) or not row["required"] or committed[row["run_id"]] == "partial_committed"
+                assert row["id"] in linked or row["provenance"] != "source-backed" or not filled_kinds(row)
         for row in self.stored.tables["pciv_constraints"]:
             if row["run_id"] in committed:
-                assert row["source_id"] or row["provenance"] != "source-backed" or not held(row)
+                assert row["source_id"] or row["provenance"] != "source-backed" or not filled_kinds(row)
 
     @invariant()
     def what_is_committed_never_changes(self) -> None:
@@ -64,7 +64,7 @@ class ContextMachine(ContextDriver):
             assert self.stored.below(self.ids.rows[n]) == below
         shown = [n for n in self.committed if n in self.facts.runs]
         for n in shown[self.steps % len(shown) :][:1] if shown else ():
-            assert self.seen(n) == self.committed[n]
+            assert self.view_bytes(n) == self.committed[n]
 
     @invariant()
     def the_run_that_was_touched_is_shown_as_it_is(self) -> None:
@@ -135,7 +135,7 @@ class ContextMachine(ContextDriver):
         }
 
     def state(self, name: str, run: Run, pointer: str) -> dict[str, Any]:
-        """An input as a comparison shows it, where it is there."""
+        """Return an input as a comparison shows it, if it exists."""
         one = run.inputs.get(pointer)
         if one is None:
             return {}
@@ -144,7 +144,7 @@ class ContextMachine(ContextDriver):
 
     @staticmethod
     def redefined(old: Run, new: Run, pointer: str) -> dict[str, Any]:
-        """What is said of an input in both runs, where it is not the same."""
+        """Return what changed in an input that is in both runs."""
         if pointer not in old.inputs or pointer not in new.inputs:
             return {}
         keeps = keeps_evidence(old.inputs[pointer], new.inputs[pointer])

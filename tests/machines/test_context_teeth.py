@@ -1,4 +1,4 @@
-"""The machine has teeth: with any one guard of the facts switched off, it finds a run that goes wrong."""
+"""The machine finds a fault with any one guard of the facts switched off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
 from tests.engines import SqliteEngine
-from tests.machines.budget import NOTICED, always
+from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.context_driver import run_machine
 from tests.machines.context_rows import ContextRows
 from tests.machines.test_context_machine import ContextMachine
@@ -31,16 +31,16 @@ STEPS_MAX = 2_400
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]
 
 
-def nothing(*_: Any, **__: Any) -> None:
-    """What a guard does that was switched off."""
+def do_nothing(*_: Any, **__: Any) -> None:
+    """A switched-off guard."""
 
 
-def instead(target: Any, name: str, replacement: Any = nothing) -> Sabotage:
+def replace_attribute(target: Any, name: str, replacement: Any = do_nothing) -> Sabotage:
     return lambda monkeypatch, _: monkeypatch.setattr(target, name, replacement)
 
 
-def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
-    """A statement of one module that says something else, or lacks something."""
+def change_query(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
+    """Change a statement of one module."""
 
     def put(monkeypatch: pytest.MonkeyPatch, _: SqliteEngine) -> None:
         before: Query = getattr(queries, name)
@@ -51,8 +51,8 @@ def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> S
     return put
 
 
-def dropped(*names: str) -> Sabotage:
-    """Triggers that are not there; each name stands for all that begin with it."""
+def drop_triggers(*names: str) -> Sabotage:
+    """Drop triggers; each name stands for all that begin with it."""
 
     def put(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
         there = [name for (name,) in engine.as_owner("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
@@ -63,7 +63,7 @@ def dropped(*names: str) -> Sabotage:
     return put
 
 
-def all_of(*sabotages: Sabotage) -> Sabotage:
+def combine(*sabotages: Sabotage) -> Sabotage:
     def put(monkeypatch: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
         for one in sabotages:
             one(monkeypatch, engine)
@@ -72,7 +72,7 @@ def all_of(*sabotages: Sabotage) -> Sabotage:
 
 
 def any_run(tx: Any, run_id: str, *, expected_rev: int | None = None) -> Any:
-    """A run, whether it is a draft or not."""
+    """Return a run, draft or not."""
     return run.load_run(tx, run_id)
 
 
@@ -80,18 +80,21 @@ def never(*_: Any, **__: Any) -> bool:
     return False
 
 
-unfrozen = all_of(instead(edit, "load_draft", any_run), instead(commit, "load_draft", any_run))
-overruled = all_of(
-    instead(inputs, "needs_approval", never),
-    instead(constraints, "needs_approval", never),
-    instead(inputs, "refuse_redefinition"),
-    instead(constraints, "refuse_redefinition"),
+unfrozen = combine(replace_attribute(edit, "load_draft", any_run), replace_attribute(commit, "load_draft", any_run))
+overruled = combine(
+    replace_attribute(inputs, "needs_approval", never),
+    replace_attribute(constraints, "needs_approval", never),
+    replace_attribute(inputs, "refuse_redefinition"),
+    replace_attribute(constraints, "refuse_redefinition"),
 )
-unchosen = all_of(instead(inputs, "refuse_outside_options"), instead(suggestion_decisions, "refuse_outside_options"))
-incomplete = instead(commit, "find_required_unset", lambda *_: [])
-unbacked = all_of(
-    asked(commit.sql, "unbacked_inputs", "= 'source-backed'", "= 'nobody'"),
-    asked(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
+unchosen = combine(
+    replace_attribute(inputs, "refuse_outside_options"),
+    replace_attribute(suggestion_decisions, "refuse_outside_options"),
+)
+incomplete = replace_attribute(commit, "find_required_unset", lambda *_: [])
+unbacked = combine(
+    change_query(commit.sql, "unbacked_inputs", "= 'source-backed'", "= 'nobody'"),
+    change_query(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
 )
 
 FIRST_FENCES = {
@@ -103,26 +106,28 @@ FIRST_FENCES = {
 }
 
 SABOTAGE: dict[str, Sabotage] = {
-    "what is committed can be written to": all_of(unfrozen, dropped("guard_pciv_")),
-    "a model overrules a person": all_of(
-        overruled, dropped("pciv_inputs_provenance_never_lowers", "pciv_constraints_provenance_never_lowers")
+    "what is committed can be written to": combine(unfrozen, drop_triggers("guard_pciv_")),
+    "a model overrules a person": combine(
+        overruled, drop_triggers("pciv_inputs_provenance_never_lowers", "pciv_constraints_provenance_never_lowers")
     ),
-    "a choice need not be an option": all_of(unchosen, dropped("pciv_inputs_value_is_an_option")),
-    "a whole commit may lack something": all_of(incomplete, dropped("pciv_runs_commit_is_whole")),
-    "what is source-backed needs no source": all_of(unbacked, dropped("pciv_runs_commit_is_backed")),
-    "the last source can go": all_of(instead(inputs, "refuse_unbacked"), instead(edit, "refuse_unbacked")),
-    "anybody decides": instead(suggestions, "require_person"),
-    "what was decided can be decided again": asked(
+    "a choice need not be an option": combine(unchosen, drop_triggers("pciv_inputs_value_is_an_option")),
+    "a whole commit may lack something": combine(incomplete, drop_triggers("pciv_runs_commit_is_whole")),
+    "what is source-backed needs no source": combine(unbacked, drop_triggers("pciv_runs_commit_is_backed")),
+    "the last source can go": combine(
+        replace_attribute(inputs, "refuse_unbacked"), replace_attribute(edit, "refuse_unbacked")
+    ),
+    "anybody decides": replace_attribute(suggestions, "require_person"),
+    "what was decided can be decided again": change_query(
         suggestions.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
     ),
-    "sources of other runs are cited": asked(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
-    "what was deleted is still there": asked(run.sql, "run", r"\s+AND NOT EXISTS.+"),
-    "of commits of one moment the other is in force": asked(
+    "sources of other runs are cited": change_query(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
+    "what was deleted is still there": change_query(run.sql, "run", r"\s+AND NOT EXISTS.+"),
+    "of commits of one moment the other is in force": change_query(
         resolve.sql, "latest_committed", r"r\.id(?=\s+LIMIT)", "r.id DESC"
     ),
-    "shared runs are nobody's": asked(list_runs.sql, "runs", r"OR r\.user_id IS NULL"),
-    "a copy begins with nothing": instead(create_draft, "copy_rows", lambda *_: {}),
-    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
+    "shared runs are nobody's": change_query(list_runs.sql, "runs", r"OR r\.user_id IS NULL"),
+    "a copy begins with nothing": replace_attribute(create_draft, "copy_rows", lambda *_: {}),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 
@@ -131,8 +136,8 @@ SABOTAGE: dict[str, Sabotage] = {
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
     SABOTAGE[sabotage](monkeypatch, engine)
-    # No shrinking and no looking for more: that it is found will do.
-    until_found = settings(always(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
+    # No shrinking and no further search: one finding is enough.
+    until_found = settings(fixed_settings(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((*NOTICED, *engine.refusals)):
         run_machine(ContextMachine, engine, until_found)
     engine.close()

@@ -1,6 +1,6 @@
-"""Knowledge is exact: after every step of any run, on either store, it is what its definitions say, for every reader.
+"""After every step of any run, on either store, the knowledge equals the oracle's, for every reader.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPLAY_STEPS = 120
 
 
 class KnowledgeMachine(KnowledgeDriver):
-    """Compares everything that is stored and shown with the oracle after each step."""
+    """Compares all stored rows and answers with the oracle after each step."""
 
     @invariant()
     def everything_is_stored_as_it_should_be(self) -> None:

@@ -1,4 +1,4 @@
-"""The machine has teeth: with any one guard of knowledge switched off, it finds a run that goes wrong."""
+"""The machine finds a fault with any one guard of knowledge switched off."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from groundplan.kernel.store.queries import Queries, Query
 from groundplan.knowledge import patterns, refs, relations, revision
 from groundplan.knowledge.writing import delete, update
 from tests.engines import SqliteEngine
-from tests.knowledge.desk import Knowledge
-from tests.knowledge.rows import everything
-from tests.machines.budget import NOTICED, always
+from tests.knowledge.client import KnowledgeClient
+from tests.knowledge.rows import all_rows
+from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.knowledge_driver import run_machine
 from tests.machines.test_knowledge_machine import KnowledgeMachine
 
@@ -31,16 +31,16 @@ OF_THE_PROJECT = r"\s+AND \w\.project_id = :project_id"
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]
 
 
-def nothing(*_: Any, **__: Any) -> None:
-    """What a guard does that was switched off."""
+def do_nothing(*_: Any, **__: Any) -> None:
+    """A switched-off guard."""
 
 
-def instead(target: Any, name: str, replacement: Any = nothing) -> Sabotage:
+def replace_attribute(target: Any, name: str, replacement: Any = do_nothing) -> Sabotage:
     return lambda monkeypatch, _: monkeypatch.setattr(target, name, replacement)
 
 
-def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
-    """A statement of one module that says something else, or lacks something."""
+def change_query(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
+    """Change a statement of one module."""
 
     def put(monkeypatch: pytest.MonkeyPatch, _: SqliteEngine) -> None:
         before: Query = getattr(queries, name)
@@ -51,7 +51,7 @@ def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> S
     return put
 
 
-def all_of(*sabotages: Sabotage) -> Sabotage:
+def combine(*sabotages: Sabotage) -> Sabotage:
     def put(monkeypatch: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
         for one in sabotages:
             one(monkeypatch, engine)
@@ -63,25 +63,29 @@ def unlearned(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
     engine.as_owner("DROP TRIGGER graph_text_relearns_atoms")
 
 
-unchecked = all_of(instead(update, "refuse_stale"), instead(delete, "refuse_stale"))
+unchecked = combine(replace_attribute(update, "refuse_stale"), replace_attribute(delete, "refuse_stale"))
 
 SABOTAGE: dict[str, Sabotage] = {
-    "any version will do": all_of(
+    "any version will do": combine(
         unchecked,
-        asked(update.sql, "change_atom", r"\s+AND version = :seen_version"),
-        asked(update.sql, "change_molecule", r"\s+AND version = :seen_version"),
+        change_query(update.sql, "change_atom", r"\s+AND version = :seen_version"),
+        change_query(update.sql, "change_molecule", r"\s+AND version = :seen_version"),
     ),
-    "a relation may lead anywhere": instead(relations, "refuse_unknown_ids"),
-    "a relation may lead into another project": asked(refs.sql, "atom_names", OF_THE_PROJECT),
-    "a molecule may be of another project": asked(refs.sql, "molecule_names", OF_THE_PROJECT),
-    "what was deleted is not remembered": asked(delete.sql, "insert_deleted", ".+", NOTHING_DONE),
-    "what was deleted is kept in memory": asked(patterns.sql, "atoms_deleted_since", ".+", NOTHING_FOUND),
-    "changed patterns do not count as changed": asked(update.sql, "change_atom", ":patterns_rev", "patterns_rev"),
-    "the revision of knowledge stands still": asked(revision.sql, "advance_revision", r"rev = rev \+ 1", "rev = rev"),
-    "orphans keep their task": asked(delete.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
-    "what was seen of other files is still believed": asked(update.sql, "delete_freshness", ".+", NOTHING_DONE),
+    "a relation may lead anywhere": replace_attribute(relations, "refuse_unknown_ids"),
+    "a relation may lead into another project": change_query(refs.sql, "atom_names", OF_THE_PROJECT),
+    "a molecule may be of another project": change_query(refs.sql, "molecule_names", OF_THE_PROJECT),
+    "what was deleted is not remembered": change_query(delete.sql, "insert_deleted", ".+", NOTHING_DONE),
+    "what was deleted is kept in memory": change_query(patterns.sql, "atoms_deleted_since", ".+", NOTHING_FOUND),
+    "changed patterns do not count as changed": change_query(
+        update.sql, "change_atom", ":patterns_rev", "patterns_rev"
+    ),
+    "the revision of knowledge stands still": change_query(
+        revision.sql, "advance_revision", r"rev = rev \+ 1", "rev = rev"
+    ),
+    "orphans keep their task": change_query(delete.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
+    "what was seen of other files is still believed": change_query(update.sql, "delete_freshness", ".+", NOTHING_DONE),
     "words are never learned anew": unlearned,
-    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 
@@ -90,7 +94,9 @@ SABOTAGE: dict[str, Sabotage] = {
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
     SABOTAGE[sabotage](monkeypatch, engine)
-    until_found = settings(always(STEPS_MAX), phases=[Phase.generate])  # and no shrinking: that it is found will do
+    until_found = settings(
+        fixed_settings(STEPS_MAX), phases=[Phase.generate]
+    )  # and no shrinking: one finding is enough
     with pytest.raises((*NOTICED, *engine.refusals)):
         run_machine(KnowledgeMachine, engine, until_found)
     engine.close()
@@ -100,16 +106,16 @@ def test_without_the_check_of_the_version_the_statement_itself_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
-    desk = Knowledge(engine.session("ada")).open()
+    desk = KnowledgeClient(engine.session("ada")).open()
     desk.molecule("Shop")
     desk.atom("Cart")
     for name in ("Cart", "Shop"):
         desk.update(name, knowledge="newer")
-    before = everything(engine)
+    before = all_rows(engine)
     unchecked(monkeypatch, engine)
 
     for name in ("Cart", "Shop"):
         with pytest.raises(LookupError):
             desk.update(name, knowledge="mine", version=1)
-    assert everything(engine) == before
+    assert all_rows(engine) == before
     engine.close()

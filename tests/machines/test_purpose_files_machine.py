@@ -1,6 +1,6 @@
-"""Files are exact: among all other calls, any version can be written out, and comes in again as it was.
+"""Among all other calls, any version can be exported, and comes back unchanged when imported.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.purpose_document import document_of
-from tests.machines.purpose_driver import WEIGHTS, Ground, run_machine
+from tests.machines.purpose_driver import WEIGHTS, MachineSetup, run_machine
 from tests.machines.test_purpose_machine import PurposeMachine
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -27,11 +27,11 @@ FORMATS = get_args(ExportFormat)
 
 
 class PurposeFilesMachine(PurposeMachine):
-    """Takes theories in as well, and writes them out after each step."""
+    """Imports theories as well, and exports them after each step."""
 
     weights = WEIGHTS | {"import": 30}
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: MachineSetup) -> None:
         super().__init__(ground)
         self.elsewhere = Session(ground.elsewhere(), local_actor("ada"))
 

@@ -1,6 +1,6 @@
-"""The purpose is exact: after every step of any run, on either store, it is what its definitions say.
+"""After every step of any run, on either store, the purpose equals the oracle's.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.machines.purpose_oracle import (
     INDICATOR_FIELDS,
     EdgeKey,
     Purpose,
-    Refused,
+    Refusal,
     Theory,
     Thing,
     Version,
@@ -30,7 +30,7 @@ from tests.machines.purpose_oracle import (
     sorted_keys,
 )
 from tests.machines.purpose_replay import Replay, compact
-from tests.machines.purpose_rows import COLUMNS, Row, ordered
+from tests.machines.purpose_rows import COLUMNS, Row, sort_rows
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
@@ -39,18 +39,18 @@ NODE_FIELDS = ("node_type", "title", "description", "narrative", "owner", "metad
 
 
 class PurposeMachine(PurposeDriver):
-    """Compares everything that is stored and shown with the oracle after each step."""
+    """Compares all stored rows and answers with the oracle after each step."""
 
     @invariant()
     def the_rows_are_those_of_the_oracle(self) -> None:
         expected: dict[str, list[Row]] = {name: [] for name in COLUMNS}
         for project_id, purpose in zip(self.project_ids, self.purposes, strict=True):
-            for name, rows in stored(project_id, purpose).items():
+            for name, rows in expected_rows(project_id, purpose).items():
                 expected[name] += rows
         for name, rows in expected.items():
             columns = [column for column in COLUMNS[name] if column != "gates"]
             found = [{column: row[column] for column in columns} for row in self.stored.tables[name]]
-            assert found == ordered(name, rows), name
+            assert found == sort_rows(name, rows), name
 
     @invariant()
     def numbers_run_from_one_and_only_the_last_version_is_a_draft(self) -> None:
@@ -81,7 +81,7 @@ class PurposeMachine(PurposeDriver):
         asked = (None, "draft", "published", 1 + self.steps % 5)[self.steps % 4]
         try:
             version = purpose.meant(asked)
-        except Refused:
+        except Refusal:
             version = None
             with pytest.raises(NotFound):
                 self.open(version=asked)
@@ -121,11 +121,13 @@ class PurposeMachine(PurposeDriver):
             "purpose.diff",
             **{"project": self.names[self.project], "from": old.number, "to": new.number},
         )
-        edges, renamed = edges_compared(old.theory, new.theory)
+        edges, renamed = compare_edges(old.theory, new.theory)
         for part, expected in {
-            "nodes": compared(old.theory.nodes, new.theory.nodes, NODE_FIELDS),
-            "indicators": compared(old.theory.indicators, new.theory.indicators, ("node", *INDICATOR_FIELDS)),
-            "assumptions": compared(placed(old, renamed), placed(new, {}), ("on", *ASSUMPTION_FIELDS)),
+            "nodes": compare(old.theory.nodes, new.theory.nodes, NODE_FIELDS),
+            "indicators": compare(old.theory.indicators, new.theory.indicators, ("node", *INDICATOR_FIELDS)),
+            "assumptions": compare(
+                with_subject_names(old, renamed), with_subject_names(new, {}), ("on", *ASSUMPTION_FIELDS)
+            ),
             "edges": edges,
         }.items():
             found = told[part]
@@ -138,11 +140,11 @@ class PurposeMachine(PurposeDriver):
         for name, rows in self.stored.tables.items():
             rebuilt = [row for replay in replays for row in replay.rows(name)]
             kept = [{column: value for column, value in row.items() if column != "gates"} for row in rows]
-            assert ordered(name, rebuilt) == kept, name
+            assert sort_rows(name, rebuilt) == kept, name
 
 
-def stored(project_id: str, purpose: Purpose) -> dict[str, list[Row]]:
-    """The rows that a purpose should have, but for the results of gates."""
+def expected_rows(project_id: str, purpose: Purpose) -> dict[str, list[Row]]:
+    """Return the rows that a purpose should have, without gate results."""
     versions = [version_row(project_id, one) for one in purpose.versions]
     keys = [{"project_id": project_id, "prefix": prefix, "last_number": n} for prefix, n in purpose.last.items()]
     rows: dict[str, list[Row]] = {"toc_versions": versions, "toc_keys": keys}
@@ -157,13 +159,13 @@ def stored(project_id: str, purpose: Purpose) -> dict[str, list[Row]]:
     ):
         names = {"at": "recorded_at", "by": "recorded_by", **renamed}
         rows[name] = [
-            {"project_id": project_id, **{names.get(field, field): listed(value) for field, value in one.items()}}
+            {"project_id": project_id, **{names.get(field, field): as_list(value) for field, value in one.items()}}
             for one in observed
         ]
     return rows
 
 
-def listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     return compact(value) if isinstance(value, list) else value
 
 
@@ -215,7 +217,7 @@ def off(one: Thing) -> Thing:
     return {name: value for name, value in one.items() if name != "on"}
 
 
-# --- What two theories differ in ---
+# --- The difference of two theories ---
 
 
 def changes_of(changed: list[Thing]) -> dict[str, dict[str, tuple[Any, Any]]]:
@@ -228,7 +230,7 @@ def fields_of(old: Thing, new: Thing, fields: tuple[str, ...]) -> dict[str, tupl
     return {name: (old[name], new[name]) for name in fields if old[name] != new[name]}
 
 
-def compared(old: dict[str, Thing], new: dict[str, Thing], fields: tuple[str, ...]) -> Thing:
+def compare(old: dict[str, Thing], new: dict[str, Thing], fields: tuple[str, ...]) -> Thing:
     both = {key: fields_of(old[key], new[key], fields) for key in sorted_keys(old.keys() & new.keys())}
     return {
         "added": sorted_keys(new.keys() - old.keys()),
@@ -237,8 +239,8 @@ def compared(old: dict[str, Thing], new: dict[str, Thing], fields: tuple[str, ..
     }
 
 
-def edges_compared(old: Theory, new: Theory) -> tuple[Thing, dict[EdgeKey, EdgeKey]]:
-    """An edge is the same by its ends and its type, or where just one went and one came between two ends."""
+def compare_edges(old: Theory, new: Theory) -> tuple[Thing, dict[EdgeKey, EdgeKey]]:
+    """Match edges by ends and type, or by ends if exactly one was removed and one added between them."""
     gone, come = old.edges.keys() - new.edges.keys(), new.edges.keys() - old.edges.keys()
     renamed: dict[EdgeKey, EdgeKey] = {}
     for edge in gone:
@@ -258,8 +260,8 @@ def edges_compared(old: Theory, new: Theory) -> tuple[Thing, dict[EdgeKey, EdgeK
     return told, renamed
 
 
-def placed(version: Version, renamed: dict[EdgeKey, EdgeKey]) -> dict[str, Thing]:
-    """Assumptions with the name of what they are on, as it is called in the later version."""
+def with_subject_names(version: Version, renamed: dict[EdgeKey, EdgeKey]) -> dict[str, Thing]:
+    """Return assumptions with the later name of their subject."""
 
     def name(on: Any) -> str:
         return on if isinstance(on, str) else edge_name(renamed.get(on, on))

@@ -1,4 +1,4 @@
-"""The machine has teeth: with any one guard of the purpose switched off, it finds a run that goes wrong."""
+"""The machine finds a fault with any one guard of the purpose switched off."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from groundplan.purpose.version import draft_row, read_versions
 from groundplan.purpose.versions import draft, publish
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
-from tests.machines.budget import NOTICED, always
+from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.purpose_driver import run_machine
 from tests.machines.test_purpose_files_machine import PurposeFilesMachine
 from tests.machines.test_purpose_machine import PurposeMachine
@@ -41,16 +41,16 @@ STEPS_MAX = 2_400
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]
 
 
-def nothing(*_: Any, **__: Any) -> None:
-    """What a guard does that was switched off."""
+def do_nothing(*_: Any, **__: Any) -> None:
+    """A switched-off guard."""
 
 
-def instead(target: Any, name: str, replacement: Any = nothing) -> Sabotage:
+def replace_attribute(target: Any, name: str, replacement: Any = do_nothing) -> Sabotage:
     return lambda monkeypatch, _: monkeypatch.setattr(target, name, replacement)
 
 
-def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
-    """A statement that says something else, or lacks something."""
+def change_query(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
+    """Change a statement."""
 
     def put(monkeypatch: pytest.MonkeyPatch, _: SqliteEngine) -> None:
         before: Query = getattr(queries, name)
@@ -61,8 +61,8 @@ def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> S
     return put
 
 
-def dropped(*names: str) -> Sabotage:
-    """Triggers that are not there; each name stands for all that begin with it."""
+def drop_triggers(*names: str) -> Sabotage:
+    """Drop triggers; each name stands for all that begin with it."""
 
     def put(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
         there = [name for (name,) in engine.as_owner("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
@@ -73,7 +73,7 @@ def dropped(*names: str) -> Sabotage:
     return put
 
 
-def all_of(*sabotages: Sabotage) -> Sabotage:
+def combine(*sabotages: Sabotage) -> Sabotage:
     def put(monkeypatch: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
         for one in sabotages:
             one(monkeypatch, engine)
@@ -82,37 +82,37 @@ def all_of(*sabotages: Sabotage) -> Sabotage:
 
 
 def last_version(tx: Any, *, expected_rev: int | None = None) -> Any:
-    """The last version, whether it is a draft or not."""
+    """Return the last version, draft or not."""
     return read_versions(tx)[-1]
 
 
 def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
-    """The draft, whatever it was when the caller saw it."""
+    """Return the draft at any revision."""
     return draft_row(tx)
 
 
 run_gate = gates.run_gate
 
 
-def passed(*given: Any, **named: Any) -> Any:
-    """What a gate says that lets everything pass."""
+def pass_gate(*given: Any, **named: Any) -> Any:
+    """Return a gate result that passes everything."""
     found = run_gate(*given, **named)
     return found._replace(result=replace(found.result, passed=True))
 
 
-def forgetful(tx: Any, content: Any, version_id: str) -> None:
-    """A copy in which the texts of nodes are lost."""
+def copy_without_texts(tx: Any, content: Any, version_id: str) -> None:
+    """Copy a version without the texts of nodes."""
     nodes = {key: replace(node, narrative=None) for key, node in content.nodes.items()}
     clone(tx, content._replace(nodes=nodes), version_id)
 
 
-def of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
-    """What a gate is told about a version: of a published one as well what was observed since."""
+def read_subject_of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
+    """Return the gate subject of a version; for a published one with later observations too."""
     return read_gate_inputs(tx, row._replace(published_rev=2**53) if row.published_rev else row, *given, **named)
 
 
-def given_before(tx: Any, prefix: str, count: int) -> list[str]:
-    """Keys that may have been given to something that is gone."""
+def reuse_keys(tx: Any, prefix: str, count: int) -> list[str]:
+    """Return keys that may have been used before."""
     fresh_keys(tx, prefix, count)
     content = read_content(tx, read_versions(tx)[-1].id)
     there = [*content.nodes, *content.assumptions, *content.indicators]
@@ -120,8 +120,8 @@ def given_before(tx: Any, prefix: str, count: int) -> list[str]:
     return [f"{prefix}{max(taken, default=0) + n}" for n in range(1, count + 1)]
 
 
-def unlooked_at(tx: Any, waivers: Any, _path: Any) -> None:
-    """Record waivers of whatever check for whatever there is or is not."""
+def record_unchecked_waivers(tx: Any, waivers: Any, _path: Any) -> None:
+    """Record waivers without checking them."""
     made = _Recorder(tx)
     for one in waivers:
         row = {
@@ -135,30 +135,43 @@ def unlooked_at(tx: Any, waivers: Any, _path: Any) -> None:
 
 
 SABOTAGE: dict[str, Sabotage] = {
-    "what is published can be edited": all_of(instead(edit, "draft_row", last_version), dropped("guard_toc_")),
-    "what is published can be published": all_of(instead(publish, "draft_row", last_version), dropped("guard_toc_")),
-    "edges may point down": instead(edges, "refuse_downward"),
-    "a node may come to stand below its causes": instead(nodes, "refuse_downward"),
-    "edges may close a cycle": instead(edges, "refuse_cycles"),
-    "a gate lets everything pass": instead(gates, "run_gate", passed),
-    "a waiver counts for ever": instead(active_waivers, "waivers_in_force", lambda waivers, _today: list(waivers)),
-    "gates look at what came later": instead(check, "read_gate_inputs", of_today),
-    "the first review decides": asked(read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"),
-    "a copy lacks a text": instead(draft, "clone", forgetful),
-    "a key is given again": instead(edit, "fresh_keys", given_before),
-    "anybody edits what they have not seen": instead(edit, "draft_row", at_any_rev),
-    "a version stands on no facts": instead(gate_inputs, "context_facts"),
-    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
+    "what is published can be edited": combine(
+        replace_attribute(edit, "draft_row", last_version), drop_triggers("guard_toc_")
+    ),
+    "what is published can be published": combine(
+        replace_attribute(publish, "draft_row", last_version), drop_triggers("guard_toc_")
+    ),
+    "edges may point down": replace_attribute(edges, "refuse_downward"),
+    "a node may come to stand below its causes": replace_attribute(nodes, "refuse_downward"),
+    "edges may close a cycle": replace_attribute(edges, "refuse_cycles"),
+    "a gate lets everything pass": replace_attribute(gates, "run_gate", pass_gate),
+    "a waiver counts for ever": replace_attribute(
+        active_waivers, "waivers_in_force", lambda waivers, _today: list(waivers)
+    ),
+    "gates look at what came later": replace_attribute(check, "read_gate_inputs", read_subject_of_today),
+    "the first review decides": change_query(
+        read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"
+    ),
+    "a copy lacks a text": replace_attribute(draft, "clone", copy_without_texts),
+    "a key is given again": replace_attribute(edit, "fresh_keys", reuse_keys),
+    "anybody edits what they have not seen": replace_attribute(edit, "draft_row", at_any_rev),
+    "a version stands on no facts": replace_attribute(gate_inputs, "context_facts"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {
-    "counting does not go on behind keys that came in": instead(incoming_keys, "reach"),
-    "waivers come in that nobody looks at": all_of(
-        instead(import_document, "refuse_unwaivable"), instead(import_document, "record_waivers", unlooked_at)
+    "counting does not go on behind keys that came in": replace_attribute(incoming_keys, "reach"),
+    "waivers come in that nobody looks at": combine(
+        replace_attribute(import_document, "refuse_unwaivable"),
+        replace_attribute(import_document, "record_waivers", record_unchecked_waivers),
     ),
-    "waivers that are in force come in again": instead(import_document, "waivers_about", lambda _content, _waivers: []),
-    "a theory is taken for another": instead(incoming_keys, "_find_renamed", lambda *_, **__: []),
-    "a theory comes in beside a draft": instead(import_document, "rows_without_draft", read_versions),
-    "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
+    "waivers that are in force come in again": replace_attribute(
+        import_document, "waivers_about", lambda _content, _waivers: []
+    ),
+    "a theory is taken for another": replace_attribute(incoming_keys, "_find_renamed", lambda *_, **__: []),
+    "a theory comes in beside a draft": replace_attribute(import_document, "rows_without_draft", read_versions),
+    "a file tells of waivers that are not its own": replace_attribute(
+        export, "waivers_about", lambda _content, waivers: waivers
+    ),
 }
 
 
@@ -173,8 +186,8 @@ def test_a_guard_that_is_switched_off_is_missed(
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
     MACHINES[machine][sabotage](monkeypatch, engine)
-    # No shrinking and no looking for more: that it is found will do.
-    until_found = settings(always(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
+    # No shrinking and no further search: one finding is enough.
+    until_found = settings(fixed_settings(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((*NOTICED, *engine.refusals)):
         run_machine(machine, engine, until_found)
     engine.close()

@@ -1,6 +1,6 @@
-"""The work graph is exact: after every step of any run, on either store, it is what its definitions say.
+"""After every step of any run, on either store, the work graph equals the oracle's.
 
-The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEPS = 180
 
 
 class WorkMachine(WorkDriver):
-    """Compares everything that is stored and shown with the oracle after each step."""
+    """Compares all stored rows and answers with the oracle after each step."""
 
     @invariant()
     def every_node_is_stored_as_it_should_be(self) -> None:
@@ -58,7 +58,7 @@ class WorkMachine(WorkDriver):
             slice_, _, action = event.op.partition(".")
             if slice_ == "work":
                 recorded.setdefault(event.subject, Counter())[action] += 1
-        everybody = self.work.everybody()
+        everybody = self.work.all_nodes()
         assert recorded == {self.ids[n]: Counter(node.actions) for n, node in everybody.items()}
 
         for n in self.touched:
@@ -112,7 +112,7 @@ class WorkMachine(WorkDriver):
                 self.ids[other] for other in self.work.nodes if n in self.work.waits_for(other)
             }
 
-    # --- How the oracle's facts are stored and shown ---
+    # --- The oracle's facts as rows and answers ---
 
     def found(self, **only: Any) -> list[str]:
         answer = self.call("ben", "work.query", project=self.project, filter=only, limit=100)
@@ -150,7 +150,7 @@ class WorkMachine(WorkDriver):
         )
 
     def shown(self, n: int) -> dict[str, Any]:
-        """A node as callers see it."""
+        """Return a node as callers see it."""
         node, stamp = self.work.nodes[n], self.clock.stamp
         properties = dict(node.properties)
         if node.claim and node.is_claimed(self.clock.now):
@@ -175,7 +175,7 @@ class WorkMachine(WorkDriver):
         return told | ({"evidence_total": len(node.evidence)} if len(node.evidence) > 20 else {})
 
     def offer(self, n: int) -> dict[str, Any]:
-        """A node as it is offered: with the way to it, its own and inherited links, and what was done for it."""
+        """Return a node as offered: with its path, its own and inherited links, and its evidence."""
         nodes, way = self.work.nodes, self.work.ancestors(n)[::-1]
         done = [target for target in self.work.waits_for(n) if nodes[target].resolved]
         return {
@@ -200,7 +200,7 @@ class WorkMachine(WorkDriver):
 
 
 def _differences(found: NodeRow, expected: NodeRow) -> list[str]:
-    """The fields in which two rows differ, as JSON tells values apart: to Python true is 1."""
+    """Return the fields in which two rows differ in JSON, where true is not 1."""
     if found == expected and json.dumps([found.state, found.properties]) == json.dumps(
         [expected.state, expected.properties]
     ):
@@ -212,7 +212,7 @@ def _differences(found: NodeRow, expected: NodeRow) -> list[str]:
 
 
 def _in_order(offer: dict[str, Any]) -> dict[str, Any]:
-    """The offer with what was done for it in an order of our own."""
+    """Return the offer with its evidence sorted."""
     return offer | {"resolved_deps": sorted(offer["resolved_deps"], key=lambda done: str(done["id"]))}
 
 

@@ -1,4 +1,4 @@
-"""The oracle itself, by small cases worked out by hand: it must not be wrong in the way the store might be."""
+"""The oracle itself, tested by small cases worked out by hand."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.machines.work_oracle import (
     Link,
     Merge,
     Move,
-    Planned,
+    NewNode,
     Policies,
-    Refused,
+    Refusal,
     Work,
 )
 
@@ -30,22 +30,22 @@ NOON = 0
 HOUR = 60 * MS_PER_MINUTE
 
 
-class Desk:
-    """One project under the oracle, with nodes called by their summaries."""
+class OracleProject:
+    """One project of the oracle, with nodes named by their summaries."""
 
     def __init__(self, **policies: Any) -> None:
         self.work = Work("ship it", "ada", NOON, Policies(**policies))
         self.now = NOON
 
     def plan(self, **nodes: Any) -> Answer:
-        """`a="p"`: a under p. `a=("p", "x", "y")`: which also waits for x and y. Names of this batch win."""
+        """Plan nodes: `a="p"` is a below p; `a=("p", "x", "y")` also waits for x and y. Names of this batch win."""
 
         def ref(name: str) -> str | int:
             return name if name in nodes else self.n(name)
 
-        def planned(name: str, told: str | tuple[str, ...]) -> Planned:
+        def planned(name: str, told: str | tuple[str, ...]) -> NewNode:
             parent, *waits_for = (told,) if isinstance(told, str) else told
-            return Planned(name, name, ref(parent), [ref(one) for one in waits_for])
+            return NewNode(name, name, ref(parent), [ref(one) for one in waits_for])
 
         return self.do(lambda work: work.plan([planned(*one) for one in nodes.items()], agent="ada", now=self.now))
 
@@ -61,7 +61,7 @@ class Desk:
         return self.update(name, resolved=False)
 
     def connect(self, source: str, target: str, *, remove: bool = False) -> list[str]:
-        """The reasons for which it was rejected."""
+        """Return the reasons of a rejection."""
         link = Link(self.n(source), DEPENDS_ON, self.n(target), remove)
         return [why for _, why in self.do(lambda work: work.connect([link], agent="ada", now=self.now)).rejected]
 
@@ -82,7 +82,7 @@ class Desk:
         return self.names(n for n, _ in taken)
 
     def do(self, act: Callable[[Work], Answer]) -> Answer:
-        """Each call is all or nothing and comes one millisecond after the last."""
+        """Run a call on a copy, all or nothing, one millisecond after the last."""
         self.now += 1
         tried = self.work.copy()
         answer = act(tried)
@@ -108,17 +108,17 @@ class Desk:
         return {tuple(self.names((edge.source, edge.target))) for edge in self.work.edges}
 
 
-def refusal(act: Callable[[], Any]) -> set[str]:
-    with pytest.raises(Refused) as refused:
+def error_of(act: Callable[[], Any]) -> set[str]:
+    with pytest.raises(Refusal) as refused:
         act()
     return set(refused.value.codes)
 
 
-# What is ready, by the seed: unresolved, no unresolved children, everything it depends on resolved.
+# Ready by the contract: unresolved, no unresolved children, all dependencies resolved.
 
 
 def test_a_leaf_whose_dependencies_are_resolved_is_ready_and_the_root_never_is() -> None:
-    desk = Desk()
+    desk = OracleProject()
     assert desk.ready() == set()
 
     desk.plan(phase="root", design="phase", build=("phase", "design"))
@@ -128,13 +128,13 @@ def test_a_leaf_whose_dependencies_are_resolved_is_ready_and_the_root_never_is()
 
 
 def test_a_batch_may_point_forward() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(build=("phase", "design"), design="phase", phase="root")
     assert (desk.ready(), desk.names(desk.work.ancestors(desk.n("build")))) == ({"design"}, ["phase", "ship it"])
 
 
 def test_finishing_the_only_task_of_a_phase_offers_the_phase_and_the_other_work() -> None:  # W-2
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(one="root", a="one", two="root", b="two")
     desk.resolve("a")
     assert desk.offered() == ["b", "one"]
@@ -142,13 +142,13 @@ def test_finishing_the_only_task_of_a_phase_offers_the_phase_and_the_other_work(
 
 def test_a_node_is_blocked_by_its_own_dependencies_only_unless_they_are_inherited() -> None:  # W-6, W-14
     for inherits, ready, blocked in ((False, {"x", "task"}, {"feature"}), (True, {"x"}, {"feature", "task"})):
-        desk = Desk(inherit_dependencies=inherits)
+        desk = OracleProject(inherit_dependencies=inherits)
         desk.plan(x="root", feature=("root", "x"), task="feature")
         assert (desk.ready(), desk.blocked()) == (ready, blocked)
 
 
 def test_switching_inheritance_changes_what_is_held_back() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(x="root", feature=("root", "x"), task="feature")
     desk.work.set_policies(inherit_dependencies=True)
     assert desk.ready() == {"x"}
@@ -156,11 +156,11 @@ def test_switching_inheritance_changes_what_is_held_back() -> None:
     assert desk.ready() == {"x", "task"}
 
 
-# What has just become ready.
+# Newly ready nodes.
 
 
 def test_newly_actionable_is_the_true_difference() -> None:  # W-11
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(phase="root", a="phase", b="phase", both=("phase", "a", "b"), just_a=("root", "a"))
 
     assert desk.resolve("a").newly_actionable == {desk.n("just_a")}
@@ -170,18 +170,18 @@ def test_newly_actionable_is_the_true_difference() -> None:  # W-11
 
 
 def test_what_one_batch_makes_ready_and_finishes_is_not_newly_actionable() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b=("root", "a"), c=("root", "b"))
     assert desk.resolve("a", "b").newly_actionable == {desk.n("c")}
 
 
 def test_a_plan_makes_nothing_newly_actionable() -> None:
-    desk = Desk()
+    desk = OracleProject()
     assert desk.plan(a="root").newly_actionable == set()
 
 
 def test_dropping_a_blocker_releases_what_waited_for_it() -> None:  # W-14
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(blocker="root", below="blocker", waiting=("root", "blocker"))
     assert desk.drop("blocker").newly_actionable == {desk.n("waiting")}
     dropped = [desk.work.nodes[desk.n(name)] for name in ("blocker", "below")]
@@ -191,43 +191,43 @@ def test_dropping_a_blocker_releases_what_waited_for_it() -> None:  # W-14
 
 
 def test_taking_away_a_dependency_releases_what_waited_for_it() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b=("root", "a"))
     desk.connect("b", "a", remove=True)
     assert desk.ready() == {"a", "b"}
 
 
-# What can never be done is refused.
+# Impossible plans are refused.
 
 
 @pytest.mark.parametrize("inherits", [False, True])
 def test_two_nodes_cannot_wait_for_each_other(inherits: bool) -> None:  # W-14
-    desk = Desk(inherit_dependencies=inherits)
+    desk = OracleProject(inherit_dependencies=inherits)
     desk.plan(a="root", b=("root", "a"), c=("root", "b"))
     assert [desk.connect("a", "b"), desk.connect("a", "c"), desk.connect("a", "a")] == [["cycle_detected"]] * 3
     assert desk.edges() == {("b", "a"), ("c", "b")}
-    assert refusal(lambda: desk.plan(p=("root", "q"), q=("root", "p"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.plan(p=("root", "q"), q=("root", "p"))) == {"cycle_detected"}
 
 
 @pytest.mark.parametrize("inherits", [False, True])
 def test_a_node_cannot_depend_on_its_own_ancestor(inherits: bool) -> None:  # W-6
-    desk = Desk(inherit_dependencies=inherits)
+    desk = OracleProject(inherit_dependencies=inherits)
     desk.plan(top="root", middle="top", leaf="middle", other=("root", "top"))
     assert [desk.connect("leaf", name) for name in ("middle", "top", "root")] == [["cycle_detected"]] * 3
-    assert refusal(lambda: desk.plan(new=("leaf", "top"))) == {"cycle_detected"}
-    assert refusal(lambda: desk.move("other", "leaf")) == {"cycle_detected"}
+    assert error_of(lambda: desk.plan(new=("leaf", "top"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("other", "leaf")) == {"cycle_detected"}
 
 
 def test_an_ancestor_may_wait_for_what_is_below_it_unless_that_would_wait_for_it_in_turn() -> None:
     for inherits, rejected in ((False, []), (True, ["cycle_detected"])):
-        desk = Desk(inherit_dependencies=inherits)
+        desk = OracleProject(inherit_dependencies=inherits)
         desk.plan(top="root", leaf="top")
         assert desk.connect("top", "leaf") == rejected
 
 
 def test_a_loop_through_the_tree_is_refused_where_dependencies_are_inherited() -> None:
     for inherits, rejected in ((False, []), (True, ["cycle_detected"])):
-        desk = Desk(inherit_dependencies=inherits)
+        desk = OracleProject(inherit_dependencies=inherits)
         desk.plan(p="root", p1="p", q="root", q1="q")
         assert desk.connect("p", "q") == []
         assert desk.connect("q1", "p1") == rejected  # q is done after q1, which starts after p1, held back by q
@@ -235,54 +235,54 @@ def test_a_loop_through_the_tree_is_refused_where_dependencies_are_inherited() -
 
 def test_a_loop_that_only_a_finish_closes_is_always_refused() -> None:
     for inherits in (False, True):
-        desk = Desk(inherit_dependencies=inherits)
+        desk = OracleProject(inherit_dependencies=inherits)
         desk.plan(p="root", c=("p", "x"), x="root")
         assert desk.connect("x", "p") == ["cycle_detected"]  # p is done after c, which waits for x
 
 
 def test_siblings_may_wait_for_each_other_where_dependencies_are_inherited() -> None:
-    desk = Desk(inherit_dependencies=True)
+    desk = OracleProject(inherit_dependencies=True)
     desk.plan(p="root", p1="p", p2=("p", "p1"), q=("root", "p"), q1=("q", "p2"))
     assert desk.ready() == {"p1"}
 
 
 def test_a_move_or_a_new_node_that_closes_a_loop_through_the_tree_is_refused() -> None:
-    desk = Desk(inherit_dependencies=True)
+    desk = OracleProject(inherit_dependencies=True)
     desk.plan(p="root", p1="p", q=("root", "p"), free=("root", "q"))
-    assert refusal(lambda: desk.move("free", "p")) == {"cycle_detected"}  # p would be done after it, and it after q
-    assert refusal(lambda: desk.plan(new=("p1", "q"))) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("free", "p")) == {"cycle_detected"}  # p would be done after it, and it after q
+    assert error_of(lambda: desk.plan(new=("p1", "q"))) == {"cycle_detected"}
     desk.connect("free", "q", remove=True)
     assert desk.move("free", "q").applied == 1
 
 
 def test_inheritance_cannot_be_switched_on_while_there_are_loops_through_the_tree() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(p="root", p1="p", q=("root", "p"), q1="q")
     desk.connect("p1", "q1")
-    assert refusal(lambda: desk.work.copy().set_policies(inherit_dependencies=True)) == {"cycle_detected"}
+    assert error_of(lambda: desk.work.copy().set_policies(inherit_dependencies=True)) == {"cycle_detected"}
     desk.connect("p1", "q1", remove=True)
     desk.work.set_policies(inherit_dependencies=True)
 
 
 def test_a_node_cannot_be_moved_below_itself() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b="a")
-    assert refusal(lambda: desk.move("a", "b")) == refusal(lambda: desk.move("a", "a")) == {"cycle_detected"}
+    assert error_of(lambda: desk.move("a", "b")) == error_of(lambda: desk.move("a", "a")) == {"cycle_detected"}
 
 
 # Parents and their children.
 
 
 def test_a_node_with_open_children_cannot_be_resolved() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(phase="root", task="phase")
-    assert refusal(lambda: desk.resolve("phase")) == {"unresolved_children"}
+    assert error_of(lambda: desk.resolve("phase")) == {"unresolved_children"}
     desk.resolve("task", "phase")
     assert desk.ready() == set()
 
 
 def test_a_new_or_reopened_child_reopens_everything_above_it() -> None:  # W-7
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(phase="root", task="phase")
     desk.resolve("task", "phase", "root")
 
@@ -293,7 +293,7 @@ def test_a_new_or_reopened_child_reopens_everything_above_it() -> None:  # W-7
 
 
 def test_an_open_node_moved_below_a_resolved_one_reopens_it_and_a_resolved_node_does_not() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(done="root", finished="root", open="root")
     desk.resolve("done", "finished")
     assert desk.move("finished", "done").reopened == ()
@@ -301,7 +301,7 @@ def test_an_open_node_moved_below_a_resolved_one_reopens_it_and_a_resolved_node_
 
 
 def test_the_last_child_resolves_its_parent_where_the_project_wants_that() -> None:
-    desk = Desk(auto_resolve_parents=True)
+    desk = OracleProject(auto_resolve_parents=True)
     desk.plan(x="root", phase="root", step="phase", a="step", b="step", gated=("root", "x"), g="gated")
     desk.resolve("a")
     assert desk.ready() == {"x", "b", "g"}
@@ -312,12 +312,12 @@ def test_the_last_child_resolves_its_parent_where_the_project_wants_that() -> No
 
 
 def test_dropping_leaves_what_was_resolved_as_it_was() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(phase="root", done="phase", open="phase")
     desk.resolve("done")
     desk.drop("phase")
     assert [desk.work.nodes[desk.n(name)].outcome for name in ("phase", "done", "open")] == ["dropped", None, "dropped"]
-    assert refusal(lambda: desk.drop("phase")) == {"already_resolved"}
+    assert error_of(lambda: desk.drop("phase")) == {"already_resolved"}
     assert desk.reopen("open").reopened == (desk.n("phase"),)
     assert desk.work.nodes[desk.n("phase")].outcome is None
 
@@ -326,28 +326,28 @@ def test_dropping_leaves_what_was_resolved_as_it_was() -> None:
 
 
 def test_merging_two_dependent_nodes_leaves_no_node_waiting_for_itself() -> None:  # W-3
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b=("root", "a"), c=("root", "a", "b"), under_a="a")
     desk.merge("a", "b")
     assert (desk.edges(), desk.ready(), desk.blocked()) == ({("c", "b")}, {"under_a"}, {"c"})
 
 
 def test_a_node_cannot_be_merged_with_itself_its_family_or_the_root() -> None:  # W-3
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b="a")
-    assert refusal(lambda: desk.merge("a", "a")) == {"cannot_merge"}
-    assert refusal(lambda: desk.merge("a", "b")) == refusal(lambda: desk.merge("b", "a")) == {"cannot_merge"}
-    assert refusal(lambda: desk.merge("root", "a")) == {"root_stays"}
+    assert error_of(lambda: desk.merge("a", "a")) == {"cannot_merge"}
+    assert error_of(lambda: desk.merge("a", "b")) == error_of(lambda: desk.merge("b", "a")) == {"cannot_merge"}
+    assert error_of(lambda: desk.merge("root", "a")) == {"root_stays"}
 
 
 def test_a_merge_that_closes_a_loop_is_refused() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b=("root", "a"), c=("root", "b"))
-    assert refusal(lambda: desk.merge("a", "c")) == {"cycle_detected"}
+    assert error_of(lambda: desk.merge("a", "c")) == {"cycle_detected"}
 
 
 def test_a_merge_keeps_children_evidence_and_edges() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(x="root", gone=("root", "x"), child="gone", kept="root", waits=("root", "gone"))
     desk.update("gone", add_evidence=[("note", "from gone")], add_links=["a.py", "b.py"])
     desk.update("kept", add_evidence=[("note", "from kept")], add_links=["b.py"])
@@ -361,24 +361,24 @@ def test_a_merge_keeps_children_evidence_and_edges() -> None:
 
 
 def test_merging_open_work_into_a_resolved_node_reopens_it() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(done="root", open="root", finished="root")
     desk.resolve("done", "finished")
     assert desk.merge("finished", "done").reopened == ()
     assert desk.merge("open", "done").reopened == (desk.n("done"),)
 
 
-# The order in which work is offered.
+# Order of offers.
 
 
 def test_priority_comes_first_then_depth_then_who_has_waited_longest_then_creation() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(shallow="root", phase="root", deep="phase", deeper="phase", urgent="root", later="root")
     desk.update("urgent", properties={"priority": 5})
     desk.update("later", properties={"priority": -1})
     assert desk.offered() == ["urgent", "later", "deep", "deeper", "shallow"]
 
-    desk.update("deep", summary="deep")  # changes nothing, so it has not been touched
+    desk.update("deep", summary="deep")  # changes nothing, so it is not updated
     assert desk.offered() == ["urgent", "later", "deep", "deeper", "shallow"]
 
     desk.update("deep", state="looked at")
@@ -387,7 +387,7 @@ def test_priority_comes_first_then_depth_then_who_has_waited_longest_then_creati
 
 @pytest.mark.parametrize("value", ["9", True, [9], {"at": 9}, None])
 def test_a_priority_that_is_no_number_ranks_as_absent(value: Any) -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(odd="root", plain="root", low="root")
     desk.update("low", properties={"priority": -1000})
     desk.update("odd", properties={"priority": value})
@@ -399,7 +399,7 @@ def test_a_priority_that_is_no_number_ranks_as_absent(value: Any) -> None:
 
 
 def test_a_claim_hides_a_node_from_others_until_it_expires() -> None:  # W-15
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(only="root")
     assert (desk.claim("ben"), desk.offered("ben"), desk.offered("ada")) == (["only"], ["only"], [])
     taken_at = desk.now
@@ -411,18 +411,18 @@ def test_a_claim_hides_a_node_from_others_until_it_expires() -> None:  # W-15
 
 
 def test_a_late_writer_is_stopped_by_the_fence() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(only="root")
     desk.claim("ben")
     desk.now += 2 * HOUR
     desk.claim("ada")
     assert desk.work.nodes[desk.n("only")].fence == 2
-    assert refusal(lambda: desk.update("only", agent="ben", claim=1, resolved=True)) == {"stale_claim"}
+    assert error_of(lambda: desk.update("only", agent="ben", claim=1, resolved=True)) == {"stale_claim"}
     desk.update("only", claim=2, resolved=True)
 
 
 def test_resolving_ends_the_claim() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(only="root")
     desk.claim("ben")
     desk.resolve("only", agent="ada")
@@ -431,19 +431,19 @@ def test_resolving_ends_the_claim() -> None:
 
 
 def test_an_enforced_claim_keeps_others_from_resolving() -> None:
-    desk = Desk(claims="enforced")
+    desk = OracleProject(claims="enforced")
     desk.plan(only="root")
     desk.claim("ben")
-    assert refusal(lambda: desk.resolve("only")) == {"claimed_by_another"}
+    assert error_of(lambda: desk.resolve("only")) == {"claimed_by_another"}
     desk.now += HOUR
     desk.resolve("only")
 
 
-# Revisions and what is kept of the past.
+# Revisions and history.
 
 
 def test_every_event_is_one_revision_and_nothing_changed_is_no_event() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b="root")
     desk.update("a", summary="a", properties={"gone": None}, remove_links=["none"])
     assert desk.work.nodes[desk.n("a")].actions == ("created",)
@@ -456,7 +456,7 @@ def test_every_event_is_one_revision_and_nothing_changed_is_no_event() -> None:
 
 
 def test_a_merged_node_keeps_its_past() -> None:
-    desk = Desk()
+    desk = OracleProject()
     desk.plan(a="root", b="root")
     gone = desk.n("a")
     desk.merge("a", "b")

@@ -1,4 +1,4 @@
-"""Nothing happens to a plan that is not told: its events alone rebuild everything that is stored."""
+"""Every change of a plan is an event: the events alone rebuild all stored rows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class ReplayMachine(WorkDriver):
         replay = Replay(self.stored.events)
         assert {
             node_id: json.dumps(asdict(node), sort_keys=True) for node_id, node in replay.nodes.items()
-        } == facts_stored(self.stored)
+        } == stored_facts(self.stored)
         names = {n: node.id for n, node in self.stored.nodes.items()}
         assert replay.edges == {(names[source], type_, names[target]) for source, type_, target in self.stored.edges}
         assert replay.merged == self.stored.merged
 
 
-def facts_stored(stored: Stored) -> dict[str, str]:
-    """The same facts from the rows. As text: there true is not 1."""
+def stored_facts(stored: Stored) -> dict[str, str]:
+    """Return the same facts from the rows, as text, where true is not 1."""
 
     def facts(n: int) -> dict[str, Any]:
         row = stored.nodes[n]

@@ -1,4 +1,4 @@
-"""The machine has teeth: with any one guard of the work graph switched off, it finds a run that goes wrong."""
+"""The machine finds a fault with any one guard of the work graph switched off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
 from tests.engines import SqliteEngine
-from tests.machines.budget import NOTICED, always
+from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.test_work_machine import WorkMachine
 from tests.machines.work_driver import run_machine
 
@@ -32,24 +32,24 @@ def forget_reopening(tx: Transaction, op: str, subject: str, *changes: Any, **mo
         record(tx, op, subject, *changes, **more)
 
 
-def nothing(*_: Any, **__: Any) -> None:
-    """What a guard does that was switched off."""
+def do_nothing(*_: Any, **__: Any) -> None:
+    """A switched-off guard."""
 
 
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "nothing below is held back": (Readiness, "adjust_blocked_above", nothing),
-    "a parent keeps counting a child that left": (Readiness, "remove_open_children", nothing),
-    "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", nothing),
-    "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", nothing),
-    "a move or a merge may close a loop": (Readiness, "check_for_loops", nothing),
-    "a node that is open again may close a loop": (readiness, "find_loop_through", nothing),
+    "nothing below is held back": (Readiness, "adjust_blocked_above", do_nothing),
+    "a parent keeps counting a child that left": (Readiness, "remove_open_children", do_nothing),
+    "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", do_nothing),
+    "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", do_nothing),
+    "a move or a merge may close a loop": (Readiness, "check_for_loops", do_nothing),
+    "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),
     "the tree closes no loop": (cycles, "finish_moment", cycles.start_moment),
-    "an enforced claim keeps nobody away": (claims, "enforce_claims", nothing),
-    "an old claim is as good as a new one": (claims, "check_number", nothing),
+    "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
+    "an old claim is as good as a new one": (claims, "check_number", do_nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
-    "a call that comes twice is done twice": (store, "find_stored_answer", nothing),
+    "a call that comes twice is done twice": (store, "find_stored_answer", do_nothing),
 }
 
 
@@ -58,7 +58,9 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*SABOTAGE[sabotage])
     engine = SqliteEngine(tmp_path / "plan.db")
-    until_found = settings(always(STEPS_MAX), phases=[Phase.generate])  # and no shrinking: that it is found will do
+    until_found = settings(
+        fixed_settings(STEPS_MAX), phases=[Phase.generate]
+    )  # and no shrinking: one finding is enough
     with pytest.raises(NOTICED):
         run_machine(WorkMachine, engine, until_found)
     engine.close()

@@ -1,8 +1,8 @@
-"""What callers might say: random commands for the oracle, and the same commands as arguments for the product.
+"""Random calls of the work graph: for the oracle, and as arguments for the product.
 
-Values come from small sets, so that calls meet: the same node is claimed, waited for, merged and reopened. Most calls
-make sense, and some do not. Commands name nodes by the oracle's numbers and are translated to ids on their way out, so
-a run is the same on every store, whatever ids it hands out.
+Values come from small sets, so that calls collide: the same node is claimed, waited for, merged and reopened. Most
+calls are valid, and some are not. Commands name nodes by the oracle's numbers, which are translated to ids, so a run is
+the same on every store.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from tests.machines.work_oracle import (
     Link,
     Merge,
     Move,
+    NewNode,
     Operation,
-    Planned,
     Work,
 )
 
 Ids = Mapping[int, str]
 
-NOWHERE = 0  # the number of a node that never was
+NOWHERE = 0  # the number of a missing node
 
 SUMMARIES = ("draw", "build", "Prüfung", "100% _done_", "ship it now")
 LINKS = ("src/a.py", "docs/b.md", "https://example.org/c")
 EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "blocks review of")
-# Some are equal to Python and not to JSON; some are no numbers and rank as absent.
+# Some are equal in Python and not in JSON; non-numbers rank as absent.
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
-COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are some to the container dialect
+COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are priorities of the container dialect
 AREAS = (1, True, "ui", "1", None)
 STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
@@ -62,7 +62,7 @@ def often(random: Random) -> bool:
     return random.random() < 0.6
 
 
-# Which node is meant: mostly one for which the call makes sense, now and then any other.
+# Targets: mostly one for which the call is valid, sometimes any other.
 
 
 def some_node(random: Random, work: Work, among: Sequence[int] = ()) -> int:
@@ -95,13 +95,13 @@ def claimed_by(agent: str, work: Work) -> list[int]:
     return [n for n, node in work.nodes.items() if node.claim and node.claim.agent == agent]
 
 
-def strangers(n: int, work: Work) -> list[int]:
-    """Nodes neither above nor below this one."""
+def unrelated(n: int, work: Work) -> list[int]:
+    """Return the nodes neither above nor below this one."""
     kin = {*work.subtree(n), *work.ancestors(n)} if n in work.nodes else set()
     return [one for one in below_root(work) if one not in kin]
 
 
-# What is said about it.
+# Contents.
 
 
 def some_properties(random: Random) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def some_properties(random: Random) -> dict[str, Any]:
 
 
 def some_filter(random: Random) -> dict[str, Any]:
-    """What to look for among the properties; null looks for nodes without one."""
+    """Return a filter of properties; null finds nodes without one."""
     if not sometimes(random):
         return {}
     if rarely(random):
@@ -130,10 +130,10 @@ def some_links(random: Random) -> list[str]:
     return random.choices(LINKS, k=random.randint(0, 2))
 
 
-def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> list[Planned]:
-    """A few nodes in any order. Most plans are sound: parents and dependencies follow some hidden order."""
+def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> list[NewNode]:
+    """Return a few nodes in any order. Most plans are valid: parents and dependencies follow a hidden order."""
     refs = [f"r{place}" for place in range(random.randint(1, nodes_max))]
-    if rarely(random):  # a ref that is taken, or one that shadows a node
+    if rarely(random):  # a used ref, or one that shadows a node
         refs[-1] = random.choice([refs[0], ids[some_node(random, work)]])
     hidden = random.sample(refs, len(refs))
     is_wild = rarely(random)
@@ -152,7 +152,7 @@ def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> li
         while above[-1] in parents and len(above) <= len(refs):
             above.append(parents[str(above[-1])])
         waits_for = [some_ref(ref, but=above) for _ in range(random.choice((0, 0, 1, 1, 2)))]
-        planned[ref] = Planned(
+        planned[ref] = NewNode(
             ref,
             random.choice(SUMMARIES),
             parent=parents[ref],
@@ -164,7 +164,7 @@ def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> li
 
 
 def some_items(random: Random, work: Work, agent: str, wish: str) -> list[Item]:
-    """Changes to a node, sometimes in a batch with others."""
+    """Return changes to a node, sometimes in a batch with others."""
     others = random.choices(WISHES, k=random.randint(1, 2)) if sometimes(random) else []
     return [some_item(random, work, agent, one) for one in (wish, *others)]
 
@@ -201,7 +201,7 @@ def some_item(random: Random, work: Work, agent: str, wish: str) -> Item:
 
 
 def _twin(value: Any) -> int | None:
-    """What Python takes for the same value and JSON does not, if there is such."""
+    """Return a value that Python takes for equal and JSON does not, if there is one."""
     if not isinstance(value, int) or value not in (0, 1):
         return None
     return int(value) if isinstance(value, bool) else bool(value)
@@ -216,11 +216,11 @@ def some_link(random: Random, work: Work) -> Link:
         edge = random.choice(sorted(work.edges))
         return Link(edge.source, edge.type, edge.target, remove=not rarely(random))
     n = some_node(random, work, below_root(work))
-    return Link(n, random.choice(EDGE_TYPES), some_node(random, work, strangers(n, work)), remove=rarely(random))
+    return Link(n, random.choice(EDGE_TYPES), some_node(random, work, unrelated(n, work)), remove=rarely(random))
 
 
 def some_operations(random: Random, work: Work, verb: str) -> list[Operation]:
-    """A change of the structure, sometimes in a batch with others."""
+    """Return a change of the structure, sometimes in a batch with others."""
     others = random.choices(VERBS, k=random.randint(1, 2)) if sometimes(random) else []
     return [some_operation(random, work, one) for one in (verb, *others)]
 
@@ -231,7 +231,7 @@ def some_operation(random: Random, work: Work, verb: str) -> Operation:
         case "move":
             return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
         case "merge":
-            return Merge(n, some_node(random, work, strangers(n, work)))
+            return Merge(n, some_node(random, work, unrelated(n, work)))
         case _:
             return Drop(n, random.choice(REASONS))
 
@@ -241,10 +241,10 @@ def some_policies(random: Random, *, most: int = 2) -> dict[str, Any]:
     return {name: random.choice(POLICIES[name]) for name in names}
 
 
-# The same for the product.
+# As arguments for the product.
 
 
-def planned_as_arguments(one: Planned, ids: Ids) -> dict[str, Any]:
+def new_node_as_arguments(one: NewNode, ids: Ids) -> dict[str, Any]:
     def name(ref: str | int) -> str:
         return ref if isinstance(ref, str) else ids[ref]
 

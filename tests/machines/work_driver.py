@@ -1,7 +1,7 @@
-"""Everybody at work on one project: every call is told to the product and to the oracle, and must end alike.
+"""A driver of several agents at one project: every call goes to the product and to the oracle, and both must end alike.
 
-A call that the oracle refuses must be refused with one of its codes and leave every row as it was. Any other must give
-the oracle's answer, raise the project's revision by one if it changed anything, and add its events behind all others.
+A call that the oracle refuses must fail with one of its codes and change no row. Any other must give the oracle's
+answer, add one to the project's revision if it changed anything, and append its events.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tests.machines.work_calls import (
     NOWHERE,
     item_as_arguments,
     link_as_arguments,
+    new_node_as_arguments,
     often,
     operation_as_arguments,
-    planned_as_arguments,
     some_connections,
     some_filter,
     some_items,
@@ -40,17 +40,17 @@ from tests.machines.work_calls import (
     sometimes,
     unfinished,
 )
-from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refused, Work
-from tests.machines.work_rows import Rows
+from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
+from tests.machines.work_rows import WorkRows
 
 PEOPLE = ("ada", "ben")
-AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without end
+AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without expiry
 GOAL = "ship it"
-NODES_MAX = 16  # enough to get entangled in
+NODES_MAX = 16  # enough for many dependencies
 HOUR = 60 * MS_PER_MINUTE
-CLOCK_STEPS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR, -HOUR)  # the last: a clock put right
+CLOCK_STEPS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR, -HOUR)  # the last one: a corrected clock
 
-# How often something is done, where it can be.
+# Weights of the calls.
 WEIGHTS = {
     "plan": 8,
     "resolve": 14,
@@ -66,11 +66,11 @@ WEIGHTS = {
     "send_again": 3,
     "wait": 6,
 }
-SEEDS = st.integers(0, 2**24 - 1)  # of a wider range hypothesis would draw mostly small numbers
+SEEDS = st.integers(0, 2**24 - 1)  # from a wider range Hypothesis draws mostly small numbers
 
 
-class Hand:
-    """A clock that is moved by hand."""
+class MillisecondClock:
+    """A clock in milliseconds that the test sets."""
 
     START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 
@@ -81,22 +81,22 @@ class Hand:
         return self.START + timedelta(milliseconds=self.now)
 
     def stamp(self, moment: int) -> str:
-        """How a moment of the oracle is written."""
+        """Return a time of the oracle as a timestamp."""
         written = (self.START + timedelta(milliseconds=moment)).isoformat(timespec="milliseconds")
         return written.replace("+00:00", "Z")
 
 
-class Place(NamedTuple):
-    """Where machines run: one database for all their projects."""
+class MachineSetup(NamedTuple):
+    """One database for all projects of the machines."""
 
     store: Store
-    clock: Hand
-    rows: Rows
+    clock: MillisecondClock
+    rows: WorkRows
     serial: count[int]
 
 
-class Sent(NamedTuple):
-    """A call with an op_id that was answered."""
+class SentCall(NamedTuple):
+    """An answered call with an op_id."""
 
     agent: str
     operation: str
@@ -104,19 +104,19 @@ class Sent(NamedTuple):
     answer: dict[str, Any]
 
 
-class Expect(Protocol):
-    """What the oracle makes of a call."""
+class Expectation(Protocol):
+    """Computes the oracle's answer to a call."""
 
     def __call__(self, work: Work, *, agent: str, now: int) -> Answer: ...
 
 
 class WorkDriver(RuleBasedStateMachine):
-    """Drives every mutation there is. What must hold after each step is added by who inherits."""
+    """Drives every mutation. Subclasses add what must hold after each step."""
 
     weights = WEIGHTS
     oracle = Work
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
         self.clock.now = 0
@@ -135,65 +135,65 @@ class WorkDriver(RuleBasedStateMachine):
         self.stored = self.rows.of(self.project_id)
         self.touched = {ROOT}  # by the last call
         self.op_ids = count(1)
-        self.sent: list[Sent] = []
+        self.sent: list[SentCall] = []
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
-        self.begin_with(self.luck(seed))
+        self.begin_with(self.make_rng(seed))
 
-    def begin_with(self, luck: Random) -> None:
-        """Have something to work on."""
+    def begin_with(self, rng: Random) -> None:
+        """Create some nodes and policies."""
         for _ in range(2):
-            self.plan(luck, nodes_max=6)
-        self.set_policies(luck, most=5)
+            self.plan(rng, nodes_max=6)
+        self.set_policies(rng, most=5)
 
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
-        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
-        luck = self.luck(seed)
-        (verb,) = luck.choices(list(self.weights), list(self.weights.values()))
-        self.act(verb, luck)
+        """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        rng = self.make_rng(seed)
+        (verb,) = rng.choices(list(self.weights), list(self.weights.values()))
+        self.act(verb, rng)
 
-    def act(self, verb: str, luck: Random) -> None:
-        """Do something of this sort, or wait where there is nothing to do it with."""
+    def act(self, verb: str, rng: Random) -> None:
+        """Make a call of this kind, or wait if there is nothing to call it on."""
         match verb:
             case "plan" if len(self.work.nodes) < NODES_MAX:
-                self.plan(luck)
+                self.plan(rng)
             case "resolve" | "reopen" | "claim" | "content":
-                self.update(luck, verb)
+                self.update(rng, verb)
             case "connect":
-                self.connect(luck)
+                self.connect(rng)
             case "move" | "merge" | "drop":
-                self.restructure(luck, verb)
+                self.restructure(rng, verb)
             case "take":
-                self.take(luck)
+                self.take(rng)
             case "set_policies":
-                self.set_policies(luck)
+                self.set_policies(rng)
             case "send_again" if self.sent:
-                self.send_again(luck)
+                self.send_again(rng)
             case _:
-                self.wait(luck)
+                self.wait(rng)
 
-    def luck(self, seed: int) -> Random:
-        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+    def make_rng(self, seed: int) -> Random:
+        """Return the random source of a step. Hypothesis repeats seeds, so the number of the step counts too."""
         return Random(f"{seed} at {self.stored.rev} and {self.clock.now}")  # noqa: S311 - chance, not secrets
 
-    # --- What anybody may do ---
+    # --- Calls ---
 
-    def plan(self, luck: Random, *, nodes_max: int = 4) -> None:
-        planned = some_plan(luck, self.work, self.ids, nodes_max=nodes_max)
+    def plan(self, rng: Random, *, nodes_max: int = 4) -> None:
+        planned = some_plan(rng, self.work, self.ids, nodes_max=nodes_max)
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert [one["ref"] for one in answer["created"]] == [one.ref for one in planned]
             self.ids |= dict(zip(expected.created, (one["id"] for one in answer["created"]), strict=True))
 
-        nodes = [planned_as_arguments(one, self.ids) for one in planned]
+        nodes = [new_node_as_arguments(one, self.ids) for one in planned]
         arguments = {"project": self.project, "nodes": nodes}
-        self.perform(luck, "work.plan", arguments, lambda work, **by: work.plan(planned, **by), check)
+        self.perform(rng, "work.plan", arguments, lambda work, **by: work.plan(planned, **by), check)
 
-    def update(self, luck: Random, wish: str) -> None:
-        author = luck.choice(AGENTS)
-        items = some_items(luck, self.work, author, wish)
+    def update(self, rng: Random, wish: str) -> None:
+        author = rng.choice(AGENTS)
+        items = some_items(rng, self.work, author, wish)
 
         def expect(work: Work, *, agent: str, now: int) -> Answer:
             return work.update(items, agent=agent, now=now, is_person=agent in PEOPLE)
@@ -202,10 +202,10 @@ class WorkDriver(RuleBasedStateMachine):
             assert answer["updated"] == [{"node_id": self.ids[n], "rev": rev} for n, rev in expected.updated]
 
         arguments = {"updates": [item_as_arguments(item, self.ids) for item in items]}
-        self.perform(luck, "work.update", arguments, expect, check, agent=author)
+        self.perform(rng, "work.update", arguments, expect, check, agent=author)
 
-    def connect(self, luck: Random) -> None:
-        links = some_connections(luck, self.work)
+    def connect(self, rng: Random) -> None:
+        links = some_connections(rng, self.work)
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert answer["applied"] == expected.applied
@@ -214,10 +214,10 @@ class WorkDriver(RuleBasedStateMachine):
             ]
 
         arguments = {"edges": [link_as_arguments(link, self.ids) for link in links]}
-        self.perform(luck, "work.connect", arguments, lambda work, **by: work.connect(links, **by), check)
+        self.perform(rng, "work.connect", arguments, lambda work, **by: work.connect(links, **by), check)
 
-    def restructure(self, luck: Random, verb: str) -> None:
-        operations = some_operations(luck, self.work, verb)
+    def restructure(self, rng: Random, verb: str) -> None:
+        operations = some_operations(rng, self.work, verb)
         told = [operation_as_arguments(one, self.ids) for one in operations]
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
@@ -227,21 +227,21 @@ class WorkDriver(RuleBasedStateMachine):
             ]
 
         arguments = {"operations": told}
-        self.perform(luck, "work.restructure", arguments, lambda work, **by: work.restructure(operations, **by), check)
+        self.perform(rng, "work.restructure", arguments, lambda work, **by: work.restructure(operations, **by), check)
 
-    def take(self, luck: Random) -> None:
+    def take(self, rng: Random) -> None:
         def check(answer: dict[str, Any], expected: Answer) -> None:
             taken = [(one["node"]["id"], one["claim"]) for one in answer["nodes"]]
             assert taken == [(self.ids[n], fence) for n, fence in expected.claimed]
 
-        if sometimes(luck):
-            n = some_node(luck, self.work, unfinished(self.work))
+        if sometimes(rng):
+            n = some_node(rng, self.work, unfinished(self.work))
             named = {"node_id": self.ids[n]}
-            self.perform(luck, "work.claim", named, lambda work, **by: work.take_named(n, **by), check)
+            self.perform(rng, "work.claim", named, lambda work, **by: work.take_named(n, **by), check)
             return
-        count = luck.choice((1, 1, 2, 50))
-        scope = some_node(luck, self.work) if sometimes(luck) else None
-        only = some_filter(luck)
+        count = rng.choice((1, 1, 2, 50))
+        scope = some_node(rng, self.work) if sometimes(rng) else None
+        only = some_filter(rng)
         arguments: dict[str, Any] = {"project": self.project, "count": count}
         arguments |= {"scope": self.ids[scope]} if scope is not None else {}
         arguments |= {"filter": only} if only else {}
@@ -249,70 +249,72 @@ class WorkDriver(RuleBasedStateMachine):
         def expect(work: Work, *, agent: str, now: int) -> Answer:
             return work.take(agent=agent, now=now, count=count, scope=scope, only=only)
 
-        if often(luck):
-            self.perform(luck, "work.claim", arguments, expect, check)
+        if often(rng):
+            self.perform(rng, "work.claim", arguments, expect, check)
         else:
-            self.perform(luck, "work.next", arguments | {"claim": True}, expect, check)
+            self.perform(rng, "work.next", arguments | {"claim": True}, expect, check)
 
-    def set_policies(self, luck: Random, *, most: int = 2) -> None:
-        policies = some_policies(luck, most=most)
+    def set_policies(self, rng: Random, *, most: int = 2) -> None:
+        policies = some_policies(rng, most=most)
 
         def expect(work: Work, *, agent: str, now: int) -> Answer:
+            if agent not in PEOPLE:
+                raise Refusal("agent_not_allowed")
             return work.set_policies(**policies)
 
         arguments = {"project": self.project, "policies": policies}
-        self.perform(luck, "work.open", arguments, expect)
+        self.perform(rng, "work.open", arguments, expect)
 
-    def wait(self, luck: Random) -> None:
-        """Let time pass, often to the very moment at which a claim ends or the one before it."""
+    def wait(self, rng: Random) -> None:
+        """Let time pass, often exactly to the expiry of a claim or just before it."""
         ends = sorted({node.claim.until or 0 for node in self.work.nodes.values() if node.claim})
         moments = [end - before for end in ends for before in (1, 0)]
-        self.clock.now = luck.choice([*(self.clock.now + step for step in CLOCK_STEPS), *moments])
+        self.clock.now = rng.choice([*(self.clock.now + step for step in CLOCK_STEPS), *moments])
         self.touched = set()
 
-    def send_again(self, luck: Random) -> None:
-        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
-        sent = luck.choice(self.sent)
+    def send_again(self, rng: Random) -> None:
+        """Repeat a call: it has no second effect; another call with its op_id has none at all."""
+        sent = rng.choice(self.sent)
         self.touched = set()
-        self.told(sent.agent, sent.operation, sent.arguments)
-        if sometimes(luck):
+        self.note_call(sent.agent, sent.operation, sent.arguments)
+        if sometimes(rng):
             with pytest.raises(GroundplanError) as refused:
-                self.call(sent.agent, sent.operation, **self.altered(sent))
+                self.call(sent.agent, sent.operation, **self.change_arguments(sent))
             assert refused.value.code == "op_id_reused"
         else:
             assert self.call(sent.agent, sent.operation, **sent.arguments) == sent.answer
         assert self.rows.of(self.project_id) == self.stored
 
-    def altered(self, sent: Sent) -> dict[str, Any]:
-        """The arguments of another call under the same op_id."""
+    def change_arguments(self, sent: SentCall) -> dict[str, Any]:
+        """Return the arguments of another call with the same op_id."""
         return sent.arguments | {"decision": "something else"}
 
-    # --- How it is told and judged ---
+    # --- Sending and checking ---
 
     def perform(
         self,
-        luck: Random,
+        rng: Random,
         operation: str,
         arguments: dict[str, Any],
-        expect: Expect,
+        expect: Expectation,
         check: Callable[[dict[str, Any], Answer], None] = lambda *_: None,
         *,
         agent: str | None = None,
     ) -> None:
-        """Tell a call to the product and to the oracle."""
-        self.clock.now += luck.choice((1, 0))
-        agent = agent or luck.choice(AGENTS)
-        if sometimes(luck):
+        """Send a call to the product and to the oracle."""
+        self.clock.now += rng.choice((1, 0))
+        agent = agent or rng.choice(AGENTS)
+        if sometimes(rng):
             arguments |= {"op_id": f"{self.project}, {next(self.op_ids)}"}
-        if operation.startswith("work.") and sometimes(luck):  # the dialect that takes one
+        if operation.startswith("work.") and sometimes(rng):  # the dialect that takes one
             arguments |= {"decision": "we talked about it"}
-        self.told(agent, operation, arguments)
+        self.note_call(agent, operation, arguments)
         tried = self.work.copy()
         expected: Answer | None = None
         refused: frozenset[str] = frozenset()
         try:
             expected = expect(tried, agent=agent, now=self.clock.now)
-        except Refused as refusal:
+        except Refusal as refusal:
             refused = refusal.codes
         try:
             answer = self.call(agent, operation, **arguments)
@@ -321,12 +323,12 @@ class WorkDriver(RuleBasedStateMachine):
             return
         assert expected is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
-            self.sent.append(Sent(agent, operation, arguments, answer))
+            self.sent.append(SentCall(agent, operation, arguments, answer))
         check(answer, expected)
         if operation.startswith("work."):
             self.check_warnings(answer, expected)
-        before = self.work.everybody()
-        self.touched = {n for n, node in tried.everybody().items() if node is not before.get(n)}
+        before = self.work.all_nodes()
+        self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}
         self.work = tried
         self.check_outcome(answer, expected)
         self.check_events(agent, arguments.get("decision"))
@@ -347,13 +349,13 @@ class WorkDriver(RuleBasedStateMachine):
             assert [line for line in lines if line.startswith(start) and words in line], (words, first, lines)
 
     def check_refusal(self, error: GroundplanError, refused: frozenset[str]) -> None:
-        """What is refused is refused for a good reason, and leaves no trace."""
+        """Check that an error has an expected code and that nothing changed."""
         assert error.code in refused, f"{error.code}: {error.message}"
         assert self.rows.of(self.project_id) == self.stored
         self.touched = set()
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:
-        """What every answer tells about the nodes beside those that were meant."""
+        """Check what every answer says about other nodes."""
         assert answer.get("newly_actionable", []) == self.mentions(
             sorted(expected.newly_actionable, key=self.work.rank)
         )
@@ -361,7 +363,7 @@ class WorkDriver(RuleBasedStateMachine):
         assert sorted(answer.get("auto_resolved", [])) == sorted(self.ids[n] for n in expected.auto_resolved)
 
     def check_events(self, agent: str, decision: str | None) -> None:
-        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        """Check that events are only appended, with the revision, time and author of their write."""
         before, self.stored = self.stored, self.rows.of(self.project_id)
         kept, added = self.stored.events[: len(before.events)], self.stored.events[len(before.events) :]
         assert kept == before.events
@@ -379,8 +381,8 @@ class WorkDriver(RuleBasedStateMachine):
         answer: dict[str, Any] = msgspec.to_builtins(self.sessions[agent].call(operation, **arguments))
         return answer
 
-    def told(self, agent: str, operation: str, arguments: dict[str, Any]) -> None:
-        """Write a call into the report of a failing run, with nodes by their numbers."""
+    def note_call(self, agent: str, operation: str, arguments: dict[str, Any]) -> None:
+        """Note a call in the report of a failing run, with numbers for ids."""
         written = repr(arguments)
         for n, node_id in self.ids.items():
             written = written.replace(repr(node_id), f"#{n}")
@@ -392,12 +394,16 @@ def _by_id(mentions: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def run_machine(
-    machine: Callable[[Place], WorkDriver], engine: Engine, budget: settings, *, reader: type[Rows] = Rows
+    machine: Callable[[MachineSetup], WorkDriver],
+    engine: Engine,
+    budget: settings,
+    *,
+    reader: type[WorkRows] = WorkRows,
 ) -> None:
-    """Run a machine on a store with a clock of our own."""
-    clock = Hand()
+    """Run a machine on a store with a manual clock."""
+    clock = MillisecondClock()
     with reader(engine) as rows:
-        place = Place(engine.another_store(clock=clock), clock, rows, count(1))
-        # It says that it wants a class, and only calls it.
+        place = MachineSetup(engine.another_store(clock=clock), clock, rows, count(1))
+        # It is typed to take a class, but only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(place))
         run_state_machine_as_test(factory, settings=budget)

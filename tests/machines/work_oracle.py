@@ -1,9 +1,8 @@
-"""The work graph of one project by its definitions alone: what every call should answer and leave behind.
+"""An oracle of one project's work graph: what every call should answer and change.
 
-Nothing is kept here that can be computed. Readiness, depth, counts, order and revisions are worked out anew from
-parents, edges and facts each time they are asked for, in the plainest way there is, so that what keeps them can be
-compared with what they mean. Nodes are known by their number, moments are milliseconds, and a refused call raises
-`Refused` with the codes that would be right.
+Nothing derived is stored here. Readiness, depth, counts, order and revisions are computed from parents, edges and facts
+at each request in the plainest way, so that stored values can be compared with their definitions. Nodes have numbers,
+times are milliseconds, and a refused call raises `Refusal` with the acceptable codes.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ MS_PER_MINUTE = 60_000
 T = TypeVar("T")
 
 
-class Refused(Exception):
-    """The call must be refused, with one of these codes, and change nothing."""
+class Refusal(Exception):
+    """The call must fail with one of these codes and change nothing."""
 
     def __init__(self, *codes: str) -> None:
         super().__init__(" or ".join(codes))
@@ -30,7 +29,7 @@ class Refused(Exception):
 
 
 class Evidence(NamedTuple):
-    """What shows that something was done."""
+    """Evidence that something was done."""
 
     type: str
     ref: str
@@ -47,7 +46,7 @@ class Edge(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Who took a node, and until when it is theirs; None: until they give it back."""
+    """Who claimed a node, and until when; None is without expiry."""
 
     agent: str
     at: int
@@ -56,7 +55,7 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class Policies:
-    """How the project wants to be worked in."""
+    """The policies of the project."""
 
     evidence: Literal["off", "warn", "require"] = "warn"
     claims: Literal["soft", "enforced"] = "soft"
@@ -88,11 +87,11 @@ class Node:
     claim: Claim | None = None
     fence: int = 0
     actions: tuple[str, ...] = ("created",)
-    updated_by: str = ""  # nobody yet but who made it
+    updated_by: str = ""  # only its creator so far
     kind: str | None = None
-    status: str | None = None  # of the container dialect, where nothing else tells it
-    held: str | None = None  # why it must wait, by somebody's word
-    reason: str | None = None  # why it waits for others
+    status: str | None = None  # of the container dialect, if nothing else implies it
+    held: str | None = None  # the reason of a hold
+    reason: str | None = None  # the reason of a block
 
     @property
     def rev(self) -> int:
@@ -100,21 +99,21 @@ class Node:
 
     @property
     def priority(self) -> float:
-        """What the caller ranks it by. Whatever is no number ranks as if it were absent, behind all that are."""
+        """The caller's priority. Non-numbers rank as absent, after all numbers."""
         given = self.properties.get("priority")
         return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else float("-inf")
 
     def is_claimed(self, now: int) -> bool:
-        """Whether somebody's claim still holds."""
+        """Return whether a claim is in force."""
         return self.claim is not None and (self.claim.until is None or self.claim.until > now)
 
     def is_held_against(self, agent: str, now: int) -> bool:
-        """Whether the claim of somebody else holds."""
+        """Return whether another agent's claim is in force."""
         return self.is_claimed(now) and self.claim is not None and self.claim.agent != agent
 
 
 class Counts(NamedTuple):
-    """What `open` tells of a project."""
+    """The counts of `open`."""
 
     total: int
     resolved: int
@@ -124,8 +123,8 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A node to be made. A parent or a dependency is a `ref` of the batch or the number of a node."""
+class NewNode:
+    """A node to create. A parent or a dependency is a `ref` of the batch or the number of a node."""
 
     ref: str
     summary: str
@@ -136,7 +135,7 @@ class Planned:
 
 
 class Absent:
-    """The type of what a request does not mention, where null means something else."""
+    """The type of an omitted field, where null has another meaning."""
 
 
 ABSENT = Absent()
@@ -144,7 +143,7 @@ ABSENT = Absent()
 
 @dataclass(frozen=True)
 class Item:
-    """What to change about one node."""
+    """Changes to one node."""
 
     n: int
     resolved: bool | None = None
@@ -163,7 +162,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Link:
-    """An edge to add or to take away."""
+    """An edge to add or to remove."""
 
     source: int
     type: str
@@ -202,7 +201,7 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call should tell, as far as the graph decides it."""
+    """The expected answer of a call, as far as the graph decides."""
 
     created: tuple[int, ...] = ()
     updated: tuple[tuple[int, int], ...] = ()
@@ -222,23 +221,23 @@ class Work:
         self.nodes = {ROOT: Node(ROOT, None, goal, now, agent, now, kind="project")}
         self.edges: frozenset[Edge] = frozenset()
         self.policies = policies or Policies()
-        self.gone: dict[int, Node] = {}  # merged away, with what happened to them
+        self.gone: dict[int, Node] = {}  # merged nodes with their history
         self.last_n = ROOT
-        self._agent = agent  # of the call under way
+        self._agent = agent  # of the current call
         self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
         self._warnings: list[Warned] = []
 
     def copy(self) -> Self:
-        """The same state, to try something on."""
+        """Return a copy of the state, to try something on."""
         twin = copy.copy(self)
         twin.nodes, twin.gone = dict(self.nodes), dict(self.gone)
         return twin
 
-    # What it all means.
+    # Definitions.
 
-    def everybody(self) -> dict[int, Node]:
-        """Also those that are there no more."""
+    def all_nodes(self) -> dict[int, Node]:
+        """Return all nodes, also removed ones."""
         return {**self.nodes, **self.gone}
 
     def children(self, n: int) -> list[int]:
@@ -296,7 +295,7 @@ class Work:
     def offered(
         self, agent: str, now: int, *, scope: int | None = None, only: Mapping[str, Any] | None = None
     ) -> list[int]:
-        """What this agent may take, best first."""
+        """Return what this agent may claim, best first."""
         return sorted(
             (
                 n
@@ -309,12 +308,12 @@ class Work:
         )
 
     def has_loop(self) -> bool:
-        """Whether an open node waits for itself, so that the plan can never be finished."""
+        """Return whether an open node waits for itself, so that the plan can never be finished."""
         moments = [(end, n) for n, node in self.nodes.items() if not node.resolved for end in ("start", "finish")]
         return has_cycle(moments, self._comes_after)
 
     def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
-        """What must have happened before a node may start or be finished."""
+        """Return what must happen before a node may start or end."""
         end, n = moment
         if end == "finish":
             yield ("start", n)
@@ -325,12 +324,12 @@ class Work:
                 yield from (("finish", target) for target in targets if not self.nodes[target].resolved)
 
     def holders(self, n: int) -> list[int]:
-        """The nodes above that hold it back while they wait."""
+        """Return the ancestors that block the node while they wait."""
         return self.ancestors(n) if self.policies.inherit_dependencies else []
 
-    # What callers do. Each either does all of it or raises, and then the state is of no use any more: try it on a copy.
+    # Calls. Each succeeds as a whole or raises, and then the state is invalid: try it on a copy.
 
-    def plan(self, planned: Sequence[Planned], *, agent: str, now: int) -> Answer:
+    def plan(self, planned: Sequence[NewNode], *, agent: str, now: int) -> Answer:
         before = self._begin(agent)
         refs = {one.ref: self.last_n + place for place, one in enumerate(planned, 1)}
         numbers = list(refs.values())
@@ -349,9 +348,9 @@ class Work:
         parents = {refs[one.ref]: meant(one.parent) for one in planned}
         edges = {Edge(refs[one.ref], DEPENDS_ON, meant(target)) for one in planned for target in one.depends_on}
         if problems:
-            raise Refused(*problems)
+            raise Refusal(*problems)
         if has_cycle(numbers, lambda n: [parents[n]] if parents[n] in parents else []):
-            raise Refused("cycle_detected")
+            raise Refusal("cycle_detected")
         for one, (n, parent) in zip(planned, parents.items(), strict=True):
             properties = {key: value for key, value in one.properties.items() if value is not None}
             links = tuple(dict.fromkeys(one.links))
@@ -390,7 +389,7 @@ class Work:
         new = self._changed(old, item, agent, now)
         problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
         if problems:
-            raise Refused(*problems)
+            raise Refusal(*problems)
         action = "updated"
         if new.resolved != old.resolved:
             action = "resolved" if new.resolved else "reopened"
@@ -416,7 +415,7 @@ class Work:
             self._warnings.append(Warned(subject, "priority is not a number"))
 
     def _changed(self, old: Node, item: Item, agent: str, now: int) -> Node:
-        """The node as the item wants it."""
+        """Return the node with the changes of the item."""
         given = {**old.properties, **item.properties}
         kept = [link for link in old.links if link not in item.remove_links]
         resolved = old.resolved if item.resolved is None else item.resolved
@@ -442,7 +441,7 @@ class Work:
     def _why_not_change(self, old: Node, new: Node, item: Item, agent: str, now: int, is_person: bool) -> Iterator[str]:
         if item.expected_rev is not None and item.expected_rev != old.rev:
             yield "stale_rev"
-        # A claim is over when it was given back or somebody else took the node; one that only expired can go on.
+        # A claim ends when it is released or another agent claims the node; an expired one can continue.
         if item.claim is not None and (old.claim is None or item.claim != old.fence):
             yield "stale_claim"
         if item.renew or item.release or item.hold:
@@ -463,7 +462,7 @@ class Work:
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
         before = self._begin(agent)
         if not any(n in self.nodes for link in links for n in (link.source, link.target)):
-            raise Refused("not_found")  # nothing says which project is meant
+            raise Refusal("not_found")  # no node names the project
         rejected = {}
         for place, link in sorted(enumerate(links), key=lambda placed: not placed[1].remove):
             reason = self._why_not_connect(link)
@@ -508,14 +507,14 @@ class Work:
 
     def _refuse_loops(self) -> None:
         if self.has_loop():
-            raise Refused("cycle_detected")
+            raise Refusal("cycle_detected")
 
     def _move(self, n: int, new_parent: int, now: int) -> None:
         self._find(n, new_parent)
         if n == ROOT:
-            raise Refused("root_stays")
+            raise Refusal("root_stays")
         if new_parent in self.subtree(n):
-            raise Refused("cycle_detected")
+            raise Refusal("cycle_detected")
         if self.nodes[n].parent == new_parent:
             return
         self._record(replace(self.nodes[n], parent=new_parent), "moved", now)
@@ -525,9 +524,9 @@ class Work:
     def _merge(self, source: int, target: int, agent: str, now: int) -> None:
         self._find(source, target)
         if ROOT in (source, target):
-            raise Refused("root_stays")
+            raise Refusal("root_stays")
         if source == target or source in self.ancestors(target) or target in self.ancestors(source):
-            raise Refused("cannot_merge")
+            raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
         lost = [name for name, one in old.properties.items() if not _same_value(one, kept.properties.get(name))]
@@ -561,10 +560,10 @@ class Work:
     def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
         self._find(n)
         if n == ROOT:
-            raise Refused("root_stays")
+            raise Refusal("root_stays")
         still_open = [node for node in self.subtree(n) if not self.nodes[node].resolved]
         if not still_open:
-            raise Refused("already_resolved")
+            raise Refusal("already_resolved")
         for node in still_open:
             self._refuse_held(node, agent, now)
         for node in still_open:
@@ -576,7 +575,7 @@ class Work:
     def take(
         self, *, agent: str, now: int, count: int = 1, scope: int | None = None, only: Mapping[str, Any] | None = None
     ) -> Answer:
-        """`next` with `claim: true`."""
+        """Apply `next` with `claim: true`."""
         before = self._begin(agent)
         if scope is not None:
             self._find(scope)
@@ -596,9 +595,9 @@ class Work:
         before = self._begin(agent)
         self._find(n)
         if not self.is_actionable(n):
-            raise Refused("not_actionable")
+            raise Refusal("not_actionable")
         if self.nodes[n].is_held_against(agent, now):
-            raise Refused("already_claimed")
+            raise Refusal("already_claimed")
         node = self.nodes[n]
         self._claim(node, "claimed", agent, now)
         return self._answer(before, claimed=((n, node.fence + 1),))
@@ -606,10 +605,10 @@ class Work:
     def set_policies(self, **policies: Any) -> Answer:
         self.policies = replace(self.policies, **policies)
         if self.has_loop():
-            raise Refused("cycle_detected")
+            raise Refusal("cycle_detected")
         return Answer()
 
-    # How changes spread.
+    # Effects of a change.
 
     def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
         is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
@@ -617,7 +616,7 @@ class Work:
         self._record(replace(node, claim=claim, fence=node.fence + 1), action, now)
 
     def _reopen_above(self, n: int, now: int) -> None:
-        """An open node has no resolved ancestor."""
+        """Reopen the resolved ancestors of an open node."""
         for above in self.ancestors(n):
             if self.nodes[above].resolved:
                 self._record(replace(self.nodes[above], resolved=False, outcome=None), "reopened", now)
@@ -625,10 +624,10 @@ class Work:
 
     def _refuse_held(self, n: int, agent: str, now: int) -> None:
         if self.policies.claims == "enforced" and self.nodes[n].is_held_against(agent, now):
-            raise Refused("claimed_by_another")
+            raise Refusal("claimed_by_another")
 
     def _resolve_above(self, n: int, agent: str, now: int) -> None:
-        """The last child resolves its parent, where the project wants that and its other policies let it."""
+        """Resolve the parent with its last child, if the policies say so."""
         parent = self.nodes[n].parent
         if not self.policies.auto_resolve_parents or parent is None or not self.is_actionable(parent):
             return
@@ -641,12 +640,12 @@ class Work:
         self._resolve_above(parent, agent, now)
 
     def _record(self, node: Node, action: str, now: int) -> None:
-        """Every event is one step of its node's revision, and the last one its latest change."""
+        """Record an event: one step of the node's revision, and its latest change."""
         self.nodes[node.n] = replace(node, actions=(*node.actions, action), updated_at=now, updated_by=self._agent)
 
     def _find(self, *numbers: int) -> None:
         if any(n not in self.nodes for n in numbers):
-            raise Refused("not_found")
+            raise Refusal("not_found")
 
     def _begin(self, agent: str) -> Self:
         self._agent = agent
@@ -668,7 +667,7 @@ class Work:
 
 
 def has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> bool:
-    """Whether the moments cannot be put in an order: taking away all that wait for nothing leaves some."""
+    """Return whether the moments have no order: removing all that wait for nothing leaves some."""
     waiting = {moment: set(comes_after(moment)) for moment in moments}
     while waiting:
         free = {moment for moment, others in waiting.items() if not others}
@@ -679,11 +678,11 @@ def has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> 
 
 
 def same_node(one: Node, other: Node) -> bool:
-    """Whether two nodes have the same facts."""
+    """Return whether two nodes have the same facts."""
     told = [(node.state, sorted(node.properties.items())) for node in (one, other)]
     return one == other and _same_value(*told)
 
 
 def _same_value(one: Any, other: Any) -> bool:
-    """Whether two values are the same as JSON tells them apart; to Python true is 1."""
+    """Return whether two values are equal in JSON, where true is not 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,7 +1,7 @@
-"""The state of a project's work, rebuilt from its events and from nothing else.
+"""The work of a project, rebuilt from its events alone.
 
-What an event is says some things by itself: whoever claims a node has it from that moment on under the next number,
-evidence is of whoever added it then, nobody holds what is resolved, and who was merged away has no edges.
+Some things follow from the kind of an event: a claim begins at its time with the next number, evidence has the author
+and time of its event, a resolved node has no claim, and a merged node has no edges.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tests.machines.work_rows import EventRow
 
 
 @dataclass
-class Rebuilt:
-    """What is known of one node."""
+class RebuiltNode:
+    """One rebuilt node."""
 
     summary: str = ""
     parent: str | None = None
@@ -37,12 +37,12 @@ class Rebuilt:
 
 
 class Replay:
-    """Nodes and edges by id, as the events told so far have left them."""
+    """Nodes and edges by id, after all events so far."""
 
-    rebuilt = Rebuilt
+    rebuilt = RebuiltNode
 
     def __init__(self, events: Iterable[EventRow]) -> None:
-        self.nodes: dict[str, Rebuilt] = {}
+        self.nodes: dict[str, RebuiltNode] = {}
         self.edges: set[tuple[str, str, str]] = set()
         self.merged: dict[str, str] = {}
         for event in events:
@@ -72,18 +72,18 @@ class Replay:
         elif name == "depends_on" and action == "created":
             self.edges |= {(subject, name, target) for target in after}
         elif name == "evidence" and isinstance(after, list):
-            # Who added it and when is what the event itself says, unless it came from elsewhere.
+            # Author and time are those of the event, unless the evidence was merged.
             node.evidence += [{"agent": event.actor, "timestamp": event.at} | one for one in after]
         elif name.startswith("properties."):
             self._set_property(node, name.partition(".")[2], before, after)
         elif hasattr(node, name):
             self._set(node, name, before, after)
-        elif name != "merged_from":  # on the target of a merge, an edge that came over
+        elif name != "merged_from":  # on the target of a merge: a moved edge
             assert action == "merged"
             self._reconnect(subject, name, before, after)
 
     @staticmethod
-    def _set(node: Rebuilt, name: str, before: Any, after: Any) -> None:
+    def _set(node: RebuiltNode, name: str, before: Any, after: Any) -> None:
         empty: Any = type(getattr(node, name))() if name in ("summary", "properties", "context_links") else None
         assert getattr(node, name) == (empty if before is None else before)
         setattr(node, name, empty if after is None else after)
@@ -91,21 +91,21 @@ class Replay:
             node.claimed_by = node.claimed_at = node.claimed_until = None
 
     @staticmethod
-    def _set_property(node: Rebuilt, key: str, before: Any, after: Any) -> None:
+    def _set_property(node: RebuiltNode, key: str, before: Any, after: Any) -> None:
         assert node.properties.get(key) == before
         node.properties.pop(key, None)
         if after is not None:
             node.properties[key] = after
 
     def _reconnect(self, subject: str, type_: str, before: str | None, after: str | None) -> None:
-        if before is not None and before not in self.merged:  # who was merged away has no edges any more
+        if before is not None and before not in self.merged:  # a merged node has no edges
             self.edges.remove((subject, type_, before))
         if after is not None:
             assert (subject, type_, after) not in self.edges
             self.edges.add((subject, type_, after))
 
     def _forget(self, subject: str, into: str) -> None:
-        """A node that was merged away takes what is left of its edges with it."""
+        """Remove a merged node with its remaining edges."""
         self.merged[subject] = into
         del self.nodes[subject]
         self.edges = {edge for edge in self.edges if subject not in (edge[0], edge[2])}

@@ -1,4 +1,4 @@
-"""The work graph as it is stored: the rows themselves, read past the product on a connection that is kept open."""
+"""Stored rows of the work graph, read directly on a connection that stays open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NODE_COLUMNS = (
 
 
 class NodeRow(NamedTuple):
-    """One row of work_nodes, its JSON read and its booleans real."""
+    """One row of work_nodes with decoded JSON and booleans."""
 
     n: int
     id: str
@@ -50,7 +50,7 @@ class NodeRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """One row of events, its changes read."""
+    """One row of events with decoded changes."""
 
     rev: int
     n: int
@@ -64,7 +64,7 @@ class EventRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Stored:
-    """Everything that is kept about the work of one project."""
+    """All stored rows of one project's work."""
 
     rev: int
     policies: dict[str, Any]
@@ -76,8 +76,8 @@ class Stored:
     events: list[EventRow]
 
 
-class Rows:
-    """A reader of the rows of one database, whoever it belongs to."""
+class WorkRows:
+    """A reader of the rows of one database."""
 
     def __init__(self, engine: Engine) -> None:
         self._connection: sqlite3.Connection | psycopg.Connection
@@ -95,12 +95,12 @@ class Rows:
         self._connection.close()
 
     def project_id(self, name: str) -> str:
-        """The id of a project by its name."""
+        """Return the id of a project by name."""
         ((found,),) = self._all(f"SELECT id FROM projects WHERE name = '{name}'")
         return str(found)
 
     def of(self, project_id: str) -> Stored:
-        """The rows of one project, which nobody else is writing."""
+        """Return the rows of one project, which nobody else changes."""
         (rev, policies), *_ = self._all(f"SELECT rev, policies FROM projects WHERE id = '{project_id}'")
         where = f"WHERE project_id = '{project_id}'"
         counts, *_ = self._all(f"SELECT last_n, total, resolved, blocked, actionable FROM work_projects {where}")

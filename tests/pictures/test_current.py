@@ -1,16 +1,16 @@
-"""The pictures of the documentation are those that the program draws today."""
+"""The pictures of the documentation are up to date."""
 
 from __future__ import annotations
 
 import re
 
-from tests.pictures.drawn import FOLDER, pictures
+from tests.pictures.documentation_pictures import FOLDER, draw_pictures
 
 PAGE = FOLDER.parent / "concepts" / "pictures.md"
 
 
 def test_the_pictures_of_the_documentation_are_current() -> None:
-    current = pictures()
+    current = draw_pictures()
     there = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
 
     outdated = [path.name for path in current if there.get(path) != current[path]]
@@ -21,4 +21,4 @@ def test_the_pictures_of_the_documentation_are_current() -> None:
 def test_the_page_shows_every_picture() -> None:
     shown = re.findall(r"!\[[^\]]+\]\(\.\./pictures/([a-z]+)\.svg\)", PAGE.read_text(encoding="utf-8"))
 
-    assert sorted(shown) == sorted(path.stem for path in pictures())
+    assert sorted(shown) == sorted(path.stem for path in draw_pictures())

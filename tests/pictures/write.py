@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation anew."""
+"""Write the pictures of the documentation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ ROOT = Path(__file__).parents[2]
 
 def main() -> int:
     sys.path.insert(0, str(ROOT))
-    from tests.pictures.drawn import pictures
+    from tests.pictures.documentation_pictures import draw_pictures
 
-    for path, svg in pictures().items():
+    for path, svg in draw_pictures().items():
         is_new = not path.exists() or path.read_text(encoding="utf-8") != svg
         if is_new:
             path.parent.mkdir(exist_ok=True)

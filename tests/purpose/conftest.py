@@ -1,4 +1,4 @@
-"""A project to have a purpose, on either engine."""
+"""A project with a purpose, on each engine."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
-from tests.purpose.desk import Purpose
-from tests.work.desk import ManualClock
+from tests.engines import Engine, fill_once
+from tests.manual_clock import ManualClock
+from tests.purpose.client import PurposeClient
 
 WELL = "dig -> well -> water -> health"
 ADA = local_actor("ada", kind=ActorKind.PERSON)
@@ -21,27 +21,27 @@ def clock() -> ManualClock:
 
 
 def begin_draft(engine: Engine) -> None:
-    """Make the project and begin its draft."""
-    purpose = Purpose(Session(engine.store_with_clock(ManualClock()), ADA))
+    """Create the project and its draft."""
+    purpose = PurposeClient(Session(engine.store_with_clock(ManualClock()), ADA))
     purpose.session.call("project.create", name="atlas")
     purpose.draft()
 
 
 def draw_well(engine: Engine) -> None:
-    """Make the project and begin its draft with a chain."""
+    """Create the project and a draft with a chain."""
     begin_draft(engine)
-    Purpose(Session(engine.store_with_clock(ManualClock()), ADA)).draw(WELL)
+    PurposeClient(Session(engine.store_with_clock(ManualClock()), ADA)).draw(WELL)
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: ManualClock) -> Purpose:
-    """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
-    filled_once(engine, begin_draft)
-    return Purpose(Session(engine.store_with_clock(clock), ADA))
+def client(engine: Engine, clock: ManualClock) -> PurposeClient:
+    """Ada with an empty draft of the purpose of atlas. The clock stands still until the test moves it."""
+    fill_once(engine, begin_draft)
+    return PurposeClient(Session(engine.store_with_clock(clock), ADA))
 
 
 @pytest.fixture
-def drawn(engine: Engine, clock: ManualClock) -> Purpose:
+def chain_client(engine: Engine, clock: ManualClock) -> PurposeClient:
     """The same with a chain in the draft: AC1, OP1, OC1 and G1."""
-    filled_once(engine, draw_well)
-    return Purpose(Session(engine.store_with_clock(clock), ADA))
+    fill_once(engine, draw_well)
+    return PurposeClient(Session(engine.store_with_clock(clock), ADA))

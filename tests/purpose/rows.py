@@ -1,4 +1,4 @@
-"""Rows of purpose as the database has them: whole, one function for each table, to be written by raw SQL."""
+"""Rows of the purpose tables for raw SQL: one function for each table."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import json
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.engines import Engine
-from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
+from tests.kernel.store.attacks import Family, Row, TargetRow, Value, sql_insert, sql_set
 
 STAMP = "2026-03-01T09:00:00.000Z"
 LATER = "2026-03-02T09:00:00.000Z"
 HASH = "0123456789abcdef" * 4
 KEY = ("tenant_id", "id")
-# Columns that are reserved ask who acts, even whoever owns the schema.
+# Reserved columns ask who acts, even for the owner of the schema.
 _AS_ADA = ", ".join(
     f"set_config('groundplan.{name}', '{value}', false)"
     for name, value in {"tenant": "local", "actor": "ada", "access": "open"}.items()
 )
 
 
-def a_version(project: str, id_: str, number: int = 1, **changes: Value) -> Row:
-    """A draft of Ada's."""
+def version_row(project: str, id_: str, number: int = 1, **changes: Value) -> Row:
+    """Return a draft of Ada's."""
     return {
         "tenant_id": "local",
         "project_id": project,
@@ -46,19 +46,19 @@ def a_version(project: str, id_: str, number: int = 1, **changes: Value) -> Row:
     }
 
 
-def passed(*, gate: str = "A", is_passed: object = True, content_hash: str = HASH) -> str:
-    """What a version keeps of its gates."""
+def gate_result(*, gate: str = "A", is_passed: object = True, content_hash: str = HASH) -> str:
+    """Return the gate result that a version stores."""
     return json.dumps([{"gate": gate, "passed": is_passed, "content_hash": content_hash}])
 
 
-def published(**changes: Value) -> Row:
-    """What publishing makes of a draft."""
+def publish_columns(**changes: Value) -> Row:
+    """Return the columns that publishing a draft sets."""
     return {
         "status": "PUBLISHED",
         "label": "v1",
         "content_hash": HASH,
         "context_run_id": None,
-        "gates": passed(),
+        "gates": gate_result(),
         "outside": "{}",
         "published_at": LATER,
         "published_by": "ada",
@@ -69,15 +69,15 @@ def published(**changes: Value) -> Row:
     }
 
 
-def reopened(rev: int) -> Row:
-    """What would make a draft of a published version."""
-    draft = a_version("", "")
-    return {column: draft[column] for column in published()} | {"rev": rev}
+def reopen_columns(rev: int) -> Row:
+    """Return the columns that would make a published version a draft."""
+    draft = version_row("", "")
+    return {column: draft[column] for column in publish_columns()} | {"rev": rev}
 
 
-def a_node(version: Row, id_: str, key: str, **changes: Value) -> Row:
+def node_row(version: Row, id_: str, key: str, **changes: Value) -> Row:
     return {
-        **below(version),
+        **columns_below(version),
         "id": id_,
         "key": key,
         "node_type": "OUTCOME",
@@ -90,9 +90,9 @@ def a_node(version: Row, id_: str, key: str, **changes: Value) -> Row:
     }
 
 
-def an_edge(version: Row, id_: str, source: str, target: str, **changes: Value) -> Row:
+def edge_row(version: Row, id_: str, source: str, target: str, **changes: Value) -> Row:
     return {
-        **below(version),
+        **columns_below(version),
         "id": id_,
         "source_node_id": source,
         "target_node_id": target,
@@ -103,17 +103,17 @@ def an_edge(version: Row, id_: str, source: str, target: str, **changes: Value) 
     }
 
 
-def an_assumption(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
-    return {**_assumed(version, id_, key), "node_id": node, **changes}
+def assumption_row(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
+    return {**_assumption_columns(version, id_, key), "node_id": node, **changes}
 
 
-def an_edge_assumption(version: Row, id_: str, key: str, edge: str, **changes: Value) -> Row:
-    return {**_assumed(version, id_, key), "edge_id": edge, **changes}
+def edge_assumption_row(version: Row, id_: str, key: str, edge: str, **changes: Value) -> Row:
+    return {**_assumption_columns(version, id_, key), "edge_id": edge, **changes}
 
 
-def _assumed(version: Row, id_: str, key: str) -> Row:
+def _assumption_columns(version: Row, id_: str, key: str) -> Row:
     return {
-        **below(version),
+        **columns_below(version),
         "id": id_,
         "key": key,
         "assumption_text": "Skippers look at the forecast",
@@ -123,9 +123,9 @@ def _assumed(version: Row, id_: str, key: str) -> Row:
     }
 
 
-def an_indicator(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
+def indicator_row(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
     return {
-        **below(version),
+        **columns_below(version),
         "id": id_,
         "key": key,
         "node_id": node,
@@ -142,8 +142,8 @@ def an_indicator(version: Row, id_: str, key: str, node: str, **changes: Value) 
     }
 
 
-def below(version: Row) -> Row:
-    """Where a row of the version belongs."""
+def columns_below(version: Row) -> Row:
+    """Return the columns that place a row below the version."""
     return {
         "tenant_id": version["tenant_id"],
         "project_id": version["project_id"],
@@ -151,7 +151,7 @@ def below(version: Row) -> Row:
     }
 
 
-def a_measurement(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+def measurement_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
     about: Row = {
         "indicator_key": "IN1",
         "value": 12.5,
@@ -160,25 +160,25 @@ def a_measurement(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
         "source": None,
         "note": None,
     }
-    return {**_observed(project, rev, n), **about, **changes}
+    return {**_observation_columns(project, rev, n), **about, **changes}
 
 
-def a_review(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+def review_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
     about: Row = {"assumption_key": "AS1", "status": "holding", "reason": "Asked in the harbour", "evidence": None}
-    return {**_observed(project, rev, n), **about, **changes}
+    return {**_observation_columns(project, rev, n), **about, **changes}
 
 
-def a_waiver(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+def waiver_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
     about: Row = {"code": "GA_LEAP", "refs": "[]", "reason": "For the pilot", "owner": "ada", "due": "2026-06-30"}
-    return {**_observed(project, rev, n), **about, **changes}
+    return {**_observation_columns(project, rev, n), **about, **changes}
 
 
-def a_decision(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+def decision_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
     about: Row = {"text": "Go on", "rationale": "It holds elsewhere", "about": '["AS1"]', "outcome": None}
-    return {**_observed(project, rev, n), **about, **changes}
+    return {**_observation_columns(project, rev, n), **about, **changes}
 
 
-def _observed(project: str, rev: int, n: int) -> Row:
+def _observation_columns(project: str, rev: int, n: int) -> Row:
     return {
         "tenant_id": "local",
         "project_id": project,
@@ -189,57 +189,58 @@ def _observed(project: str, rev: int, n: int) -> Row:
     }
 
 
-def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, publishing: Row | None = None) -> Family:
-    """A version with a row in every table below it, and what these refer to.
+def make_family(
+    project: str, name: str, number: int = 1, *, keys_from: int = 1, publishing: Row | None = None
+) -> Family:
+    """Return a version with a row in every table below it and the rows they refer to.
 
-    Ids begin with its name. Its keys begin with `keys_from`, so that the rows of two families are not in each other's
-    way when they are moved about.
+    Ids begin with its name and keys with `keys_from`, so that the rows of two families do not collide when moved.
     """
-    version = a_version(project, name, number, **(publishing or {}))
+    version = version_row(project, name, number, **(publishing or {}))
     rev = int(version["rev"] or 0) + 1
     first, second, third = (f"{name}-n{n}" for n in (1, 2, 3))
     nodes = [
-        Prey("toc_nodes", KEY, a_node(version, id_, f"OC{keys_from + n}"))
+        TargetRow("toc_nodes", KEY, node_row(version, id_, f"OC{keys_from + n}"))
         for n, id_ in enumerate((first, second, third))
     ]
-    edge = Prey("toc_edges", KEY, an_edge(version, f"{name}-e1", first, second))
+    edge = TargetRow("toc_edges", KEY, edge_row(version, f"{name}-e1", first, second))
     children = (
-        Prey(
+        TargetRow(
             "toc_indicators",
             KEY,
-            an_indicator(version, f"{name}-i", f"IN{keys_from}", first),
+            indicator_row(version, f"{name}-i", f"IN{keys_from}", first),
             change={"target": 3.5},
             fresh={"id": f"{name}-i-fresh", "key": f"IN{keys_from + 1}"},
             anchors=("project_id", "node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_edge_assumptions",
             KEY,
-            an_edge_assumption(version, f"{name}-x", f"AS{keys_from}", f"{name}-e1"),
+            edge_assumption_row(version, f"{name}-x", f"AS{keys_from}", f"{name}-e1"),
             change={"risk_level": "HIGH"},
             fresh={"id": f"{name}-x-fresh", "key": f"AS{keys_from + 1}"},
             anchors=("project_id", "edge_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_assumptions",
             KEY,
-            an_assumption(version, f"{name}-a", f"AS{keys_from + 2}", first),
+            assumption_row(version, f"{name}-a", f"AS{keys_from + 2}", first),
             change={"assumption_text": "changed"},
             fresh={"id": f"{name}-a-fresh", "key": f"AS{keys_from + 3}"},
             anchors=("project_id", "node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_edges",
             KEY,
-            an_edge(version, f"{name}-e2", second, third),
+            edge_row(version, f"{name}-e2", second, third),
             change={"mechanism": "changed"},
             fresh={"id": f"{name}-e-fresh", "source_node_id": first},
             anchors=("project_id", "source_node_id", "target_node_id"),
         ),
-        Prey(
+        TargetRow(
             "toc_nodes",
             KEY,
-            a_node(version, f"{name}-n4", f"OC{keys_from + 3}"),
+            node_row(version, f"{name}-n4", f"OC{keys_from + 3}"),
             change={"title": "changed"},
             fresh={"id": f"{name}-n-fresh", "key": f"OC{keys_from + 4}"},
             anchors=("project_id",),
@@ -247,27 +248,27 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
     )
     assert tuple(child.table for child in children) == VERSION_CHILD_TABLES
     return Family(
-        Prey("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
+        TargetRow("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
         children,
-        reopened=reopened(rev),
+        reopened=reopen_columns(rev),
         beside=(*nodes, edge),
     )
 
 
-def place(engine: Engine, *families: Family) -> None:
-    """Write versions the way they come about: as drafts, some of which are then published."""
+def insert_families(engine: Engine, *families: Family) -> None:
+    """Insert versions as drafts, then publish some of them."""
     statements = []
     for family in families:
         version = family.parent.row
         rows = (*family.beside, *family.children)
-        statements.append(inserted("toc_versions", {**version, **reopened(rev=1), "updated_at": STAMP}))
-        statements += [inserted(prey.table, prey.row) for prey in rows]
+        statements.append(sql_insert("toc_versions", {**version, **reopen_columns(rev=1), "updated_at": STAMP}))
+        statements += [sql_insert(prey.table, prey.row) for prey in rows]
         if version["status"] == "PUBLISHED":
-            final = {column: version[column] for column in published()}
-            statements.append(f"UPDATE toc_versions SET {assigned(final)} WHERE {family.parent.where}")
-    engine.as_owner(*as_ada(engine), *statements)
+            final = {column: version[column] for column in publish_columns()}
+            statements.append(f"UPDATE toc_versions SET {sql_set(final)} WHERE {family.parent.where}")
+    engine.as_owner(*sql_act_as_ada(engine), *statements)
 
 
-def as_ada(engine: Engine) -> tuple[str, ...]:
-    """What whoever owns the schema says first, to be Ada for the guards."""
+def sql_act_as_ada(engine: Engine) -> tuple[str, ...]:
+    """Return SQL with which the owner of the schema acts as Ada for the guards."""
     return () if engine.dialect is Dialect.SQLITE else (f"SELECT {_AS_ADA}",)

@@ -1,4 +1,4 @@
-"""Analysis: ways to goals, what hangs loose, and what falls with an assumption."""
+"""Analysis: pathways to goals, unconnected nodes, and what an assumption affects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, trace_impacts
 from groundplan.purpose.model import Confidence, Content, EdgeType, PurposeEdge, PurposeNode, build_content
 from groundplan.purpose.observing.observation_rows import Observations
-from tests.purpose.theories import NOTHING_OBSERVED, observed, theory
+from tests.purpose.theories import NOTHING_OBSERVED, make_observations, theory
 
 BRANCHED = theory(
     "AC1 -> OP1 -> OC1 -> G1",
@@ -72,7 +72,7 @@ def test_a_goal_has_its_strongest_path_its_weakest_link_and_the_edge_that_most_d
     first, second = analysis().goals
     assert (first.strongest_path, first.confidence) == (["AC1", "OP1", "OC1", "G1"], "medium")
     assert first.weakest_link == WeakestLink("OC1", "G1", EdgeType.CONTRIBUTES_TO, Confidence.MEDIUM)
-    assert first.cut_edge == CutEdge("AC1", "OP1", EdgeType.CONTRIBUTES_TO, ["AC1"])  # two ways lead on from OP1
+    assert first.cut_edge == CutEdge("AC1", "OP1", EdgeType.CONTRIBUTES_TO, ["AC1"])  # two paths lead on from OP1
     assert (second.strongest_path, second.confidence) == (["AC1", "OP1", "OC2", "G2"], None)
     assert second.weakest_link == WeakestLink("OP1", "OC2", EdgeType.CONTRIBUTES_TO, None)
     assert second.cut_edge == CutEdge("OC2", "G2", EdgeType.CONTRIBUTES_TO, ["AC1", "AC2"])
@@ -117,7 +117,7 @@ def test_what_is_assumed_of_feedback_touches_nothing_but_its_edge() -> None:
 
 
 def test_each_refuted_assumption_says_what_it_touches() -> None:
-    observations = observed(reviewed={"AS2": "refuted", "AS1": "at_risk", "AS3": "refuted", "AS9": "refuted"})
+    observations = make_observations(reviewed={"AS2": "refuted", "AS1": "at_risk", "AS3": "refuted", "AS9": "refuted"})
     found = analysis(observations=observations, assumption="AS1")
     assert found.refuted == [only("AS2"), only("AS3")]
     assert (found.touched, found.left_out) == (only("AS1"), UNSET)

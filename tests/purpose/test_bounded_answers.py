@@ -1,4 +1,4 @@
-"""However large a theory is, an answer keeps its cap, and no change is refused for the size of its answer."""
+"""Answers about a large theory are bounded, and no change is refused for the size of its answer."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
+from tests.manual_clock import ManualClock
+from tests.purpose.client import PurposeClient, add_edge, add_node, op
 from tests.purpose.conftest import ADA, begin_draft
-from tests.purpose.desk import Purpose, add_edge, add_node, op
-from tests.purpose.test_open import capped
-from tests.work.desk import ManualClock
+from tests.purpose.test_open import with_cap
 
 CAP = 2_000
 MANY = 200
 
 
 def draw_much(engine: Engine) -> None:
-    """Draw many outcomes of one goal, of which every edge lacks a mechanism."""
+    """Add many outcomes of one goal, with edges that all lack a mechanism."""
     begin_draft(engine)
-    desk = Purpose(Session(engine.store_with_clock(ManualClock()), ADA))
+    desk = PurposeClient(Session(engine.store_with_clock(ManualClock()), ADA))
     desk.draw("dig -> well -> water -> health")
     batch: list[Any] = []
     for number in range(MANY):
@@ -33,20 +33,22 @@ def draw_much(engine: Engine) -> None:
 
 
 @pytest.fixture
-def free(engine: Engine, clock: ManualClock) -> Purpose:
+def large_theory(engine: Engine, clock: ManualClock) -> PurposeClient:
     """Ada at a theory with many outcomes."""
-    filled_once(engine, draw_much)
-    return Purpose(Session(engine.store_with_clock(clock), ADA))
+    fill_once(engine, draw_much)
+    return PurposeClient(Session(engine.store_with_clock(clock), ADA))
 
 
 @pytest.fixture
-def large(free: Purpose) -> Purpose:
-    """The same, under a cap."""
-    return capped(free, CAP)
+def capped_theory(large_theory: PurposeClient) -> PurposeClient:
+    """The same with a limit on the size of answers."""
+    return with_cap(large_theory, CAP)
 
 
-def test_a_gate_keeps_all_its_checks_and_says_how_many_refs_it_left_out(free: Purpose, large: Purpose) -> None:
-    short, whole = large.check(), free.check()
+def test_a_gate_keeps_all_its_checks_and_says_how_many_refs_it_left_out(
+    large_theory: PurposeClient, capped_theory: PurposeClient
+) -> None:
+    short, whole = capped_theory.check(), large_theory.check()
 
     assert count_tokens(encode(short)) <= CAP < count_tokens(encode(whole))
     assert [(one.code, one.result, one.message) for one in short.checks] == [
@@ -57,39 +59,43 @@ def test_a_gate_keeps_all_its_checks_and_says_how_many_refs_it_left_out(free: Pu
     assert (short.score, short.content_hash) == (whole.score, whole.content_hash)
 
 
-def test_a_large_version_is_published_and_its_gate_is_kept_whole(free: Purpose, large: Purpose) -> None:
-    whole = free.check()
+def test_a_large_version_is_published_and_its_gate_is_kept_whole(
+    large_theory: PurposeClient, capped_theory: PurposeClient
+) -> None:
+    whole = large_theory.check()
 
-    published = large.publish()
+    published = capped_theory.publish()
 
     assert count_tokens(encode(published)) <= CAP
-    assert free.check(version=1) == whole
+    assert large_theory.check(version=1) == whole
 
 
-def test_a_gate_that_fails_by_much_says_so_in_bounds(large: Purpose) -> None:
-    large.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(MANY)))
+def test_a_gate_that_fails_by_much_says_so_in_bounds(capped_theory: PurposeClient) -> None:
+    capped_theory.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(MANY)))
 
     with pytest.raises(GateFailed) as error:
-        large.publish()
+        capped_theory.publish()
 
     assert count_tokens(encode(error.value.body())) <= CAP
 
 
 @pytest.mark.slow
-def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(free: Purpose, large: Purpose) -> None:
-    large.publish()
-    large.draft()
-    large.edit(*(op("update_node", node=f"OC{number + 2}", title=f"Other {number}") for number in range(50)))
-    assert capped(free, 1_500).diff(1, 2).markdown is UNSET
-    assert free.diff(1, 2).markdown is not UNSET
+def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(
+    large_theory: PurposeClient, capped_theory: PurposeClient
+) -> None:
+    capped_theory.publish()
+    capped_theory.draft()
+    capped_theory.edit(*(op("update_node", node=f"OC{number + 2}", title=f"Other {number}") for number in range(50)))
+    assert with_cap(large_theory, 1_500).diff(1, 2).markdown is UNSET
+    assert large_theory.diff(1, 2).markdown is not UNSET
     rest = [op("update_node", node=f"OC{number + 2}", title="Another") for number in range(50, MANY)]
-    large.edit(*rest, *(op("remove_edge", source=f"OC{number + 2}", target="G1") for number in range(100)))
-    large.edit(op("update_node", node="G1", narrative="ä" * 8_000, description="ö" * 8_000))
-    whole = free.diff(1, 2)
+    capped_theory.edit(*rest, *(op("remove_edge", source=f"OC{number + 2}", target="G1") for number in range(100)))
+    capped_theory.edit(op("update_node", node="G1", narrative="ä" * 8_000, description="ö" * 8_000))
+    whole = large_theory.diff(1, 2)
 
-    pages = [large.diff(1, 2)]
+    pages = [capped_theory.diff(1, 2)]
     while pages[-1].next_cursor is not UNSET:
-        pages.append(large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=pages[-1].next_cursor))
+        pages.append(capped_theory.call("purpose.diff", **{"from": 1, "to": 2}, cursor=pages[-1].next_cursor))
 
     assert all(count_tokens(encode(page)) <= CAP for page in pages)
     changed = [one for page in pages for one in page.nodes.changed]
@@ -103,34 +109,36 @@ def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(free: Purpose
     assert pages[0].left_out["edges.removed"] == 100
 
 
-def test_a_page_of_a_comparison_is_of_the_draft_as_it_was(large: Purpose) -> None:
-    large.publish()
-    large.draft()
-    large.edit(*(op("update_node", node=f"OC{number + 2}", title="Another") for number in range(MANY)))
-    first = large.diff(1, 2)
-    large.edit(op("update_node", node="G1", title="Welfare"))
+def test_a_page_of_a_comparison_is_of_the_draft_as_it_was(capped_theory: PurposeClient) -> None:
+    capped_theory.publish()
+    capped_theory.draft()
+    capped_theory.edit(*(op("update_node", node=f"OC{number + 2}", title="Another") for number in range(MANY)))
+    first = capped_theory.diff(1, 2)
+    capped_theory.edit(op("update_node", node="G1", title="Welfare"))
 
     with pytest.raises(StaleRevision):
-        large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=first.next_cursor)
+        capped_theory.call("purpose.diff", **{"from": 1, "to": 2}, cursor=first.next_cursor)
 
 
-def test_an_analysis_and_health_keep_their_cap(free: Purpose, large: Purpose) -> None:
-    free.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(400)))
-    free.edit(*(add_node("GOAL", f"Goal {number}") for number in range(150)))
+def test_an_analysis_and_health_keep_their_cap(large_theory: PurposeClient, capped_theory: PurposeClient) -> None:
+    large_theory.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(400)))
+    large_theory.edit(*(add_node("GOAL", f"Goal {number}") for number in range(150)))
 
     for gate, lists in (("analysis", ("orphans", "dead_ends", "goals")), ("health", ("goals",))):
-        short, whole = large.check(gate), free.check(gate)
+        short, whole = capped_theory.check(gate), large_theory.check(gate)
         assert count_tokens(encode(short)) <= CAP < count_tokens(encode(whole))
         for name in lists:
             assert len(getattr(short, name)) + short.left_out.get(name, 0) == len(getattr(whole, name))
 
 
-def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(free: Purpose, large: Purpose) -> None:
-    free.edit(*(op("add_assumption", node="AC1", assumption_text="ä" * 2_000) for _ in range(5)))
+def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(
+    large_theory: PurposeClient, capped_theory: PurposeClient
+) -> None:
+    large_theory.edit(*(op("add_assumption", node="AC1", assumption_text="ä" * 2_000) for _ in range(5)))
 
-    pages = [large.open(detail="full")]
+    pages = [capped_theory.open(detail="full")]
     while pages[-1].next_cursor is not UNSET:
-        pages.append(large.open(detail="full", cursor=pages[-1].next_cursor))
+        pages.append(capped_theory.open(detail="full", cursor=pages[-1].next_cursor))
 
     assert all(count_tokens(encode(page)) <= CAP for page in pages)
     (activity,) = (node for page in pages for node in page.nodes or () if node.key == "AC1")
@@ -138,17 +146,17 @@ def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(free: Purpose,
     assert 1 <= len(activity.assumptions or ()) == 5 - sum(left_out)
 
 
-def test_many_versions_and_many_waivers_leave_room_for_the_theory(drawn: Purpose) -> None:
+def test_many_versions_and_many_waivers_leave_room_for_the_theory(chain_client: PurposeClient) -> None:
     for _ in range(15):
-        drawn.publish()
-        drawn.draft()
+        chain_client.publish()
+        chain_client.draft()
     for number in range(10):
         waiver = {"code": "GA_TITLE", "reason": "ä" * 2_000, "owner": "ada", "due": "2030-01-01"}
-        drawn.record(waivers=[{**waiver, "refs": ["OC1"] if number % 2 else ["OP1"]}])
-    short = capped(drawn, CAP)
+        chain_client.record(waivers=[{**waiver, "refs": ["OC1"] if number % 2 else ["OP1"]}])
+    short = with_cap(chain_client, CAP)
 
     assert count_tokens(encode(short.open(detail="summary"))) <= CAP
-    assert len(capped(drawn, 500).versions()) < 16 == len(drawn.versions())
+    assert len(with_cap(chain_client, 500).versions()) < 16 == len(chain_client.versions())
     pages = [short.open()]
     while pages[-1].next_cursor is not UNSET:
         pages.append(short.open(cursor=pages[-1].next_cursor))
@@ -158,11 +166,13 @@ def test_many_versions_and_many_waivers_leave_room_for_the_theory(drawn: Purpose
     assert pages[0].left_out["versions"] == 6
 
 
-def test_what_a_refuted_assumption_touches_never_keeps_it_from_being_recorded(free: Purpose, large: Purpose) -> None:
+def test_what_a_refuted_assumption_touches_never_keeps_it_from_being_recorded(
+    large_theory: PurposeClient, capped_theory: PurposeClient
+) -> None:
     edges = [add_edge("OP1", f"OC{number + 2}") for number in range(MANY)]
-    free.edit(*edges, *(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(3)))
+    large_theory.edit(*edges, *(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(3)))
 
-    recorded = large.record(
+    recorded = capped_theory.record(
         reviews=[{"assumption": f"AS{number + 1}", "status": "refuted", "reason": "r"} for number in range(3)]
     )
 
@@ -171,8 +181,8 @@ def test_what_a_refuted_assumption_touches_never_keeps_it_from_being_recorded(fr
     assert count_tokens(encode(recorded)) <= CAP
 
 
-def test_a_batch_of_a_thousand_is_answered_in_bounds(large: Purpose) -> None:
-    edited = large.edit(*(add_node("OUTPUT", "x") for _ in range(1_000)))
+def test_a_batch_of_a_thousand_is_answered_in_bounds(capped_theory: PurposeClient) -> None:
+    edited = capped_theory.edit(*(add_node("OUTPUT", "x") for _ in range(1_000)))
 
     assert count_tokens(encode(edited)) <= CAP
     assert len(edited.created) + edited.left_out["created"] == edited.applied == 1_000

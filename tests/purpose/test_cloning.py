@@ -1,7 +1,7 @@
-"""A draft begins as an exact copy: the same in every field, under the same keys, in rows of its own.
+"""A new draft is an exact copy: equal in every field, with the same keys, in new rows.
 
-The columns are asked of the database, so that one which is added later cannot be forgotten. GROUNDPLAN_PROOF_STEPS
-gives more theories, new ones each time.
+The columns are read from the database, so a later column cannot be forgotten. GROUNDPLAN_PROOF_STEPS gives more
+theories, new ones each time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.machines.budget import budget
 
 pytestmark = pytest.mark.proof
 
-ROWS_IN_A_THEORY = 10  # or so: what a step is, in a proof
+ROWS_IN_A_THEORY = 10  # about one step of a proof
 STEPS = 6 * ROWS_IN_A_THEORY
 
 ODD_TEXTS = (
@@ -89,7 +89,7 @@ Op = dict[str, Any]
 
 @st.composite
 def theories(draw: st.DrawFn) -> list[Op]:
-    """A batch that writes a theory with a goal. A light profile asks for no more, so edges may lead anywhere."""
+    """Draw a batch that creates a theory with a goal. The light profile asks for no more, so any edge is allowed."""
 
     def given_some(fields: dict[str, Any]) -> Op:
         return draw(st.fixed_dictionaries({}, optional=fields))
@@ -115,27 +115,27 @@ def theories(draw: st.DrawFn) -> list[Op]:
     return operations
 
 
-class Below(NamedTuple):
-    """A table below versions: which of its columns lead to rows of which other table."""
+class TableBelow(NamedTuple):
+    """A table below versions: which of its columns refer to which other table."""
 
     table: str
     references: dict[str, str]
 
 
 TABLES = (
-    Below("toc_nodes", {}),
-    Below("toc_edges", {"source_node_id": "toc_nodes", "target_node_id": "toc_nodes"}),
-    Below("toc_assumptions", {"node_id": "toc_nodes"}),
-    Below("toc_edge_assumptions", {"edge_id": "toc_edges"}),
-    Below("toc_indicators", {"node_id": "toc_nodes"}),
+    TableBelow("toc_nodes", {}),
+    TableBelow("toc_edges", {"source_node_id": "toc_nodes", "target_node_id": "toc_nodes"}),
+    TableBelow("toc_assumptions", {"node_id": "toc_nodes"}),
+    TableBelow("toc_edge_assumptions", {"edge_id": "toc_edges"}),
+    TableBelow("toc_indicators", {"node_id": "toc_nodes"}),
 )
-WHERE_IT_LIES = {"tenant_id", "project_id", "toc_version_id"}
+PLACE_COLUMNS = {"tenant_id", "project_id", "toc_version_id"}
 
 Rows = dict[str, list[dict[str, Any]]]
 
 
-class Copies:
-    """One database, and projects in it that each hold one theory."""
+class CopyProjects:
+    """One database with projects that each hold one theory."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -153,8 +153,8 @@ class Copies:
             )
         return [name for (name,) in found]
 
-    def published(self, operations: list[Op]) -> str:
-        """A new project with a theory that is published and drafted anew."""
+    def publish_and_draft(self, operations: list[Op]) -> str:
+        """Create a project whose theory is published and drafted again."""
         project = f"p{next(self._serial)}"
         self.session.call("project.create", name=project)
         self.session.call("purpose.draft", project=project, profile="light")
@@ -164,7 +164,7 @@ class Copies:
         return project
 
     def rows(self, project: str, number: int) -> Rows:
-        """Everything in a version, as it lies there."""
+        """Return all rows of a version."""
         version = (
             "SELECT toc_versions.id FROM toc_versions JOIN projects ON projects.id = toc_versions.project_id "
             f"WHERE projects.name = '{project}' AND version_number = {number}"
@@ -180,18 +180,18 @@ class Copies:
         return found
 
 
-def told(rows: Rows) -> dict[str, list[str]]:
-    """Rows without their ids and places: what they refer to is called by what it is."""
+def without_ids(rows: Rows) -> dict[str, list[str]]:
+    """Return rows without ids and positions; references are replaced by keys or names."""
     names: dict[str, str] = {}  # by row id
     found: dict[str, list[str]] = {}
     for table, references in TABLES:
         lines = []
         for row in rows[table]:
-            fields = {name: value for name, value in row.items() if name not in (*WHERE_IT_LIES, "id")}
+            fields = {name: value for name, value in row.items() if name not in (*PLACE_COLUMNS, "id")}
             fields |= {column: names[row[column]] for column in references}
             ends = (fields.get(name) for name in ("source_node_id", "target_node_id", "edge_type"))
             names[row["id"]] = row.get("key") or "->".join(map(str, ends))
-            lines.append(repr(fields))  # which tells 0.0 from -0.0, unlike ==
+            lines.append(repr(fields))  # which distinguishes 0.0 from -0.0, unlike ==
         found[table] = sorted(lines)
     return found
 
@@ -201,19 +201,21 @@ def ids(rows: Rows) -> set[str]:
 
 
 @pytest.fixture
-def copies(engine: Engine) -> Copies:
-    return Copies(engine)
+def copies(engine: Engine) -> CopyProjects:
+    return CopyProjects(engine)
 
 
 @pytest.mark.slow
 @budget(STEPS, in_a_run=ROWS_IN_A_THEORY)
 @given(operations=theories())
-def test_a_draft_is_isomorphic_to_what_it_begins_with_and_shares_no_row(copies: Copies, operations: list[Op]) -> None:
-    project = copies.published(operations)
+def test_a_draft_is_isomorphic_to_what_it_begins_with_and_shares_no_row(
+    copies: CopyProjects, operations: list[Op]
+) -> None:
+    project = copies.publish_and_draft(operations)
     original, copy = copies.rows(project, 1), copies.rows(project, 2)
 
     assert sum(map(len, original.values())) == len(operations)
-    assert told(copy) == told(original)
+    assert without_ids(copy) == without_ids(original)
     assert ids(original).isdisjoint(ids(copy))
     assert len(ids(copy)) == len(operations)
 
@@ -222,8 +224,8 @@ def test_a_draft_is_isomorphic_to_what_it_begins_with_and_shares_no_row(copies: 
     assert copies.hash_of(project, "draft") == copies.hash_of(project, 1) == published.content_hash
 
 
-def leading_out(below: Below, column: str) -> str:
-    """Counts the rows of a table that refer to something which is not in their own version."""
+def count_foreign_references(below: TableBelow, column: str) -> str:
+    """Return SQL that counts the rows with a reference outside their own version."""
     return (
         f"SELECT count(*) FROM {below.table} AS child LEFT JOIN {below.references[column]} AS parent "
         f"ON parent.tenant_id = child.tenant_id AND parent.project_id = child.project_id "
@@ -233,32 +235,32 @@ def leading_out(below: Below, column: str) -> str:
 
 @budget(STEPS // 2, in_a_run=ROWS_IN_A_THEORY)
 @given(operations=theories())
-def test_no_row_refers_out_of_its_version(copies: Copies, operations: list[Op]) -> None:
-    copies.published(operations)
+def test_no_row_refers_out_of_its_version(copies: CopyProjects, operations: list[Op]) -> None:
+    copies.publish_and_draft(operations)
 
     for below in TABLES:
         for column in below.references:
-            assert copies.engine.as_owner(leading_out(below, column)) == [(0,)], (below.table, column)
+            assert copies.engine.as_owner(count_foreign_references(below, column)) == [(0,)], (below.table, column)
 
 
-def test_every_reference_below_a_version_is_looked_at(copies: Copies) -> None:
+def test_every_reference_below_a_version_is_looked_at(copies: CopyProjects) -> None:
     found = {
         (table, column)
         for table, columns in copies.columns.items()
         for column in columns
-        if column.endswith("_id") and column not in WHERE_IT_LIES
+        if column.endswith("_id") and column not in PLACE_COLUMNS
     }
     assert found == {(below.table, column) for below in TABLES for column in below.references}
 
 
-def test_a_copy_of_a_copy_is_the_same_and_new_things_get_new_keys(copies: Copies) -> None:
+def test_a_copy_of_a_copy_is_the_same_and_new_things_get_new_keys(copies: CopyProjects) -> None:
     goal: Op = {"op": "add_node", "node_type": "GOAL", "title": "Health", "metadata": {"b": 1.0, "a": [None, {}]}}
-    project = copies.published([goal])
+    project = copies.publish_and_draft([goal])
     copies.session.call("purpose.publish", project=project)
     copies.session.call("purpose.draft", project=project)
     rows = [copies.rows(project, number) for number in (1, 2, 3)]
 
-    assert told(rows[0]) == told(rows[1]) == told(rows[2])
+    assert without_ids(rows[0]) == without_ids(rows[1]) == without_ids(rows[2])
     assert len(set().union(*map(ids, rows))) == 3
     made = copies.session.call("purpose.edit", project=project, operations=[goal]).created
     assert [one.key for one in made] == ["G2"]

@@ -1,4 +1,4 @@
-"""Two versions side by side: what is told of the difference, as data and as Markdown."""
+"""The difference of two versions, as data and as Markdown."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ KEYS = {"G1": NodeType.GOAL, "OC1": NodeType.OUTCOME, "OC2": NodeType.OUTCOME, "
 NOTHING = build_content([], [], [], [])
 
 
-def node(key: str, title: str = "a title", **others: Any) -> PurposeNode:
+def make_node(key: str, title: str = "a title", **others: Any) -> PurposeNode:
     return PurposeNode(
         **{"id": f"id-{key}", "key": key, "node_type": KEYS.get(key, NodeType.OUTPUT), "title": title, **others}
     )
 
 
-def edge(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO, **others: Any) -> PurposeEdge:
+def make_edge(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO, **others: Any) -> PurposeEdge:
     return PurposeEdge(f"id-{source}-{target}", source, target, edge_type, **others)
 
 
-def assumed(key: str, on: str | EdgeName, text: str = "it rains", **others: Any) -> Assumption:
+def make_assumption(key: str, on: str | EdgeName, text: str = "it rains", **others: Any) -> Assumption:
     node_key, name = (None, on) if isinstance(on, EdgeName) else (on, None)
     return Assumption(f"id-{key}", key, node_key, name, text, **others)
 
@@ -63,7 +63,9 @@ metadata = st.dictionaries(st.sampled_from("ab"), st.sampled_from([None, 1, 1.0,
 def contents(draw: st.DrawFn) -> Content:
     keys = draw(st.lists(st.sampled_from(sorted(KEYS)), unique=True))
     nodes = [
-        node(key, draw(words), node_type=draw(st.sampled_from([*NodeType])), owner=draw(maybe), metadata=draw(metadata))
+        make_node(
+            key, draw(words), node_type=draw(st.sampled_from([*NodeType])), owner=draw(maybe), metadata=draw(metadata)
+        )
         for key in keys
     ]
     pairs = [(source, target) for source in keys for target in keys if source != target]
@@ -74,7 +76,9 @@ def contents(draw: st.DrawFn) -> Content:
     ]
     subjects: list[str | EdgeName] = [*keys, *(one.name for one in edges)]
     assumptions = [
-        assumed(key, draw(st.sampled_from(subjects)), risk_level=draw(st.none() | st.sampled_from([*RiskLevel])))
+        make_assumption(
+            key, draw(st.sampled_from(subjects)), risk_level=draw(st.none() | st.sampled_from([*RiskLevel]))
+        )
         for key in (draw(st.sets(st.sampled_from(["AS1", "AS2"]))) if subjects else [])
     ]
     indicators = [
@@ -94,17 +98,17 @@ def test_a_comparison_is_empty_for_equal_content_only_and_its_mirror_image_the_o
     assert compare(before, before).is_empty
     assert compare(before, before).rewired == []
     assert there.is_empty == (canonical_json(before) == canonical_json(after))
-    assert mirrored(plain(there)) == mirrored(mirrored(plain(back)))
+    assert mirror(plain(there)) == mirror(mirror(plain(back)))
     assert [one.key for one in there.nodes.added] == [key for key in after.nodes if key not in before.nodes]
 
 
-def mirrored(comparison: dict[str, Any]) -> dict[str, Any]:
-    """What the comparison the other way round must say. The key of an edge that changed its type is its later name."""
+def mirror(comparison: dict[str, Any]) -> dict[str, Any]:
+    """Return the reverse comparison. The key of an edge that changed its type is its later name."""
     found: dict[str, Any] = {
         sort: {
             "added": comparison[sort]["removed"],
             "removed": comparison[sort]["added"],
-            "changed": sorted((_turned(one) for one in comparison[sort]["changed"]), key=str),
+            "changed": sorted((_turn(one) for one in comparison[sort]["changed"]), key=str),
         }
         for sort in ("nodes", "edges", "assumptions", "indicators")
     }
@@ -118,7 +122,7 @@ def mirrored(comparison: dict[str, Any]) -> dict[str, Any]:
 SIDES = ("causes", "effects")
 
 
-def _turned(one: dict[str, Any]) -> dict[str, Any]:
+def _turn(one: dict[str, Any]) -> dict[str, Any]:
     fields = [{"field": each["field"], "before": each["after"], "after": each["before"]} for each in one["fields"]]
     return {"key": one["key"].partition("/")[0], "fields": fields}
 
@@ -139,9 +143,9 @@ def test_stored_text_never_makes_a_line_a_heading_or_a_span_of_its_own(before: C
 def test_what_came_and_what_went_is_listed_with_what_it_says() -> None:
     name = EdgeName("OP1", "OC1", EdgeType.CAUSES)
     after = build_content(
-        [node("OP1", "Wells"), node("OC1", "Water")],
-        [edge(*name)],
-        [assumed("AS1", name, risk_level=RiskLevel.HIGH), assumed("AS2", "OC1")],
+        [make_node("OP1", "Wells"), make_node("OC1", "Water")],
+        [make_edge(*name)],
+        [make_assumption("AS1", name, risk_level=RiskLevel.HIGH), make_assumption("AS2", "OC1")],
         [Indicator("i", "IN1", "OC1", "litres a day")],
     )
 
@@ -159,12 +163,12 @@ def test_what_came_and_what_went_is_listed_with_what_it_says() -> None:
         {"key": "AS2", "on": "OC1", "assumption_text": "it rains"},
     ]
     assert found["indicators"]["added"] == [{"key": "IN1", "node": "OC1", "name": "litres a day"}]
-    assert found["rewired"] == []  # new nodes have nothing that was otherwise before
+    assert found["rewired"] == []  # new nodes have no earlier value
 
 
 def test_metadata_is_one_field_and_says_true_where_it_said_one() -> None:
-    before = build_content([node("OC1", metadata={"a": 1, "b": 2})], [], [], [])
-    after = build_content([node("OC1", metadata={"b": 2.0, "a": True})], [], [], [])
+    before = build_content([make_node("OC1", metadata={"a": 1, "b": 2})], [], [], [])
+    after = build_content([make_node("OC1", metadata={"b": 2.0, "a": True})], [], [], [])
 
     (changed,) = plain(compare(before, after))["nodes"]["changed"]
 
@@ -173,10 +177,10 @@ def test_metadata_is_one_field_and_says_true_where_it_said_one() -> None:
 
 
 def test_an_edge_of_another_type_is_the_same_edge_and_keeps_its_assumptions() -> None:
-    nodes = [node("OP1"), node("OC1")]
-    old, new = edge("OP1", "OC1"), edge("OP1", "OC1", EdgeType.CAUSES, mechanism="pumps")
-    before = build_content(nodes, [old], [assumed("AS1", old.name)], [])
-    after = build_content(nodes, [new], [assumed("AS1", new.name)], [])
+    nodes = [make_node("OP1"), make_node("OC1")]
+    old, new = make_edge("OP1", "OC1"), make_edge("OP1", "OC1", EdgeType.CAUSES, mechanism="pumps")
+    before = build_content(nodes, [old], [make_assumption("AS1", old.name)], [])
+    after = build_content(nodes, [new], [make_assumption("AS1", new.name)], [])
 
     found = compare(before, after)
 
@@ -187,9 +191,11 @@ def test_an_edge_of_another_type_is_the_same_edge_and_keeps_its_assumptions() ->
 
 
 def test_of_several_edges_between_the_same_ends_none_is_taken_for_another() -> None:
-    nodes = [node("OP1"), node("OC1")]
-    before = build_content(nodes, [edge("OP1", "OC1")], [], [])
-    after = build_content(nodes, [edge("OP1", "OC1", one) for one in (EdgeType.CAUSES, EdgeType.DEPENDS_ON)], [], [])
+    nodes = [make_node("OP1"), make_node("OC1")]
+    before = build_content(nodes, [make_edge("OP1", "OC1")], [], [])
+    after = build_content(
+        nodes, [make_edge("OP1", "OC1", one) for one in (EdgeType.CAUSES, EdgeType.DEPENDS_ON)], [], []
+    )
 
     found = compare(before, after).edges
 
@@ -199,9 +205,9 @@ def test_of_several_edges_between_the_same_ends_none_is_taken_for_another() -> N
 
 
 def test_an_assumption_that_moved_says_where_it_was_and_where_it_is() -> None:
-    nodes, name = [node("OP1"), node("OC1")], EdgeName("OP1", "OC1", EdgeType.CONTRIBUTES_TO)
-    before = build_content(nodes, [edge(*name)], [assumed("AS1", "OP1", risk_level=RiskLevel.LOW)], [])
-    after = build_content(nodes, [edge(*name)], [assumed("AS1", name, risk_level=RiskLevel.HIGH)], [])
+    nodes, name = [make_node("OP1"), make_node("OC1")], EdgeName("OP1", "OC1", EdgeType.CONTRIBUTES_TO)
+    before = build_content(nodes, [make_edge(*name)], [make_assumption("AS1", "OP1", risk_level=RiskLevel.LOW)], [])
+    after = build_content(nodes, [make_edge(*name)], [make_assumption("AS1", name, risk_level=RiskLevel.HIGH)], [])
 
     (changed,) = plain(compare(before, after))["assumptions"]["changed"]
 
@@ -209,10 +215,13 @@ def test_an_assumption_that_moved_says_where_it_was_and_where_it_is() -> None:
 
 
 def test_a_node_with_other_causes_or_effects_is_rewired_and_feedback_is_neither() -> None:
-    nodes = [node(key) for key in ("G1", "OC1", "OC2", "OP1")]
-    before = build_content(nodes, [edge("OP1", "OC1"), edge("OC1", "G1")], [], [])
+    nodes = [make_node(key) for key in ("G1", "OC1", "OC2", "OP1")]
+    before = build_content(nodes, [make_edge("OP1", "OC1"), make_edge("OC1", "G1")], [], [])
     after = build_content(
-        nodes, [edge("OP1", "OC2"), edge("OC1", "G1", EdgeType.CAUSES), edge("G1", "OP1", EdgeType.FEEDBACK)], [], []
+        nodes,
+        [make_edge("OP1", "OC2"), make_edge("OC1", "G1", EdgeType.CAUSES), make_edge("G1", "OP1", EdgeType.FEEDBACK)],
+        [],
+        [],
     )
 
     assert plain(compare(before, after))["rewired"] == [
@@ -224,20 +233,20 @@ def test_a_node_with_other_causes_or_effects_is_rewired_and_feedback_is_neither(
 
 def test_the_markdown_has_a_section_for_every_sort_of_change() -> None:
     before = build_content(
-        [node("G1", "Health"), node("OC1", "Water"), node("OC2", "Gone"), node("OP1", "Wells")],
-        [edge("OP1", "OC1", confidence=Confidence.LOW), edge("OP1", "OC2")],
-        [assumed("AS1", "OC1", risk_level=RiskLevel.LOW), assumed("AS2", "OC1")],
+        [make_node("G1", "Health"), make_node("OC1", "Water"), make_node("OC2", "Gone"), make_node("OP1", "Wells")],
+        [make_edge("OP1", "OC1", confidence=Confidence.LOW), make_edge("OP1", "OC2")],
+        [make_assumption("AS1", "OC1", risk_level=RiskLevel.LOW), make_assumption("AS2", "OC1")],
         [Indicator("i", "IN1", "OC1", "litres", baseline=10)],
     )
     after = build_content(
         [
-            node("G1", "Health", owner="Ben"),
-            node("OC1", "Clean\nwater"),
-            node("OP1", "Wells", node_type=NodeType.ACTIVITY),
-            node("OP2", "Pumps *and* pipes"),
+            make_node("G1", "Health", owner="Ben"),
+            make_node("OC1", "Clean\nwater"),
+            make_node("OP1", "Wells", node_type=NodeType.ACTIVITY),
+            make_node("OP2", "Pumps *and* pipes"),
         ],
-        [edge("OP1", "OC1", EdgeType.CAUSES, confidence=Confidence.HIGH), edge("OC1", "G1")],
-        [assumed("AS1", "OC1", risk_level=RiskLevel.HIGH)],
+        [make_edge("OP1", "OC1", EdgeType.CAUSES, confidence=Confidence.HIGH), make_edge("OC1", "G1")],
+        [make_assumption("AS1", "OC1", risk_level=RiskLevel.HIGH)],
         [Indicator("i", "IN1", "OC1", "litres", baseline=12.5)],
     )
     titles = {key: one.title for key, one in after.nodes.items()}

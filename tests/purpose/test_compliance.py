@@ -1,4 +1,4 @@
-"""The compliance checklist: it says of an operation what the operation itself would say, from what is really there."""
+"""The compliance checklist says about an operation what the operation itself would say, from stored data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.editing import draft_state
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
-from tests.engines import Engine, PostgresEngine, filled_once, person
+from tests.engines import Engine, PostgresEngine, fill_once, person
 
 ADA, BEN, CLEO = person("ada"), person("ben"), person("cleo")
 TITLES = [
@@ -30,7 +30,7 @@ TITLES = [
     "Tenant Isolation",
     "Decision",
 ]
-# A chain, a cause of the goal beside it, an edge back, and one assumption of each sort.
+# A chain, another cause of the goal, a feedback edge, and one assumption of each kind.
 CHAIN: list[dict[str, Any]] = [
     {"op": "add_node", "node_type": "GOAL", "title": "Health", "ref": "g"},
     {"op": "add_node", "node_type": "OUTCOME", "title": "Water", "ref": "oc"},
@@ -49,14 +49,14 @@ CHAIN: list[dict[str, Any]] = [
 ]
 
 
-class Atlas:
-    """The project atlas, and whoever proposes something in it."""
+class AtlasProposals:
+    """The project atlas, and an actor who proposes operations in it."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def by(self, actor: Any) -> Atlas:
-        return Atlas(Session(self.session.store, actor))
+    def by(self, actor: Any) -> AtlasProposals:
+        return AtlasProposals(Session(self.session.store, actor))
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         return self.session.call(f"purpose.{operation}", project="atlas", **arguments)
@@ -66,37 +66,42 @@ class Atlas:
         return found
 
     def failing(self, kind: str, **given: Any) -> set[str]:
-        """The items that are not ok, by their first words."""
+        """Return the items that are not ok, by their first words."""
         found = self.propose(kind, **given)
-        assert (found.status == "BLOCKED") == bool(failed(found)) == bool(found.reasons) == bool(found.required_actions)
-        return {f"{number}: {' '.join(text.split()[:4])}" for number, text in failed(found)}
+        assert (
+            (found.status == "BLOCKED")
+            == bool(failed_items(found))
+            == bool(found.reasons)
+            == bool(found.required_actions)
+        )
+        return {f"{number}: {' '.join(text.split()[:4])}" for number, text in failed_items(found)}
 
     def would_pass(self, operation: dict[str, Any]) -> bool:
-        """Whether the editor takes an operation; nothing of it is kept."""
+        """Return whether the editor accepts an operation; everything is rolled back."""
 
         def run(tx: Transaction) -> None:
             edit(tx, parse_request({"project": "atlas", "operations": [operation]}, EditPurpose))
-            raise Undone
+            raise RolledBack
 
         try:
             self.session.store.write(self.session.actor, "atlas", run, needs=Permission.PURPOSE_WRITE)
-        except Undone:
+        except RolledBack:
             return True
         except GroundplanError:
             return False
         raise AssertionError("nothing was undone")
 
 
-class Undone(Exception):
-    """Everything was done, and is taken back."""
+class RolledBack(Exception):
+    """Everything succeeded and is rolled back."""
 
 
-def failed(found: Compliance) -> list[tuple[int, str]]:
+def failed_items(found: Compliance) -> list[tuple[int, str]]:
     return [(section.number, item.text) for section in found.sections for item in section.items if item.ok is False]
 
 
 def make_bare(engine: Engine) -> None:
-    """Make the project and its members."""
+    """Create the project and its members."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
@@ -104,28 +109,28 @@ def make_bare(engine: Engine) -> None:
 
 
 def draw_chain(engine: Engine) -> None:
-    """Make the project and a draft with the chain."""
+    """Create the project and a draft with the chain."""
     make_bare(engine)
-    drawn = Atlas(engine.session("ada"))
+    drawn = AtlasProposals(engine.session("ada"))
     drawn.call("draft")
     drawn.call("edit", operations=CHAIN)
 
 
 @pytest.fixture
-def bare(engine: Engine) -> Atlas:
+def empty_project(engine: Engine) -> AtlasProposals:
     """A project without any version. Ada owns it, Ben edits, Cleo views."""
-    filled_once(engine, make_bare)
-    return Atlas(engine.session("ada"))
+    fill_once(engine, make_bare)
+    return AtlasProposals(engine.session("ada"))
 
 
 @pytest.fixture
-def atlas(engine: Engine) -> Atlas:
+def atlas(engine: Engine) -> AtlasProposals:
     """The same with the chain in a draft."""
-    filled_once(engine, draw_chain)
-    return Atlas(engine.session("ada"))
+    fill_once(engine, draw_chain)
+    return AtlasProposals(engine.session("ada"))
 
 
-# A proposed operation, the same as the editor takes it, and the items that are not ok.
+# A proposed operation, the same as an edit, and the items that are not ok.
 PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     ({"kind": "create_node", "node_type": "OUTPUT", "title": "Pumps"}, {"op": "add_node"}, set()),
     ({"kind": "create_node", "node_type": "OUTPUT", "title": "P", "metadata": {"a": 1}}, {"op": "add_node"}, set()),
@@ -266,7 +271,7 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
 
 
 @pytest.mark.slow
-def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas: Atlas) -> None:
+def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas: AtlasProposals) -> None:
     found, wanted, editor = {}, {}, {}
     for number, (proposed, op, items) in enumerate(PROPOSALS):
         given = {name: value for name, value in proposed.items() if name != "kind"}
@@ -278,16 +283,16 @@ def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas:
     assert editor == {name: not items for name, items in wanted.items()}
 
 
-def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(bare: Atlas) -> None:
-    bare.call("draft", profile="light")
-    bare.call("edit", operations=CHAIN)
+def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(empty_project: AtlasProposals) -> None:
+    empty_project.call("draft", profile="light")
+    empty_project.call("edit", operations=CHAIN)
 
-    assert bare.failing("create_edge", source="OC2", target="OP1") == set()
-    assert bare.failing("create_edge", source="OC2", target="OC1") == set()
-    assert bare.failing("update_node", node="OC2", node_type="ACTIVITY") == set()
+    assert empty_project.failing("create_edge", source="OC2", target="OP1") == set()
+    assert empty_project.failing("create_edge", source="OC2", target="OC1") == set()
+    assert empty_project.failing("update_node", node="OC2", node_type="ACTIVITY") == set()
 
 
-def test_a_node_can_be_meant_by_the_id_of_its_row(atlas: Atlas) -> None:
+def test_a_node_can_be_meant_by_the_id_of_its_row(atlas: AtlasProposals) -> None:
     ids = {node.key: node.id for node in atlas.call("open").nodes}
 
     assert atlas.failing("update_node", node=ids["OC1"]) == set()
@@ -295,19 +300,19 @@ def test_a_node_can_be_meant_by_the_id_of_its_row(atlas: Atlas) -> None:
     assert atlas.propose("read", node=ids["G1"]).sections[3].facts["node"] == "G1"
 
 
-def test_without_a_version_one_can_begin_a_draft_and_nothing_else(bare: Atlas) -> None:
-    assert bare.failing("read") == set()
-    assert bare.failing("create_draft") == set()
-    assert bare.failing("create_node", node_type="GOAL", title="Health") == {
+def test_without_a_version_one_can_begin_a_draft_and_nothing_else(empty_project: AtlasProposals) -> None:
+    assert empty_project.failing("read") == set()
+    assert empty_project.failing("create_draft") == set()
+    assert empty_project.failing("create_node", node_type="GOAL", title="Health") == {
         "2: If operation is CREATE/UPDATE/DELETE",
         "4: Version is DRAFT (if",
     }
-    assert {"2: If operation is PUBLISH", "3: Current version is DRAFT"} <= bare.failing("publish")
-    assert bare.failing("create_draft", version=3) == {"3: Draft copies a published"}
-    assert bare.propose("publish").required_actions == ["purpose.draft creates a draft."]
+    assert {"2: If operation is PUBLISH", "3: Current version is DRAFT"} <= empty_project.failing("publish")
+    assert empty_project.failing("create_draft", version=3) == {"3: Draft copies a published"}
+    assert empty_project.propose("publish").required_actions == ["purpose.draft creates a draft."]
 
 
-def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atlas) -> None:
+def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: AtlasProposals) -> None:
     assert atlas.failing("publish") == set()
     assert atlas.failing("create_draft") == {"3: Only ONE DRAFT exists"}
     version = atlas.call("publish").version.number
@@ -331,19 +336,19 @@ def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atl
     assert atlas.propose("publish").sections[2].facts["versions"] == [1, 2]
 
 
-def test_publishing_runs_the_gates_that_the_project_asks_for(atlas: Atlas) -> None:
+def test_publishing_runs_the_gates_that_the_project_asks_for(atlas: AtlasProposals) -> None:
     atlas.call("edit", operations=[{"op": "add_node", "node_type": "OUTPUT", "title": "Orphan"}])
 
     blocked = atlas.propose("publish")
 
-    assert failed(blocked) == [(3, "All validation gates pass (Gate A/B if required)")]
+    assert failed_items(blocked) == [(3, "All validation gates pass (Gate A/B if required)")]
     assert "GA_ORPHANS" in blocked.reasons[0]
     assert [(one["gate"], one["passed"]) for one in blocked.sections[2].facts["gates"]] == [("A", False)]
     atlas.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
     assert [one["gate"] for one in atlas.propose("publish").sections[2].facts["gates"]] == ["A", "B"]
 
 
-def test_whoever_may_not_do_it_is_told_so(atlas: Atlas) -> None:
+def test_whoever_may_not_do_it_is_told_so(atlas: AtlasProposals) -> None:
     too_small = {"7: Role in the project"}
     change = {"kind": "update_node", "node": "OC1"}
 
@@ -356,16 +361,16 @@ def test_whoever_may_not_do_it_is_told_so(atlas: Atlas) -> None:
     assert atlas.by(BEN).failing("publish") == set()
 
 
-def test_an_archived_project_can_be_read_and_not_changed(atlas: Atlas) -> None:
+def test_an_archived_project_can_be_read_and_not_changed(atlas: AtlasProposals) -> None:
     atlas.session.call("project.archive", project="atlas")
 
     assert atlas.failing("read") == set()
     assert atlas.failing("update_node", node="OC1") == {"2: Project is not archived"}
 
 
-def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas: Atlas) -> None:
+def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas: AtlasProposals) -> None:
     before = atlas.propose("read").sections[0]
-    # SQLite has no type for a tree, so there its name gives it away.
+    # SQLite has no tree type, so the name must do.
     tree = "kept jsonb" if engine.dialect is Dialect.POSTGRES else "children text"
     engine.as_owner(
         "ALTER TABLE toc_indicators ADD COLUMN parent_id text",
@@ -384,7 +389,7 @@ def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas
     assert after.verdict == "OTHER (BLOCKED)"
 
 
-def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: Atlas) -> None:
+def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: AtlasProposals) -> None:
     about = atlas.propose("read").sections[6]
 
     if not isinstance(engine, PostgresEngine):
@@ -399,9 +404,11 @@ def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: A
     assert atlas.propose("read").sections[6].facts["row_security"]["toc_edges"]["forced"] is False
 
 
-def test_a_query_that_forgot_its_tenant_blocks(bare: Atlas, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    bare.call("draft")
-    found = bare.propose("create_node", node_type="GOAL", title="x").sections[6].facts
+def test_a_query_that_forgot_its_tenant_blocks(
+    empty_project: AtlasProposals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    empty_project.call("draft")
+    found = empty_project.propose("create_node", node_type="GOAL", title="x").sections[6].facts
     assert found["queries"] > 20
     assert found["queries_without_tenant"] == []
     (tmp_path / "slice").mkdir()
@@ -409,13 +416,13 @@ def test_a_query_that_forgot_its_tenant_blocks(bare: Atlas, monkeypatch: pytest.
     (tmp_path / "slice" / "queries.sql").write_text(text, encoding="utf-8")
     monkeypatch.setattr(isolation, "SLICE", tmp_path)
 
-    assert bare.failing("create_node", node_type="GOAL", title="x") == {
+    assert empty_project.failing("create_node", node_type="GOAL", title="x") == {
         "4: Tenant isolation enforced (`tenant_id`",
         "7: All queries filter by",
     }
 
 
-def test_the_markdown_is_the_checklist_filled_in(atlas: Atlas) -> None:
+def test_the_markdown_is_the_checklist_filled_in(atlas: AtlasProposals) -> None:
     found = atlas.propose("create_node", node_type="IMPACT", title="## `Health`\n### 9. Wealth")
 
     lines = found.markdown.splitlines()
@@ -439,7 +446,7 @@ def test_the_markdown_is_the_checklist_filled_in(atlas: Atlas) -> None:
     assert found.sections[7].verdict == found.status == "BLOCKED"
 
 
-# The items of the template, in its order; ours stand behind them.
+# The items of the template in its order, then ours.
 TEMPLATE = """
 Operation uses `toc_nodes` + `toc_edges` tables (hybrid model)
 NOT using adjacency list (`parent_id` column)
@@ -478,16 +485,16 @@ User has membership in target tenant (`user_memberships` check)
 """
 
 
-def test_every_section_begins_with_the_items_of_the_template(bare: Atlas) -> None:
+def test_every_section_begins_with_the_items_of_the_template(empty_project: AtlasProposals) -> None:
     wanted = [block.splitlines() for block in TEMPLATE.strip().split("\n\n")]
 
-    found = [[item.text for item in section.items] for section in bare.propose("read").sections]
+    found = [[item.text for item in section.items] for section in empty_project.propose("read").sections]
 
     assert [texts[: len(these)] for texts, these in zip(found[:-1], wanted, strict=True)] == wanted
-    assert found[-1] == []  # the decision is what follows from the others
+    assert found[-1] == []  # the decision follows from the others
 
 
-def test_the_statements_shown_are_those_that_the_slice_runs(atlas: Atlas) -> None:
+def test_the_statements_shown_are_those_that_the_slice_runs(atlas: AtlasProposals) -> None:
     shown = {
         "create_node": sql_of("add_node"),
         "delete_edge": sql_of("remove_edge"),
@@ -504,7 +511,7 @@ def sql_of(name: str) -> str:
     return f"```sql\n{getattr(draft_state.sql, name).sqlite};\n```"
 
 
-def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: Atlas) -> None:
+def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: AtlasProposals) -> None:
     for label in ("v99", "draft", "a\nb", " "):
         assert "3: Label is unambiguous (if" in atlas.failing("publish", label=label)
     assert "3: Label is unambiguous (if" not in atlas.failing("publish", label="Spring plan")
@@ -513,7 +520,7 @@ def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: At
     assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")
 
 
-def test_a_long_cycle_is_told_in_bounds(atlas: Atlas) -> None:
+def test_a_long_cycle_is_told_in_bounds(atlas: AtlasProposals) -> None:
     count = 120
     nodes = [{"op": "add_node", "node_type": "OUTCOME", "title": str(n), "ref": f"n{n}"} for n in range(count)]
     chain = [{"op": "add_edge", "source": f"n{n}", "target": f"n{n + 1}"} for n in range(count - 1)]

@@ -1,4 +1,4 @@
-"""Health: what is counted, what it means, and how each goal is reached."""
+"""Health: the metrics, their levels, and how each goal is reached."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.purpose.analysis.health_metrics import (
 )
 from groundplan.purpose.model import Content, EdgeType, build_content
 from groundplan.purpose.observing.observation_rows import Observations
-from tests.purpose.theories import NOTHING_OBSERVED, NOW, observed, theory, together, whole_theory
+from tests.purpose.theories import NOTHING_OBSERVED, NOW, join_observations, make_observations, theory, whole_theory
 
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"
 PERCENTAGES = (
@@ -43,7 +43,7 @@ def health(
 
 
 def test_every_number_has_its_name_and_the_worst_band_decides() -> None:
-    observations = observed(measured={"IN1": "2026-11-01"}, reviewed={"AS1": "holding"})
+    observations = make_observations(measured={"IN1": "2026-11-01"}, reviewed={"AS1": "holding"})
     found = health(whole_theory(), observations, unset=0, work=(4, 4))
     assert msgspec.to_builtins(found.metrics) == {
         "toc_completeness": 100.0,
@@ -98,7 +98,7 @@ def test_feedback_needs_no_mechanism() -> None:
 @pytest.mark.parametrize(("status", "count"), [("holding", 0), ("untested", 1), ("at_risk", 1), ("refuted", 1)])
 def test_a_high_risk_is_open_until_it_was_found_holding(status: str, count: int) -> None:
     content = theory(CHAIN, assumptions={"AS1": {"on": "OC1", "risk_level": "HIGH"}, "AS2": "OC1"})
-    assert health(content, observed(reviewed={"AS1": status})).metrics.open_high_risk == count
+    assert health(content, make_observations(reviewed={"AS1": status})).metrics.open_high_risk == count
     assert health(content).metrics.open_high_risk == 1
 
 
@@ -107,18 +107,18 @@ def test_an_assumption_is_stale_past_the_day_by_which_it_was_to_be_reviewed() ->
 
     assert health(content, NOTHING_OBSERVED, now="2026-11-14T23:59:59.999Z").metrics.stale_assumptions == 0
     assert health(content, NOTHING_OBSERVED).metrics.stale_assumptions == 1
-    assert health(content, observed(reviewed={"AS1": "holding"}, at=NOW)).metrics.stale_assumptions == 1
+    assert health(content, make_observations(reviewed={"AS1": "holding"}, at=NOW)).metrics.stale_assumptions == 1
 
 
 def test_freshness_is_whole_days_since_the_newest_measurement_of_what_is_in_the_theory() -> None:
     content = theory(CHAIN, indicators={"IN1": "OC1", "IN2": "OC1"})
-    observations = together(
-        observed(measured={"IN1": "2026-11-10T23:00:00.000Z", "IN2": "2026-01-01"}),
-        observed(measured={"IN9": "2026-11-14"}),
+    observations = join_observations(
+        make_observations(measured={"IN1": "2026-11-10T23:00:00.000Z", "IN2": "2026-01-01"}),
+        make_observations(measured={"IN9": "2026-11-14"}),
     )
     assert health(content, observations).metrics.data_freshness_days == 5
-    assert health(content, observed(measured={"IN9": "2026-11-14"})).metrics.data_freshness_days is None
-    assert health(content, observed(measured={"IN1": "2026-11-16"})).metrics.data_freshness_days == 0
+    assert health(content, make_observations(measured={"IN9": "2026-11-14"})).metrics.data_freshness_days is None
+    assert health(content, make_observations(measured={"IN1": "2026-11-16"})).metrics.data_freshness_days == 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Opening a theory: whole where it is small, in short where it is large, page by page where it is larger still."""
+"""Opening a theory: complete if small, in short if large, page by page if larger."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encod
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
 from groundplan.session import Session
-from tests.purpose.desk import Purpose, add_edge, add_node, op
+from tests.purpose.client import PurposeClient, add_edge, add_node, op
 
 LONG = "A sentence about it that somebody took the time to write down in full. "
 
 
-def capped(desk: Purpose, tokens_max: int = ANSWER_TOKENS_MAX) -> Purpose:
-    """The same desk under a cap on answers, as over MCP."""
+def with_cap(client: PurposeClient, tokens_max: int = ANSWER_TOKENS_MAX) -> PurposeClient:
+    """Return the same client with the answer limit of MCP."""
     preferences = Preferences(answer_tokens_max=tokens_max)
-    return Purpose(Session(desk.session.store, desk.session.actor, preferences=preferences), desk.project)
+    return PurposeClient(Session(client.session.store, client.session.actor, preferences=preferences), client.project)
 
 
-def filled(desk: Purpose, nodes: int, *, text: str | None = None) -> None:
-    """Outcomes that lead to one goal, each with an assumption and an indicator."""
-    desk.edit(add_node("GOAL", "Health", ref="g", description=text))
+def add_outcomes(client: PurposeClient, nodes: int, *, text: str | None = None) -> None:
+    """Add outcomes to one goal, each with an assumption and an indicator."""
+    client.edit(add_node("GOAL", "Health", ref="g", description=text))
     for first in range(0, nodes - 1, 200):
         batch: list[Any] = []
         for number in range(first, min(first + 200, nodes - 1)):
@@ -38,51 +38,53 @@ def filled(desk: Purpose, nodes: int, *, text: str | None = None) -> None:
                 op("add_assumption", node=f"o{number}", assumption_text="It holds"),
                 op("add_indicator", node=f"o{number}", name="How much", method=text),
             ]
-        desk.edit(*batch)
+        client.edit(*batch)
 
 
-def pages(desk: Purpose, **given: Any) -> list[Any]:
-    found = [desk.open(**given)]
+def pages(client: PurposeClient, **given: Any) -> list[Any]:
+    found = [client.open(**given)]
     while found[-1].next_cursor is not UNSET:
-        found.append(desk.open(**given, cursor=found[-1].next_cursor))
+        found.append(client.open(**given, cursor=found[-1].next_cursor))
     return found
 
 
-def number_of(opened: OpenedPurpose) -> int | None:
+def node_count(opened: OpenedPurpose) -> int | None:
     return None if opened.version is None else opened.version.number
 
 
-def test_a_project_without_a_version_says_so(desk: Purpose) -> None:
-    desk.discard()
+def test_a_project_without_a_version_says_so(client: PurposeClient) -> None:
+    client.discard()
 
-    opened = desk.open()
+    opened = client.open()
 
     assert (opened.project, opened.rev, opened.version, opened.versions) == ("atlas", 0, None, [])
     assert (opened.counts.goal, opened.nodes, opened.edges, opened.indicators) == (0, [], [], [])
     assert opened.health.overall is None
 
 
-def test_the_draft_is_opened_else_the_version_published_last_else_the_one_that_is_named(drawn: Purpose) -> None:
-    drawn.publish()
-    assert number_of(drawn.open()) == 1
-    drawn.draft()
-    drawn.edit(op("update_node", node="G1", title="welfare"))
+def test_the_draft_is_opened_else_the_version_published_last_else_the_one_that_is_named(
+    chain_client: PurposeClient,
+) -> None:
+    chain_client.publish()
+    assert node_count(chain_client.open()) == 1
+    chain_client.draft()
+    chain_client.edit(op("update_node", node="G1", title="welfare"))
 
-    assert (number_of(drawn.open()), drawn.nodes()["G1"].title) == (2, "welfare")
+    assert (node_count(chain_client.open()), chain_client.nodes()["G1"].title) == (2, "welfare")
     for ref in (1, "published"):
-        assert drawn.nodes(version=ref)["G1"].title == "health"
-    assert drawn.nodes(version="draft")["G1"].title == "welfare"
-    drawn.publish()
+        assert chain_client.nodes(version=ref)["G1"].title == "health"
+    assert chain_client.nodes(version="draft")["G1"].title == "welfare"
+    chain_client.publish()
     with pytest.raises(NotFound):
-        drawn.open(version="draft")
+        chain_client.open(version="draft")
     with pytest.raises(NotFound):
-        drawn.open(version=9)
+        chain_client.open(version=9)
 
 
-def test_a_summary_counts_and_lists_no_content(drawn: Purpose) -> None:
-    drawn.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
+def test_a_summary_counts_and_lists_no_content(chain_client: PurposeClient) -> None:
+    chain_client.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
 
-    opened = drawn.open(detail="summary")
+    opened = chain_client.open(detail="summary")
 
     assert msgspec.to_builtins(opened.counts) == {
         "goal": 1,
@@ -97,28 +99,30 @@ def test_a_summary_counts_and_lists_no_content(drawn: Purpose) -> None:
     assert opened.health.bands["indicator_coverage"] == "green"
 
 
-def test_the_same_content_gives_the_same_bytes(desk: Purpose) -> None:
-    filled(desk, 20)
+def test_the_same_content_gives_the_same_bytes(client: PurposeClient) -> None:
+    add_outcomes(client, 20)
 
-    assert encode(desk.open()) == encode(desk.open())
-
-
-def test_keys_are_in_their_natural_order(desk: Purpose) -> None:
-    filled(desk, 13)
-
-    assert list(desk.nodes()) == ["G1", *(f"OC{number}" for number in range(1, 13))]
+    assert encode(client.open()) == encode(client.open())
 
 
-def test_a_small_theory_is_opened_whole_under_a_cap_too(desk: Purpose) -> None:
-    filled(desk, 5, text="In short.")
+def test_keys_are_in_their_natural_order(client: PurposeClient) -> None:
+    add_outcomes(client, 13)
 
-    assert encode(capped(desk).open()) == encode(desk.open())
+    assert list(client.nodes()) == ["G1", *(f"OC{number}" for number in range(1, 13))]
+
+
+def test_a_small_theory_is_opened_whole_under_a_cap_too(client: PurposeClient) -> None:
+    add_outcomes(client, 5, text="In short.")
+
+    assert encode(with_cap(client).open()) == encode(client.open())
 
 
 @pytest.mark.parametrize("text", [None, LONG])
-def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(desk: Purpose, text: str | None) -> None:
-    filled(desk, 30, text=text)
-    under_cap = capped(desk)
+def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(
+    client: PurposeClient, text: str | None
+) -> None:
+    add_outcomes(client, 30, text=text)
+    under_cap = with_cap(client)
 
     short, full = under_cap.open(), under_cap.open(detail="full")
 
@@ -127,15 +131,15 @@ def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(desk
     assert short.left_out
     assert short.left_out["nodes.id"] == sum(node.id is UNSET for node in short.nodes or ()) == 30
     assert ("nodes.description" in short.left_out) == (text is not None)
-    assert encode(full) == encode(desk.open())
+    assert encode(full) == encode(client.open())
 
 
-def test_pages_put_together_are_the_whole(desk: Purpose, subtests: pytest.Subtests) -> None:
-    filled(desk, 60, text=LONG * 2)
-    whole = desk.open()
+def test_pages_put_together_are_the_whole(client: PurposeClient, subtests: pytest.Subtests) -> None:
+    add_outcomes(client, 60, text=LONG * 2)
+    whole = client.open()
     for given, cap in (({}, 1_500), ({"detail": "full"}, 6_000)):
         with subtests.test(f"pages of {given}"):
-            found = pages(capped(desk, cap), **given)
+            found = pages(with_cap(client, cap), **given)
 
             assert len(found) > 2
             assert all(count_tokens(encode(page)) <= cap for page in found)
@@ -150,11 +154,11 @@ def test_pages_put_together_are_the_whole(desk: Purpose, subtests: pytest.Subtes
             assert (left["nodes"] + len(found[0].nodes), left["edges"], left["indicators"]) == (60, 59, 59)
 
 
-def test_a_page_of_a_draft_that_changed_meanwhile_is_refused(desk: Purpose) -> None:
-    filled(desk, 60, text=LONG * 2)
-    under_cap = capped(desk, 1_500)
+def test_a_page_of_a_draft_that_changed_meanwhile_is_refused(client: PurposeClient) -> None:
+    add_outcomes(client, 60, text=LONG * 2)
+    under_cap = with_cap(client, 1_500)
     first = under_cap.open()
-    desk.edit(add_node("GOAL", "Another"))
+    client.edit(add_node("GOAL", "Another"))
 
     with pytest.raises(StaleRevision):
         under_cap.open(cursor=first.next_cursor)
@@ -164,30 +168,30 @@ def test_a_page_of_a_draft_that_changed_meanwhile_is_refused(desk: Purpose) -> N
         under_cap.by("ben").open(cursor=first.next_cursor)
 
 
-def test_observations_come_in_pages_too(desk: Purpose) -> None:
-    filled(desk, 3)
+def test_observations_come_in_pages_too(client: PurposeClient) -> None:
+    add_outcomes(client, 3)
     for ten in range(0, 60, 10):
         measured = {"indicator": "IN1", "as_of": "2026-01-01", "note": LONG * 5}
-        desk.record(
+        client.record(
             measurements=[{**measured, "value": number} for number in range(ten, ten + 10)],
             decisions=[{"text": str(number), "rationale": LONG * 5} for number in range(ten, ten + 10)],
         )
-    under_cap = capped(desk, 3_000)
+    under_cap = with_cap(client, 3_000)
 
     found = [under_cap.call("purpose.open", detail="observations")]
     while found[-1].next_cursor is not UNSET:
         if len(found) == 1:
-            desk.record(measurements=[{"indicator": "IN1", "value": 60, "as_of": "2026-01-01"}])
+            client.record(measurements=[{"indicator": "IN1", "value": 60, "as_of": "2026-01-01"}])
         found.append(under_cap.call("purpose.open", detail="observations", cursor=found[-1].next_cursor))
 
     assert [one.value for page in found for one in page.measurements] == list(range(61))
     assert [one.text for page in found for one in page.decisions] == [str(number) for number in range(60)]
 
 
-def test_a_day_is_a_day(desk: Purpose, subtests: pytest.Subtests) -> None:
+def test_a_day_is_a_day(client: PurposeClient, subtests: pytest.Subtests) -> None:
     for as_of in ("soon", "2026-13-01", "2026-01-01T10:00", ""):
         with subtests.test(as_of):
             with pytest.raises(Invalid) as error:
-                desk.open(as_of=as_of)
+                client.open(as_of=as_of)
 
             assert error.value.code == "invalid_date"

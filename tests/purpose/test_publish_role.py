@@ -1,4 +1,4 @@
-"""Who may publish: owners, and editors where the project says so. That gives editors nothing else."""
+"""Who may publish: owners, and editors if the policy allows it. The policy gives editors nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.errors import Forbidden
 from groundplan.session import Session
-from tests.engines import Engine, filled_once, person
+from tests.engines import Engine, fill_once, person
 
 NODES = [
     {"op": "add_node", "ref": ref, "node_type": ref.upper(), "title": f"The {ref}"}
@@ -20,7 +20,7 @@ WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "Later", "owner": "ben", "
 
 
 def fill(engine: Engine) -> None:
-    """Make a project whose draft can be published, with its people."""
+    """Create a project with a publishable draft and its members."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     for name, role in {"ada": "owner", "ben": "editor", "cleo": "viewer"}.items():
@@ -31,12 +31,12 @@ def fill(engine: Engine) -> None:
 
 @pytest.fixture
 def people(engine: Engine) -> dict[str, Session]:
-    """Those of the project."""
-    filled_once(engine, fill)
+    """Sessions of the members."""
+    fill_once(engine, fill)
     return {name: engine.session(person(name)) for name in ("ada", "ben", "cleo")}
 
 
-def let(people: dict[str, Session], publish_role: str) -> None:
+def set_publish_role(people: dict[str, Session], publish_role: str) -> None:
     people["ada"].call("work.open", project="atlas", policies={"publish_role": publish_role})
 
 
@@ -49,26 +49,26 @@ def test_an_editor_may_not_publish_where_nothing_is_said(people: dict[str, Sessi
 
 
 def test_an_editor_may_publish_where_the_project_says_so(people: dict[str, Session]) -> None:
-    let(people, "editor")
+    set_publish_role(people, "editor")
 
     assert people["ben"].call("purpose.publish", project="atlas").version.published_by == "ben"
 
 
 def test_an_owner_may_publish_whatever_the_project_says(people: dict[str, Session]) -> None:
-    let(people, "editor")
+    set_publish_role(people, "editor")
 
     assert people["ada"].call("purpose.publish", project="atlas").version.number == 1
 
 
 def test_a_viewer_never_publishes(people: dict[str, Session]) -> None:
     for publish_role in ("owner", "editor"):
-        let(people, publish_role)
+        set_publish_role(people, publish_role)
         with pytest.raises(Forbidden):
             people["cleo"].call("purpose.publish", project="atlas")
 
 
 def test_an_editor_who_may_publish_neither_discards_nor_waives(people: dict[str, Session]) -> None:
-    let(people, "editor")
+    set_publish_role(people, "editor")
 
     with pytest.raises(Forbidden):
         people["ben"].call("purpose.discard", project="atlas")
@@ -77,8 +77,8 @@ def test_an_editor_who_may_publish_neither_discards_nor_waives(people: dict[str,
 
 
 def test_what_a_project_gave_it_can_take_back(people: dict[str, Session]) -> None:
-    let(people, "editor")
-    let(people, "owner")
+    set_publish_role(people, "editor")
+    set_publish_role(people, "owner")
 
     with pytest.raises(Forbidden):
         people["ben"].call("purpose.publish", project="atlas")

@@ -1,4 +1,4 @@
-"""What is observed is added and never changed, by key, and can be read as it was known on any day."""
+"""Observations are added by key, never changed, and can be read as of any day."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pytest
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.purpose.observing.record import NotWaivable
 from groundplan.session import Session
-from tests.engines import Engine, filled_once
+from tests.engines import Engine, fill_once
+from tests.manual_clock import ManualClock
+from tests.purpose.client import PurposeClient, add_node, failing, op
 from tests.purpose.conftest import ADA, draw_well
-from tests.purpose.desk import Purpose, add_node, failing, op
-from tests.work.desk import ManualClock
 
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
 
 
 def draw_assumptions(engine: Engine) -> None:
-    """Draw a theory with an assumption on a node, one on an edge, and an indicator."""
+    """Create a theory with an assumption on a node, one on an edge, and an indicator."""
     draw_well(engine)
-    Purpose(Session(engine.store_with_clock(ManualClock()), ADA)).edit(
+    PurposeClient(Session(engine.store_with_clock(ManualClock()), ADA)).edit(
         op("add_assumption", node="OC1", assumption_text="It rains"),
         op("add_assumption", source="AC1", target="OP1", assumption_text="The soil is soft"),
         op("add_indicator", node="OC1", name="litres"),
@@ -28,29 +28,31 @@ def draw_assumptions(engine: Engine) -> None:
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: ManualClock) -> Purpose:
-    """Ada at this theory; the clock stands until the test moves it."""
-    filled_once(engine, draw_assumptions)
-    return Purpose(Session(engine.store_with_clock(clock), ADA))
+def client(engine: Engine, clock: ManualClock) -> PurposeClient:
+    """Ada at this theory. The clock stands still until the test moves it."""
+    fill_once(engine, draw_assumptions)
+    return PurposeClient(Session(engine.store_with_clock(clock), ADA))
 
 
-def observed(desk: Purpose, **given: Any) -> Any:
-    return desk.call("purpose.open", detail="observations", **given)
+def open_observations(client: PurposeClient, **given: Any) -> Any:
+    return client.call("purpose.open", detail="observations", **given)
 
 
-def test_observations_are_kept_with_who_and_when_in_their_order(desk: Purpose, clock: ManualClock) -> None:
-    desk.record(
+def test_observations_are_kept_with_who_and_when_in_their_order(client: PurposeClient, clock: ManualClock) -> None:
+    client.record(
         measurements=[{"indicator": "IN1", "value": 3, "as_of": "2026-02-01", "source": "meter", "note": "dry"}],
         reviews=[{"assumption": "AS1", "status": "holding", "reason": "it rained", "evidence": "photo"}],
         decisions=[{"text": "dig on", "rationale": "it works", "about": ["AC1", "AC1->OP1"], "outcome": "dug"}],
         waivers=[WAIVER],
     )
     clock.move(days=1)
-    recorded = desk.by("ben").record(measurements=[{"indicator": "IN1", "value": 4.5, "as_of": "2026-03-02T08:00:00Z"}])
+    recorded = client.by("ben").record(
+        measurements=[{"indicator": "IN1", "value": 4.5, "as_of": "2026-03-02T08:00:00Z"}]
+    )
 
-    found = observed(desk)
+    found = open_observations(client)
 
-    assert (recorded.recorded, recorded.rev) == (1, desk.open().rev)
+    assert (recorded.recorded, recorded.rev) == (1, client.open().rev)
     assert [(m.value, m.as_of, m.at[:10], m.by) for m in found.measurements] == [
         (3, "2026-02-01", "2026-03-01", "ada"),
         (4.5, "2026-03-02T08:00:00.000Z", "2026-03-02", "ben"),
@@ -62,8 +64,8 @@ def test_observations_are_kept_with_who_and_when_in_their_order(desk: Purpose, c
     assert [(w.code, w.refs, w.due) for w in found.waivers] == [("GA_ORPHANS", [], "2027-01-01")]
 
 
-def test_the_status_of_an_assumption_and_the_latest_measurement_come_from_observations(desk: Purpose) -> None:
-    desk.record(
+def test_the_status_of_an_assumption_and_the_latest_measurement_come_from_observations(client: PurposeClient) -> None:
+    client.record(
         measurements=[
             {"indicator": "IN1", "value": 9, "as_of": "2026-02-20"},
             {"indicator": "IN1", "value": 5, "as_of": "2026-01-20"},
@@ -74,14 +76,14 @@ def test_the_status_of_an_assumption_and_the_latest_measurement_come_from_observ
         ],
     )
 
-    assert (desk.assumptions()["AS1"].status, desk.assumptions()["AS2"].status) == ("untested", "refuted")
-    latest = desk.indicators()["IN1"].latest
+    assert (client.assumptions()["AS1"].status, client.assumptions()["AS2"].status) == ("untested", "refuted")
+    latest = client.indicators()["IN1"].latest
     assert (latest.value, latest.as_of) == (9, "2026-02-20")
 
 
-def test_everything_can_be_read_as_it_was_known_on_a_day(desk: Purpose, clock: ManualClock) -> None:
+def test_everything_can_be_read_as_it_was_known_on_a_day(client: PurposeClient, clock: ManualClock) -> None:
     for day, status in enumerate(("holding", "at_risk", "refuted")):
-        desk.record(
+        client.record(
             reviews=[{"assumption": "AS1", "status": status, "reason": "r"}],
             measurements=[{"indicator": "IN1", "value": day, "as_of": "2026-02-01"}],
             decisions=[{"text": str(day), "rationale": "r"}],
@@ -97,15 +99,15 @@ def test_everything_can_be_read_as_it_was_known_on_a_day(desk: Purpose, clock: M
         ("2026-03-02T10:00:00+01:00", ["at_risk"]),
         ("2030-01-01", ["refuted"]),
     ):
-        assert [desk.assumptions(as_of=as_of)["AS1"].status] == statuses
-        known = observed(desk, as_of=as_of)
+        assert [client.assumptions(as_of=as_of)["AS1"].status] == statuses
+        known = open_observations(client, as_of=as_of)
         count = 0 if statuses == ["untested"] else ["holding", "at_risk", "refuted"].index(statuses[0]) + 1
         assert [len(part) for part in (known.measurements, known.reviews, known.waivers, known.decisions)] == [
             count
         ] * 4
 
 
-def test_what_no_version_has_is_not_found_and_nothing_is_recorded(desk: Purpose) -> None:
+def test_what_no_version_has_is_not_found_and_nothing_is_recorded(client: PurposeClient) -> None:
     good = {"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}
     for given in (
         {"measurements": [good, {**good, "indicator": "IN9"}]},
@@ -116,16 +118,16 @@ def test_what_no_version_has_is_not_found_and_nothing_is_recorded(desk: Purpose)
         {"measurements": [good], "waivers": [{**WAIVER, "refs": ["OC9"]}]},
     ):
         with pytest.raises(NotFound):
-            desk.record(**given)
-    assert observed(desk).measurements == []
+            client.record(**given)
+    assert open_observations(client).measurements == []
 
 
-def test_what_a_published_version_has_can_be_observed_when_the_draft_has_it_no_more(desk: Purpose) -> None:
-    desk.publish()
-    desk.draft()
-    desk.edit(op("remove_node", node="OC1"))
+def test_what_a_published_version_has_can_be_observed_when_the_draft_has_it_no_more(client: PurposeClient) -> None:
+    client.publish()
+    client.draft()
+    client.edit(op("remove_node", node="OC1"))
 
-    recorded = desk.record(
+    recorded = client.record(
         measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}],
         reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}],
     )
@@ -133,8 +135,8 @@ def test_what_a_published_version_has_can_be_observed_when_the_draft_has_it_no_m
     assert [(one.assumption, one.nodes) for one in recorded.affected] == [("AS1", ["G1", "OC1"])]
 
 
-def test_a_refuted_assumption_says_what_it_touches(desk: Purpose) -> None:
-    recorded = desk.record(
+def test_a_refuted_assumption_says_what_it_touches(client: PurposeClient) -> None:
+    recorded = client.record(
         reviews=[
             {"assumption": "AS2", "status": "refuted", "reason": "rock"},
             {"assumption": "AS1", "status": "holding", "reason": "rain"},
@@ -147,13 +149,13 @@ def test_a_refuted_assumption_says_what_it_touches(desk: Purpose) -> None:
     assert (affected.nodes, affected.work) == (["G1", "OC1", "OP1"], [])
 
 
-def test_a_refuted_assumption_keeps_the_gate_shut_until_a_decision_is_recorded(desk: Purpose) -> None:
-    desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
-    assert failing(desk.check())["GA_REFUTED"] == ["AS1"]
+def test_a_refuted_assumption_keeps_the_gate_shut_until_a_decision_is_recorded(client: PurposeClient) -> None:
+    client.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
+    assert failing(client.check())["GA_REFUTED"] == ["AS1"]
 
-    desk.record(decisions=[{"text": "go on", "rationale": "r", "about": ["AS1"]}])
+    client.record(decisions=[{"text": "go on", "rationale": "r", "about": ["AS1"]}])
 
-    assert "GA_REFUTED" not in failing(desk.check())
+    assert "GA_REFUTED" not in failing(client.check())
 
 
 MALFORMED: list[tuple[Any, str]] = [
@@ -172,45 +174,45 @@ MALFORMED: list[tuple[Any, str]] = [
 ]
 
 
-def test_malformed_observations_are_refused(desk: Purpose, subtests: pytest.Subtests) -> None:
+def test_malformed_observations_are_refused(client: PurposeClient, subtests: pytest.Subtests) -> None:
     for given, code in MALFORMED:
         with subtests.test(f"{given}"):
             with pytest.raises(Invalid) as error:
-                desk.record(**given)
+                client.record(**given)
 
             assert error.value.code == code
 
 
-def test_what_the_database_refuses_nobody_can_waive(desk: Purpose, subtests: pytest.Subtests) -> None:
+def test_what_the_database_refuses_nobody_can_waive(client: PurposeClient, subtests: pytest.Subtests) -> None:
     for code in ("GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"):
         with subtests.test(str(code)), pytest.raises(NotWaivable):
-            desk.record(waivers=[{**WAIVER, "code": code}])
+            client.record(waivers=[{**WAIVER, "code": code}])
 
 
-def test_today_may_already_be_tomorrow_elsewhere(desk: Purpose) -> None:
-    desk.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-03-02"}])
+def test_today_may_already_be_tomorrow_elsewhere(client: PurposeClient) -> None:
+    client.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-03-02"}])
 
-    assert desk.indicators()["IN1"].latest.as_of == "2026-03-02"
+    assert client.indicators()["IN1"].latest.as_of == "2026-03-02"
 
 
-def test_facts_are_waived_by_their_pointers(desk: Purpose) -> None:
-    desk.record(waivers=[{**WAIVER, "code": "GB_FACTS", "refs": ["/site/size"]}])
+def test_facts_are_waived_by_their_pointers(client: PurposeClient) -> None:
+    client.record(waivers=[{**WAIVER, "code": "GB_FACTS", "refs": ["/site/size"]}])
 
-    assert observed(desk).waivers[0].refs == ["/site/size"]
+    assert open_observations(client).waivers[0].refs == ["/site/size"]
     with pytest.raises(GroundplanError):
-        desk.record(waivers=[{**WAIVER, "refs": ["/site/size"]}])
+        client.record(waivers=[{**WAIVER, "refs": ["/site/size"]}])
 
 
-def test_the_same_observation_sent_twice_is_recorded_once(desk: Purpose) -> None:
+def test_the_same_observation_sent_twice_is_recorded_once(client: PurposeClient) -> None:
     for _ in range(2):
-        desk.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}], op_id="once")
+        client.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}], op_id="once")
 
-    assert len(observed(desk).measurements) == 1
+    assert len(open_observations(client).measurements) == 1
 
 
-def test_recording_leaves_the_draft_as_it_was(desk: Purpose) -> None:
-    rev = desk.open().rev
+def test_recording_leaves_the_draft_as_it_was(client: PurposeClient) -> None:
+    rev = client.open().rev
 
-    desk.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}])
+    client.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-02-01"}])
 
-    desk.edit(add_node("GOAL", "x"), expected_rev=rev)
+    client.edit(add_node("GOAL", "x"), expected_rev=rev)

@@ -1,4 +1,4 @@
-"""Versions: one draft, published once and through its gates, final from then on, and cloned whole."""
+"""Versions: one draft, published once through its gates, final afterwards, and cloned completely."""
 
 from __future__ import annotations
 
@@ -21,46 +21,46 @@ from groundplan.purpose.versions.draft import DraftExists
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
-from tests.context.desk import Facts
+from tests.context.client import ContextClient
 from tests.engines import Engine, person
-from tests.kernel.store.attacks import guards_dropped
-from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
-from tests.work.desk import ManualClock
+from tests.kernel.store.attacks import sql_drop_guards
+from tests.manual_clock import ManualClock
+from tests.purpose.client import PurposeClient, add_edge, add_node, failing, op
 
 WELL = "dig -> well -> water -> health"
 
 
 @pytest.fixture
-def facts(desk: Purpose) -> Facts:
-    """The facts of the same project."""
-    return Facts(desk.session, desk.project)
+def facts(client: PurposeClient) -> ContextClient:
+    """A client of the facts of the same project."""
+    return ContextClient(client.session, client.project)
 
 
-def test_the_first_draft_is_empty_and_the_next_begins_as_the_version_published_last(desk: Purpose) -> None:
-    assert (desk.open().counts.goal, desk.versions()[0].status, desk.versions()[0].label) == (0, "DRAFT", "draft")
-    desk.draw(WELL)
-    desk.publish()
+def test_the_first_draft_is_empty_and_the_next_begins_as_the_version_published_last(client: PurposeClient) -> None:
+    assert (client.open().counts.goal, client.versions()[0].status, client.versions()[0].label) == (0, "DRAFT", "draft")
+    client.draw(WELL)
+    client.publish()
 
-    begun = desk.draft()
+    begun = client.draft()
 
     assert (begun.version.number, begun.version.source, begun.version.status) == (2, 1, "DRAFT")
-    assert [node.title for node in desk.nodes().values()] == ["health", "water", "well", "dig"]
+    assert [node.title for node in client.nodes().values()] == ["health", "water", "well", "dig"]
 
 
-def test_a_draft_begins_from_any_published_version(drawn: Purpose) -> None:
-    drawn.publish()
-    drawn.draft()
-    drawn.edit(op("update_node", node="G1", title="welfare"))
-    drawn.publish()
+def test_a_draft_begins_from_any_published_version(chain_client: PurposeClient) -> None:
+    chain_client.publish()
+    chain_client.draft()
+    chain_client.edit(op("update_node", node="G1", title="welfare"))
+    chain_client.publish()
 
     for source, title in ((1, "health"), (2, "welfare"), ("published", "welfare"), (None, "welfare")):
-        drawn.draft(**({} if source is None else {"from": source}))
-        assert drawn.nodes()["G1"].title == title
-        drawn.discard()
+        chain_client.draft(**({} if source is None else {"from": source}))
+        assert chain_client.nodes()["G1"].title == title
+        chain_client.discard()
 
 
-def test_a_draft_begins_from_nothing_else(drawn: Purpose, subtests: pytest.Subtests) -> None:
-    drawn.publish()
+def test_a_draft_begins_from_nothing_else(chain_client: PurposeClient, subtests: pytest.Subtests) -> None:
+    chain_client.publish()
     others: list[tuple[Any, type[GroundplanError]]] = [
         (9, NotFound),
         (0, NotFound),
@@ -71,169 +71,178 @@ def test_a_draft_begins_from_nothing_else(drawn: Purpose, subtests: pytest.Subte
     for source, error in others:
         with subtests.test(f"from {source}"):
             with pytest.raises(error):
-                drawn.draft(**{"from": source})
-            assert [one.status for one in drawn.versions()] == ["PUBLISHED"]
+                chain_client.draft(**{"from": source})
+            assert [one.status for one in chain_client.versions()] == ["PUBLISHED"]
 
 
-def test_there_is_one_draft_at_a_time(desk: Purpose) -> None:
+def test_there_is_one_draft_at_a_time(client: PurposeClient) -> None:
     with pytest.raises(DraftExists) as error:
-        desk.draft()
+        client.draft()
 
     assert error.value.details["number"] == 1
 
 
-def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(desk: Purpose) -> None:
-    desk.discard()
-    assert desk.draft(profile="light").version.profile == "light"
-    desk.edit(add_node("GOAL", "x"))
-    desk.publish()
-    assert desk.draft().version.profile == "light"
-    desk.discard()
-    assert desk.draft(profile="strict").version.profile == "strict"
+def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(client: PurposeClient) -> None:
+    client.discard()
+    assert client.draft(profile="light").version.profile == "light"
+    client.edit(add_node("GOAL", "x"))
+    client.publish()
+    assert client.draft().version.profile == "light"
+    client.discard()
+    assert client.draft(profile="strict").version.profile == "strict"
 
 
-def test_publishing_says_when_by_whom_under_which_label_and_hash(drawn: Purpose, clock: ManualClock) -> None:
+def test_publishing_says_when_by_whom_under_which_label_and_hash(
+    chain_client: PurposeClient, clock: ManualClock
+) -> None:
     clock.move(hours=1)
 
-    published = drawn.publish(expected_rev=drawn.open().rev)
+    published = chain_client.publish(expected_rev=chain_client.open().rev)
 
     version = published.version
     assert (version.number, version.status, version.label, version.published_by) == (1, "PUBLISHED", "v1", "ada")
     assert version.published_at == "2026-03-01T10:00:00.000Z"
     assert version.content_hash == published.gate.content_hash
     assert (published.gate.passed, published.gates, published.rev) == (True, [published.gate], 3)
-    assert drawn.open(version=1).version == version
+    assert chain_client.open(version=1).version == version
 
 
-def test_a_label_can_be_given_and_is_never_that_of_a_draft_or_of_another_version(drawn: Purpose) -> None:
+def test_a_label_can_be_given_and_is_never_that_of_a_draft_or_of_another_version(chain_client: PurposeClient) -> None:
     for label in ("draft", "v2", "v01"):
         with pytest.raises(Invalid):
-            drawn.publish(label=label)
+            chain_client.publish(label=label)
 
-    assert drawn.publish(label=" Spring plan ").version.label == "Spring plan"
+    assert chain_client.publish(label=" Spring plan ").version.label == "Spring plan"
 
 
-def test_publishing_stops_at_a_gate_and_says_which_rules_and_which_nodes(drawn: Purpose) -> None:
-    drawn.edit(add_node("OUTPUT", "lost"))
+def test_publishing_stops_at_a_gate_and_says_which_rules_and_which_nodes(chain_client: PurposeClient) -> None:
+    chain_client.edit(add_node("OUTPUT", "lost"))
 
     with pytest.raises(GateFailed) as error:
-        drawn.publish()
+        chain_client.publish()
 
     (gate,) = error.value.details["gates"]
     assert (gate["gate"], gate["passed"]) == ("A", False)
     blocking = [check for check in gate["checks"] if (check["severity"], check["result"]) == ("block", "failed")]
     assert {check["code"]: check["refs"] for check in blocking} == {"GA_ORPHANS": ["OP2"]}
-    assert drawn.versions()[0].status == "DRAFT"
+    assert chain_client.versions()[0].status == "DRAFT"
 
 
-def test_gate_b_is_passed_too_where_the_project_wants_it(drawn: Purpose) -> None:
-    drawn.edit(op("add_indicator", node="OC1", name="litres"))
-    drawn.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+def test_gate_b_is_passed_too_where_the_project_wants_it(chain_client: PurposeClient) -> None:
+    chain_client.edit(op("add_indicator", node="OC1", name="litres"))
+    chain_client.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
 
     with pytest.raises(GateFailed) as error:
-        drawn.publish()
+        chain_client.publish()
     assert [gate["gate"] for gate in error.value.details["gates"]] == ["A", "B"]
 
-    drawn.edit(op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o"))
-    facts = Facts(drawn.session, drawn.project)
+    chain_client.edit(
+        op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o")
+    )
+    facts = ContextClient(chain_client.session, chain_client.project)
     facts.draft()
     facts.commit()
-    assert [gate.gate for gate in drawn.publish().gates] == ["A", "B"]
+    assert [gate.gate for gate in chain_client.publish().gates] == ["A", "B"]
 
 
-def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, facts: Facts) -> None:
-    desk.discard()
-    desk.draft(profile="strict")
-    desk.draw(WELL)
+def test_a_version_is_published_strictly_once_nothing_is_missing(client: PurposeClient, facts: ContextClient) -> None:
+    client.discard()
+    client.draft(profile="strict")
+    client.draw(WELL)
     with pytest.raises(GateFailed):
-        desk.publish()
+        client.publish()
     facts.draft()
     facts.commit()
     for source, target in (("AC1", "OP1"), ("OP1", "OC1"), ("OC1", "G1")):
-        desk.edit(op("update_edge", source=source, target=target, mechanism="m", confidence="low"))
-        desk.edit(op("add_assumption", source=source, target=target, assumption_text="a"))
-    desk.edit(op("add_indicator", node="OC1", name="litres"))
-    desk.edit(op("update_assumption", assumption="AS2", risk_level="HIGH", owner="ben", review_by="2027-01-01"))
+        client.edit(op("update_edge", source=source, target=target, mechanism="m", confidence="low"))
+        client.edit(op("add_assumption", source=source, target=target, assumption_text="a"))
+    client.edit(op("add_indicator", node="OC1", name="litres"))
+    client.edit(op("update_assumption", assumption="AS2", risk_level="HIGH", owner="ben", review_by="2027-01-01"))
 
-    published = desk.publish()
+    published = client.publish()
 
     assert (published.gate.profile, published.gate.passed, failing(published.gate)) == ("strict", True, {})
-    assert desk.check(version=1) == published.gate
+    assert client.check(version=1) == published.gate
 
 
-def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(drawn: Purpose) -> None:
-    drawn.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))
+def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(chain_client: PurposeClient) -> None:
+    chain_client.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))
     waiver = {"code": "GA_ORPHANS", "reason": "next year", "owner": "ada", "due": "2026-12-31"}
-    drawn.record(waivers=[{**waiver, "refs": ["OP2"]}])
-    assert failing(drawn.check())["GA_ORPHANS"] == ["OP3"]
+    chain_client.record(waivers=[{**waiver, "refs": ["OP2"]}])
+    assert failing(chain_client.check())["GA_ORPHANS"] == ["OP3"]
 
-    drawn.record(waivers=[{**waiver, "refs": ["OP3"]}])
-    gate = drawn.publish().gate
+    chain_client.record(waivers=[{**waiver, "refs": ["OP3"]}])
+    gate = chain_client.publish().gate
 
     assert {check.code: check.result for check in gate.checks}["GA_ORPHANS"] == "waived"
-    assert (gate.passed, [one.code for one in drawn.open().waivers or ()]) == (True, ["GA_ORPHANS", "GA_ORPHANS"])
+    assert (gate.passed, [one.code for one in chain_client.open().waivers or ()]) == (
+        True,
+        ["GA_ORPHANS", "GA_ORPHANS"],
+    )
 
 
-def test_a_waiver_counts_through_its_due_day_and_no_longer(drawn: Purpose, clock: ManualClock) -> None:
-    drawn.edit(add_node("OUTPUT", "lost"))
-    drawn.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}])
+def test_a_waiver_counts_through_its_due_day_and_no_longer(chain_client: PurposeClient, clock: ManualClock) -> None:
+    chain_client.edit(add_node("OUTPUT", "lost"))
+    chain_client.record(
+        waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}]
+    )
 
     clock.move(days=1)
-    assert "GA_ORPHANS" not in failing(drawn.check())
+    assert "GA_ORPHANS" not in failing(chain_client.check())
     clock.move(days=1)
-    assert "GA_ORPHANS" in failing(drawn.check())
+    assert "GA_ORPHANS" in failing(chain_client.check())
 
 
-def test_discarding_removes_the_draft_and_its_number_is_the_next_one(drawn: Purpose) -> None:
-    drawn.publish()
-    drawn.draft()
-    drawn.draw("a -> b -> c -> d")
+def test_discarding_removes_the_draft_and_its_number_is_the_next_one(chain_client: PurposeClient) -> None:
+    chain_client.publish()
+    chain_client.draft()
+    chain_client.draw("a -> b -> c -> d")
 
-    gone = drawn.discard()
+    gone = chain_client.discard()
 
-    assert (gone.discarded, gone.rev) == (2, drawn.open().rev)
-    assert [one.number for one in drawn.versions()] == [1]
-    assert drawn.draft().version.number == 2
-    assert drawn.open().counts.goal == 1
+    assert (gone.discarded, gone.rev) == (2, chain_client.open().rev)
+    assert [one.number for one in chain_client.versions()] == [1]
+    assert chain_client.draft().version.number == 2
+    assert chain_client.open().counts.goal == 1
 
 
-def test_without_a_draft_nothing_is_published_or_discarded(desk: Purpose) -> None:
-    desk.discard()
+def test_without_a_draft_nothing_is_published_or_discarded(client: PurposeClient) -> None:
+    client.discard()
 
-    for act in (desk.publish, desk.discard):
+    for act in (client.publish, client.discard):
         with pytest.raises(NoDraft):
             act()
 
 
-def test_publishing_and_discarding_can_expect_a_revision(drawn: Purpose) -> None:
-    for act in (drawn.publish, drawn.discard):
+def test_publishing_and_discarding_can_expect_a_revision(chain_client: PurposeClient) -> None:
+    for act in (chain_client.publish, chain_client.discard):
         with pytest.raises(StaleRevision):
             act(expected_rev=1)
 
 
-def test_who_expects_a_revision_never_means_another_draft(drawn: Purpose) -> None:
-    seen = drawn.open().rev
-    drawn.discard()
-    revs = [drawn.draft().rev, drawn.edit(add_node("GOAL", "x")).rev]
-    drawn.discard()
-    revs += [drawn.draft().rev]
-    drawn.draw(WELL)
-    revs += [drawn.publish().rev, drawn.draft().rev]
+def test_who_expects_a_revision_never_means_another_draft(chain_client: PurposeClient) -> None:
+    seen = chain_client.open().rev
+    chain_client.discard()
+    revs = [chain_client.draft().rev, chain_client.edit(add_node("GOAL", "x")).rev]
+    chain_client.discard()
+    revs += [chain_client.draft().rev]
+    chain_client.draw(WELL)
+    revs += [chain_client.publish().rev, chain_client.draft().rev]
 
     assert [seen, *revs] == sorted({seen, *revs})
     with pytest.raises(StaleRevision):
-        drawn.edit(add_node("GOAL", "x"), expected_rev=seen)
+        chain_client.edit(add_node("GOAL", "x"), expected_rev=seen)
 
 
-def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(drawn: Purpose) -> None:
-    drawn.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
-    drawn.publish()
-    before = drawn.open(version=1, detail="full")
-    drawn.draft()
-    drawn.edit(op("update_node", node="OC1", title="x"), op("remove_node", node="AC1"), add_edge("OP1", "G1"))
-    drawn.publish()
+def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(chain_client: PurposeClient) -> None:
+    chain_client.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
+    chain_client.publish()
+    before = chain_client.open(version=1, detail="full")
+    chain_client.draft()
+    chain_client.edit(op("update_node", node="OC1", title="x"), op("remove_node", node="AC1"), add_edge("OP1", "G1"))
+    chain_client.publish()
 
-    after = drawn.open(version=1, detail="full")
+    after = chain_client.open(version=1, detail="full")
 
     assert (after.nodes, after.edges, after.indicators, after.version) == (
         before.nodes,
@@ -243,81 +252,83 @@ def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(drawn: P
     )
 
 
-def test_publishing_binds_the_facts_in_force_and_those_cannot_be_deleted(desk: Purpose, facts: Facts) -> None:
+def test_publishing_binds_the_facts_in_force_and_those_cannot_be_deleted(
+    client: PurposeClient, facts: ContextClient
+) -> None:
     facts.draft()
     facts.write("/site/size", 5000)
     run = facts.commit().run.id
-    desk.draw(WELL)
+    client.draw(WELL)
 
-    assert desk.publish().version.context_run == run
+    assert client.publish().version.context_run == run
     with pytest.raises(GroundplanError) as error:
-        desk.session.call("context.delete", runId=run)
+        client.session.call("context.delete", runId=run)
     assert (error.value.code, error.value.details["versions"]) == ("run_bound", [1])
 
     facts.draft()
     later = facts.commit().run.id
-    assert desk.session.call("context.delete", runId=later).deleted == later
+    assert client.session.call("context.delete", runId=later).deleted == later
 
 
-def test_without_facts_none_are_bound(desk: Purpose) -> None:
-    desk.draw(WELL)
+def test_without_facts_none_are_bound(client: PurposeClient) -> None:
+    client.draw(WELL)
 
-    assert desk.publish().version.context_run is UNSET
-    assert failing(desk.check(version=1))["GA_CONTEXT"] == []
+    assert client.publish().version.context_run is UNSET
+    assert failing(client.check(version=1))["GA_CONTEXT"] == []
 
 
 def test_gates_of_a_published_version_say_for_ever_what_they_said(
-    desk: Purpose, facts: Facts, engine: Engine, clock: ManualClock
+    client: PurposeClient, facts: ContextClient, engine: Engine, clock: ManualClock
 ) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))
-    desk.record(waivers=[{"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "r", "owner": "ada", "due": "2026-03-01"}])
-    published = desk.publish()
+    client.draw(WELL)
+    client.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))
+    client.record(waivers=[{"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "r", "owner": "ada", "due": "2026-03-01"}])
+    published = client.publish()
     clock.move(days=400)
-    desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
+    client.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
     facts.draft()
     facts.commit()
 
-    assert desk.check(version=1) == published.gate
-    # As of today it would not be published any more.
-    assert set(failing(desk.check(version=1, as_of="2027-04-05"))) >= {"GA_ORPHANS", "GA_REFUTED"}
+    assert client.check(version=1) == published.gate
+    # As of today it would fail its gate.
+    assert set(failing(client.check(version=1, as_of="2027-04-05"))) >= {"GA_ORPHANS", "GA_REFUTED"}
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
-    assert encode([desk.check(version=1)]).decode() == kept
+    assert encode([client.check(version=1)]).decode() == kept
 
 
-def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(drawn: Purpose, engine: Engine) -> None:
+def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(chain_client: PurposeClient, engine: Engine) -> None:
     preferences = Preferences(vocabulary=McpVocabulary(OPERATIONS))
-    agent = Purpose(Session(drawn.session.store, drawn.session.actor, preferences=preferences))
+    agent = PurposeClient(Session(chain_client.session.store, chain_client.session.actor, preferences=preferences))
 
     published = agent.publish()
 
     assert "toc_edit with add_indicator on OC1" in [check.fix for check in published.gate.checks]
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
-    assert encode([drawn.check(version=1)]).decode() == kept
+    assert encode([chain_client.check(version=1)]).decode() == kept
     assert "purpose.edit with add_indicator on OC1" in kept
 
 
 def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_published(
-    drawn: Purpose, engine: Engine
+    chain_client: PurposeClient, engine: Engine
 ) -> None:
-    drawn.publish()
-    with engine.owned() as run:
-        for statement in guards_dropped(engine, ["toc_nodes"]):
+    chain_client.publish()
+    with engine.owner_transaction() as run:
+        for statement in sql_drop_guards(engine, ["toc_nodes"]):
             run(statement)
         run("UPDATE toc_nodes SET title = 'wealth' WHERE key = 'G1'")
         run("COMMIT")
 
     with pytest.raises(ContentAltered):
-        drawn.check(version=1)
+        chain_client.check(version=1)
     with pytest.raises(ContentAltered):
-        drawn.draft()
+        chain_client.draft()
 
 
-def test_an_editor_publishes_only_where_the_project_lets_editors(desk: Purpose) -> None:
-    session = desk.session
+def test_an_editor_publishes_only_where_the_project_lets_editors(client: PurposeClient) -> None:
+    session = client.session
     session.call("member.add", scopeId="atlas", userId="ben", role="editor")
-    desk.draw(WELL)
-    ben = desk.by(person("ben"))
+    client.draw(WELL)
+    ben = client.by(person("ben"))
 
     with pytest.raises(Forbidden):
         ben.publish()
@@ -326,10 +337,10 @@ def test_an_editor_publishes_only_where_the_project_lets_editors(desk: Purpose) 
     assert ben.publish().version.published_by == "ben"
 
 
-def test_only_an_owner_waives_or_discards(desk: Purpose) -> None:
-    desk.session.call("member.add", scopeId="atlas", userId="ben", role="editor")
-    ben = desk.by(person("ben"))
-    desk.draw(WELL)
+def test_only_an_owner_waives_or_discards(client: PurposeClient) -> None:
+    client.session.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ben = client.by(person("ben"))
+    client.draw(WELL)
     waiver = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ben", "due": "2027-01-01"}
 
     with pytest.raises(Forbidden):
@@ -341,34 +352,34 @@ def test_only_an_owner_waives_or_discards(desk: Purpose) -> None:
 
 
 def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
-    drawn: Purpose, monkeypatch: pytest.MonkeyPatch
+    chain_client: PurposeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks = {check.code: check for check in drawn.check("B").checks}
+    checks = {check.code: check for check in chain_client.check("B").checks}
     assert checks["GB_WORK"].result == "not_applicable"
 
     serving: Provider[list[str], dict[str, list[str]]] = Provider()
     serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
     monkeypatch.setattr(providers, "find_work_serving", serving)
 
-    assert {check.code: check.result for check in drawn.check("B").checks}["GB_WORK"] == "passed"
-    drawn.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
-    assert failing(drawn.check("B"))["GB_WORK"] == ["AC2"]
-    drawn.edit(op("add_assumption", node="OP1", assumption_text="a"))
-    affected = drawn.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
+    assert {check.code: check.result for check in chain_client.check("B").checks}["GB_WORK"] == "passed"
+    chain_client.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
+    assert failing(chain_client.check("B"))["GB_WORK"] == ["AC2"]
+    chain_client.edit(op("add_assumption", node="OP1", assumption_text="a"))
+    affected = chain_client.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
     assert affected[0].work == ["w1", "w2"]
 
 
-def test_an_agent_edits_and_publishes_as_its_role_lets_it(desk: Purpose) -> None:
-    agent = desk.by(local_actor("claude", kind=ActorKind.AGENT))
+def test_an_agent_edits_and_publishes_as_its_role_lets_it(client: PurposeClient) -> None:
+    agent = client.by(local_actor("claude", kind=ActorKind.AGENT))
     agent.draw(WELL)
 
     assert agent.publish().version.published_by == "claude"
 
 
-def test_a_project_with_a_published_version_can_be_archived_and_read(drawn: Purpose) -> None:
-    drawn.publish()
-    drawn.session.call("project.archive", project="atlas")
+def test_a_project_with_a_published_version_can_be_archived_and_read(chain_client: PurposeClient) -> None:
+    chain_client.publish()
+    chain_client.session.call("project.archive", project="atlas")
 
-    assert drawn.open().counts.goal == 1
+    assert chain_client.open().counts.goal == 1
     with pytest.raises(Conflict):
-        drawn.draft()
+        chain_client.draft()

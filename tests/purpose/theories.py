@@ -1,9 +1,9 @@
-"""Theories for tests, as short as they can be drawn.
+"""Theories for tests in a short notation.
 
     theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP1", "G1->OC1/FEEDBACK", "OP9")
 
-A line is a chain of contributions, the name of one edge of any type, or a lone key. The letters of a key say what a
-node is. Fields are given by key or edge name; of an assumption and an indicator it is enough to say where they are:
+A line is a chain of contributions, the name of one edge of any type, or a lone key. The letters of a key give the type
+of the node. Fields are given by key or edge name; for an assumption or an indicator, its subject is enough:
 
     theory("AC1 -> OP1", edges={"AC1->OP1": {"confidence": "low"}}, assumptions={"AS1": "AC1->OP1"})
     theory("AC1 -> OP1", indicators={"IN1": {"on": "OP1", "baseline": 3}})
@@ -50,7 +50,7 @@ def theory(
     assumptions: PlacedFields | None = None,
     indicators: PlacedFields | None = None,
 ) -> Content:
-    """A theory as it is drawn; an edge that is drawn twice is there twice."""
+    """Return the content of a theory; an edge that is drawn twice exists twice."""
     names: list[EdgeName] = []
     keys: dict[str, None] = {}
     for line in lines:
@@ -64,13 +64,13 @@ def theory(
     return build_content(
         [node(key, **(nodes or {}).get(key, {})) for key in keys],
         [edge(name, **(edges or {}).get(str(name), {})) for name in names],
-        [assumption(key, **_placed(fields)) for key, fields in (assumptions or {}).items()],
-        [indicator(key, **_placed(fields)) for key, fields in (indicators or {}).items()],
+        [assumption(key, **_as_fields(fields)) for key, fields in (assumptions or {}).items()],
+        [indicator(key, **_as_fields(fields)) for key, fields in (indicators or {}).items()],
     )
 
 
 def whole_theory() -> Content:
-    """A small theory that passes both gates in every profile, as far as it depends on content."""
+    """Return a small theory that passes both gates in every profile, as far as content decides."""
     planned: dict[str, Any] = {"baseline": 1, "baseline_verified": True, "target": 2}
     planned |= {"method": "survey", "frequency": "yearly", "owner": "ada"}
     chain = ("AC1->OP1", "OP1->OC1", "OC1->G1")
@@ -87,7 +87,7 @@ def whole_theory() -> Content:
 
 
 def edge_name(text: str) -> EdgeName:
-    """An edge's name as refs spell it."""
+    """Return an edge's name as refs spell it."""
     ends, _, edge_type = text.partition("/")
     source, target = ends.split("->")
     return EdgeName(source, target, EdgeType(edge_type or EdgeType.CONTRIBUTES_TO))
@@ -121,7 +121,7 @@ def indicator(key: str, *, on: str, name: str = "how many", **fields: Any) -> In
     return Indicator(_id(key), key, on, name, **fields)
 
 
-def observed(
+def make_observations(
     *,
     measured: Mapping[str, str] | None = None,
     reviewed: Mapping[str, str] | None = None,
@@ -131,7 +131,7 @@ def observed(
     at: str = NOW,
     due: str = TODAY,
 ) -> Observations:
-    """One record: indicators by day, assumptions by status, codes by refs, and the keys that were decided about."""
+    """Return observations: indicators by day, assumptions by status, codes by refs, and keys with a decision."""
     by = (at, "ada")
     return Observations(
         [
@@ -147,12 +147,12 @@ def observed(
     )
 
 
-def together(*records: Observations) -> Observations:
-    """Several records, one after the other."""
+def join_observations(*records: Observations) -> Observations:
+    """Return several observations joined."""
     return Observations(*([one for record in records for one in record[sort]] for sort in range(4)))  # type: ignore[arg-type]  # each sort stays itself
 
 
-def _placed(fields: str | Mapping[str, Any]) -> dict[str, Any]:
+def _as_fields(fields: str | Mapping[str, Any]) -> dict[str, Any]:
     return {"on": fields} if isinstance(fields, str) else dict(fields)
 
 

@@ -1,4 +1,4 @@
-"""Owners who act against each other at the same moment."""
+"""Owners who remove or demote each other at the same moment."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, person
 from tests.proof import scaled
-from tests.races.barrier import at_once
+from tests.races.concurrent_calls import run_at_once
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 ROUNDS = scaled(3, 50)  # of every pair of moves
 
 
-def owners(engine: Engine, project: str) -> list[str]:
+def make_owners(engine: Engine, project: str) -> list[str]:
     return [
         user
         for (user,) in engine.as_owner(
@@ -37,7 +37,7 @@ def owners(engine: Engine, project: str) -> list[str]:
     ]
 
 
-# What an owner can do about an owner: about the other one, or about themselves.
+# What an owner can do to the other one, or to themselves.
 TO_THE_OTHER = ("remove", "downgrade")
 TO_ONESELF = ("leave", "step down")
 PAIRS = list(combinations_with_replacement((*TO_THE_OTHER, *TO_ONESELF), 2))
@@ -60,9 +60,9 @@ def test_whatever_two_owners_do_to_each_other_or_themselves_at_once_one_of_them_
         founder.call("project.create", name=project)
         founder.call("member.add", scopeId=project, userId="ben", role="owner")
 
-        answers = at_once([partial(act, ada, hers, project, "ben"), partial(act, ben, his, project, "ada")])
+        answers = run_at_once([partial(act, ada, hers, project, "ben"), partial(act, ben, his, project, "ada")])
 
-        assert len(owners(engine, project)) == 1, (hers, his)
+        assert len(make_owners(engine, project)) == 1, (hers, his)
         refused = [type(answer) for answer in answers if isinstance(answer, Exception)]
         if hers in TO_ONESELF and his in TO_ONESELF:
             assert refused == [LastOwner], (hers, his)
@@ -77,15 +77,15 @@ def test_of_all_who_begin_a_scope_together_one_owns_it(engine: Engine) -> None:
     for number in range(5):
         scope = f"scope {number}"
 
-        answers = at_once([partial(one.call, "member.bootstrap", scopeId=scope) for one in people])
+        answers = run_at_once([partial(one.call, "member.bootstrap", scopeId=scope) for one in people])
 
         refused = [answer for answer in answers if isinstance(answer, Exception)]
         assert [type(answer) for answer in refused] == [AlreadyInitialized] * 3
-        assert len(owners(engine, scope)) == 1
+        assert len(make_owners(engine, scope)) == 1
 
 
 def race_by_raw_sql(engine: PostgresEngine) -> str:
-    """Ada and Ben each delete the other's row, interleaved by hand and past the store; how it ended."""
+    """Let Ada and Ben each delete the other's row, interleaved past the store; return the results."""
     founder = engine.session("ada")
     founder.call("project.create", name="atlas")
     founder.call("member.add", scopeId="atlas", userId="ben", role="owner")
@@ -117,17 +117,17 @@ def test_the_last_owner_is_kept_by_a_lock_and_not_by_luck(team: PostgresEngine) 
     assert race_by_raw_sql(team) == "waits"
     team.reset()
 
-    # The same trigger without its lock: each of the two still sees the other.
+    # The same trigger without its lock: each still sees the other.
     (definition,) = team.as_owner("SELECT pg_get_functiondef('gp_keep_an_owner'::regproc)")[0]
     lock = "PERFORM 1 FROM projects WHERE tenant_id = OLD.tenant_id AND id = OLD.project_id FOR UPDATE;"
     assert lock in definition
     team.as_owner(definition.replace(lock, ""))
     assert race_by_raw_sql(team) == "both went through"
-    assert owners(team, "atlas") == []
+    assert make_owners(team, "atlas") == []
 
 
 def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) -> Exception | None:
-    """Ben's write waits for the lock that Ada holds while she takes him out; what Ben got."""
+    """Let Ben's write wait for Ada's lock while she removes him; return what Ben got."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
@@ -141,7 +141,7 @@ def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) 
         tx.record("test.happened", "x")
 
     def locate(tx: Transaction) -> str:
-        ben_is_in.set()  # about to be let in; the lock comes next
+        ben_is_in.set()  # authorized; the lock comes next
         return "atlas"
 
     def ben_writes() -> None:
@@ -158,7 +158,7 @@ def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) 
         ada_holds.set()
         if engine.dialect == "postgres":
             ben_is_in.wait()
-            # Ben's own statements are over when he waits for our lock.
+            # Ben's own statements are done when he waits for our lock.
             waiting = (
                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
             )

@@ -1,4 +1,4 @@
-"""Many agents on one work graph at the same moment: nothing is done twice, and no rule breaks between two of them."""
+"""Many agents at one work graph at once: nothing is done twice, and every rule holds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.races.barrier import at_once
-from tests.races.work_claimers import (
+from tests.races.concurrent_calls import run_at_once
+from tests.races.work_processes import (
     BATCH,
     EDGES_OF_A_BATCH,
     START_S_MAX,
@@ -32,19 +33,19 @@ from tests.races.work_claimers import (
     work_in_a_process,
     work_until_done,
 )
-from tests.work.desk import ManualClock, Work
-from tests.work.recount import recomputed, stored
+from tests.work.client import WorkClient
+from tests.work.derived_columns import read_derived, recompute_derived
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-# Processes of their own, which one that has read the modules forks.
+# Forks of a process with loaded modules.
 FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload(["tests.races.work_claimers", "groundplan.catalog", "psycopg_pool", "sqlite3"])
+FORKING.set_forkserver_preload(["tests.races.work_processes", "groundplan.catalog", "psycopg_pool", "sqlite3"])
 PROCESSES = 4
 THREADS = 6
 ROUNDS = scaled(4, 50)
 
-# Ten phases, each of which waits for the one before the last, so that there is always something for two or three.
+# Ten phases, each waiting for the last but one, so that two or three are always open.
 PHASES = "\n".join(
     f"""phase {number}{f": phase {number - 2}" if number > 1 else ""}
   draw {number}
@@ -57,44 +58,46 @@ NODES = 40
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The clock of every store."""
+    """The clock of all stores."""
     return ManualClock()
 
 
 @pytest.fixture
-def desks(engine: Engine, clock: ManualClock) -> list[Work]:
-    """Agents at one project, each with a connection of their own."""
-    first = Work(Session(engine.another_store(clock=clock), local_actor("ada")))
+def clients(engine: Engine, clock: ManualClock) -> list[WorkClient]:
+    """Agents at one project, each with its own connection."""
+    first = WorkClient(Session(engine.another_store(clock=clock), local_actor("ada")))
     first.open()
     others = [
-        Work(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)), ids=first.ids)
+        WorkClient(
+            Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)), ids=first.ids
+        )
         for n in range(1, THREADS)
     ]
     return [first, *others]
 
 
-def codes(answers: list[Any]) -> list[str]:
-    """How calls ended: the code of each refusal, `ok` for an answer; anything else is raised."""
+def outcome_codes(answers: list[Any]) -> list[str]:
+    """Return the code of each error, or `ok`; other exceptions are raised."""
     for one in answers:
         if isinstance(one, Exception) and not isinstance(one, GroundplanError):
             raise one
     return [one.code if isinstance(one, GroundplanError) else "ok" for one in answers]
 
 
-def together(calls: list[Callable[[], Any]]) -> list[Any]:
-    return at_once(calls)
+def run_together(calls: list[Callable[[], Any]]) -> list[Any]:
+    return run_at_once(calls)
 
 
-def compare_with_the_facts(engine: Engine) -> None:
-    """What is kept equals what the facts say, and nothing waits for itself."""
+def assert_derived_columns_match(engine: Engine) -> None:
+    """Assert that the derived columns match the facts and that there is no cycle."""
     waits: dict[int, list[int]] = {}
     for source, target in engine.as_owner("SELECT from_n, to_n FROM work_edges WHERE type = 'depends_on'"):
         waits.setdefault(source, []).append(target)
-    tuple(TopologicalSorter(waits).static_order())  # raises when they go round
-    assert stored(engine) == recomputed(engine)
+    tuple(TopologicalSorter(waits).static_order())  # raises on a cycle
+    assert read_derived(engine) == recompute_derived(engine)
 
 
-def depends_on_what_lies_above(engine: Engine) -> list[tuple[int, int]]:
+def find_edges_to_ancestors(engine: Engine) -> list[tuple[int, int]]:
     parents: dict[int, int | None] = dict(engine.as_owner("SELECT n, parent_n FROM work_nodes"))
     found = []
     for source, target in engine.as_owner("SELECT from_n, to_n FROM work_edges WHERE type = 'depends_on'"):
@@ -109,7 +112,7 @@ def depends_on_what_lies_above(engine: Engine) -> list[tuple[int, int]]:
 # --- Claims ---
 
 
-def everything_was_taken_once(engine: Engine, shifts: list[Shift]) -> None:
+def assert_each_taken_once(engine: Engine, shifts: list[Shift]) -> None:
     assert [error for shift in shifts for error in shift.errors] == []
     taken = Counter(node_id for shift in shifts for node_id in shift.taken)
     assert len(taken) == NODES
@@ -119,11 +122,11 @@ def everything_was_taken_once(engine: Engine, shifts: list[Shift]) -> None:
     )
     by = {node_id: shift.name for shift in shifts for node_id in shift.taken}
     assert sorted(events) == sorted((one, op, by[one]) for one in taken for op in ("work.claimed", "work.resolved"))
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
 def test_processes_that_share_the_work_take_every_node_exactly_once(engine: Engine) -> None:
-    work = Work(engine.session("ada"))
+    work = WorkClient(engine.session("ada"))
     work.open()
     work.plan(PHASES)
     barrier, queue = FORKING.Barrier(PROCESSES), FORKING.Queue()
@@ -137,267 +140,284 @@ def test_processes_that_share_the_work_take_every_node_exactly_once(engine: Engi
     for process in processes:
         process.join(START_S_MAX)
 
-    everything_was_taken_once(engine, shifts)
+    assert_each_taken_once(engine, shifts)
     assert sum(bool(shift.taken) for shift in shifts) > 1, "they hardly met, so this says nothing"
 
 
-def test_connections_that_share_the_work_take_every_node_exactly_once(engine: Engine, desks: list[Work]) -> None:
-    desks[0].plan(PHASES)
+def test_connections_that_share_the_work_take_every_node_exactly_once(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
+    clients[0].plan(PHASES)
 
-    shifts = together([partial(work_until_done, one.session, one.session.actor.id) for one in desks])  # type: ignore[union-attr]  # they are somebody
+    shifts = run_together([partial(work_until_done, one.session, one.session.actor.id) for one in clients])  # type: ignore[union-attr]  # they are somebody
 
-    everything_was_taken_once(engine, shifts)
+    assert_each_taken_once(engine, shifts)
 
 
-def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engine, desks: list[Work]) -> None:
+def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engine, clients: list[WorkClient]) -> None:
     for number in range(4):
         names = [f"{number} {place}" for place in range(4 * THREADS - 2)]
-        desks[0].plan("\n".join(names))
+        clients[0].plan("\n".join(names))
 
-        taken = together([partial(one.claim, count=4) for one in desks])
+        taken = run_together([partial(one.claim, count=4) for one in clients])
 
         assert sorted(name for one in taken for name in one) == sorted(names)
-        desks[0].resolve(*names)
-    compare_with_the_facts(engine)
+        clients[0].resolve(*names)
+    assert_derived_columns_match(engine)
 
 
 def test_a_late_agent_and_the_one_who_took_over_never_both_succeed(
-    engine: Engine, desks: list[Work], clock: ManualClock
+    engine: Engine, clients: list[WorkClient], clock: ManualClock
 ) -> None:
-    ada, ben, cleo = desks[:3]
+    ada, ben, cleo = clients[:3]
     ended = Counter[str]()
     for number in range(ROUNDS):
         ada.plan(f"n{number}")
         (offer,) = ben.offers(claim=True)
         clock.move(hours=1)
 
-        late, taken = together(
+        late, taken = run_together(
             [partial(ben.update, f"n{number}", resolved=True, claim=offer.claim), partial(cleo.claim)]
         )
 
-        (how,) = codes([late])
+        (how,) = outcome_codes([late])
         ended[how] += 1
         assert taken == ([f"n{number}"] if how == "stale_claim" else [])
         assert ada.node(f"n{number}").resolved == (how == "ok")
         ada.resolve(f"n{number}")
     assert ended.keys() <= {"ok", "stale_claim"}
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
 def test_an_agent_whose_claim_was_taken_over_is_refused_whatever_it_sends(
-    desks: list[Work], clock: ManualClock
+    clients: list[WorkClient], clock: ManualClock
 ) -> None:
-    ada, ben, cleo = desks[:3]
+    ada, ben, cleo = clients[:3]
     ada.plan("a")
     (first,) = ben.offers(claim=True)
     clock.move(hours=1)
     (second,) = cleo.offers(claim=True)
 
     sent: list[dict[str, Any]] = [{"resolved": True}, {"state": "late"}, {"renew": True}, {"release": True}]
-    answers = together([partial(ben.update, "a", claim=first.claim, **one) for one in sent])
+    answers = run_together([partial(ben.update, "a", claim=first.claim, **one) for one in sent])
 
-    assert codes(answers) == ["stale_claim"] * len(sent)
+    assert outcome_codes(answers) == ["stale_claim"] * len(sent)
     assert second.claim > first.claim
     cleo.update("a", resolved=True, claim=second.claim)
 
 
-# --- Nothing goes round ---
+# --- Cycles ---
 
 
 @pytest.mark.parametrize("size", [2, 4])
-def test_edges_that_would_close_a_ring_together_leave_it_open(engine: Engine, desks: list[Work], size: int) -> None:
+def test_edges_that_would_close_a_ring_together_leave_it_open(
+    engine: Engine, clients: list[WorkClient], size: int
+) -> None:
     rings = [[f"{number}.{place}" for place in range(size)] for number in range(ROUNDS)]
-    desks[0].plan("\n".join(name for ring in rings for name in ring))
+    clients[0].plan("\n".join(name for ring in rings for name in ring))
     for ring in rings:
         edges = [f"{one}: {after}" for one, after in pairwise([*ring, ring[0]])]
 
-        answers = together([partial(desk.connect, edge) for desk, edge in zip(desks, edges, strict=False)])
+        answers = run_together([partial(desk.connect, edge) for desk, edge in zip(clients, edges, strict=False)])
 
-        assert set(codes(answers)) == {"ok"}
+        assert set(outcome_codes(answers)) == {"ok"}
         refused = [one for answer in answers for one in answer.rejected or ()]
         assert [one.reason for one in refused] == ["cycle_detected"]
         assert len(refused[0].path) == size + 1
         assert sum(answer.applied for answer in answers) == size - 1
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
-def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(engine: Engine, desks: list[Work]) -> None:
-    desks[0].open(policies={"inherit_dependencies": True})
+def test_edges_that_would_close_a_ring_through_the_tree_leave_it_open(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
+    clients[0].open(policies={"inherit_dependencies": True})
     for number in range(ROUNDS):
-        desks[0].plan(f"p{number}\n  child of p{number}\nq{number}\n  child of q{number}")
+        clients[0].plan(f"p{number}\n  child of p{number}\nq{number}\n  child of q{number}")
 
-        answers = together(
+        answers = run_together(
             [
-                partial(desks[1].connect, f"p{number}: q{number}"),
-                partial(desks[2].connect, f"child of q{number}: child of p{number}"),
+                partial(clients[1].connect, f"p{number}: q{number}"),
+                partial(clients[2].connect, f"child of q{number}: child of p{number}"),
             ]
         )
 
         assert sum(answer.applied for answer in answers) == 1
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_children_that_wait_for_the_next_parent_in_a_ring_leave_it_open(
-    engine: Engine, desks: list[Work], size: int
+    engine: Engine, clients: list[WorkClient], size: int
 ) -> None:
     for number in range(ROUNDS):
         parents = [f"{number}.{place}" for place in range(size)]
-        desks[0].plan("\n".join(f"{parent}\n  child of {parent}" for parent in parents))
+        clients[0].plan("\n".join(f"{parent}\n  child of {parent}" for parent in parents))
         edges = [f"child of {one}: {after}" for one, after in pairwise([*parents, parents[0]])]
 
-        answers = together([partial(desk.connect, edge) for desk, edge in zip(desks, edges, strict=False)])
+        answers = run_together([partial(client.connect, edge) for client, edge in zip(clients, edges, strict=False)])
 
-        assert set(codes(answers)) == {"ok"}
+        assert set(outcome_codes(answers)) == {"ok"}
         assert [one.reason for answer in answers for one in answer.rejected or ()] == ["cycle_detected"]
         assert sum(answer.applied for answer in answers) == size - 1
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
 def test_of_a_new_child_and_a_dependency_that_close_a_ring_together_one_is_refused(
-    engine: Engine, desks: list[Work]
+    engine: Engine, clients: list[WorkClient]
 ) -> None:
     for number in range(ROUNDS):
-        desks[0].plan(f"p{number}\nq{number}\n  d{number}")
+        clients[0].plan(f"p{number}\nq{number}\n  d{number}")
 
-        answers = together(
+        answers = run_together(
             [
-                partial(desks[1].plan, f"c{number}: q{number}", under=f"p{number}"),
-                partial(desks[2].connect, f"d{number}: p{number}"),
+                partial(clients[1].plan, f"c{number}: q{number}", under=f"p{number}"),
+                partial(clients[2].connect, f"d{number}: p{number}"),
             ]
         )
 
         refused = [one.reason for one in answers[1].rejected or ()]
-        assert sorted([*codes(answers), *refused]) == ["cycle_detected", "ok"] or refused == ["cycle_detected"]
-    compare_with_the_facts(engine)
+        assert sorted([*outcome_codes(answers), *refused]) == ["cycle_detected", "ok"] or refused == ["cycle_detected"]
+    assert_derived_columns_match(engine)
 
 
-def test_of_two_opposite_moves_one_is_refused(engine: Engine, desks: list[Work]) -> None:
+def test_of_two_opposite_moves_one_is_refused(engine: Engine, clients: list[WorkClient]) -> None:
     for number in range(ROUNDS):
-        desks[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}")
+        clients[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}")
 
-        answers = together(
+        answers = run_together(
             [
-                partial(desks[1].move, f"a{number}", f"below b{number}"),
-                partial(desks[2].move, f"b{number}", f"below a{number}"),
+                partial(clients[1].move, f"a{number}", f"below b{number}"),
+                partial(clients[2].move, f"b{number}", f"below a{number}"),
             ]
         )
 
-        assert sorted(codes(answers)) == ["cycle_detected", "ok"]
-    compare_with_the_facts(engine)
+        assert sorted(outcome_codes(answers)) == ["cycle_detected", "ok"]
+    assert_derived_columns_match(engine)
 
 
-def test_a_node_that_is_moved_below_another_cannot_come_to_depend_on_it(engine: Engine, desks: list[Work]) -> None:
+def test_a_node_that_is_moved_below_another_cannot_come_to_depend_on_it(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
     for number in range(ROUNDS):
-        desks[0].plan(f"a{number}\nb{number}")
+        clients[0].plan(f"a{number}\nb{number}")
 
-        moved, connected = together(
+        moved, connected = run_together(
             [
-                partial(desks[1].move, f"a{number}", f"b{number}"),
-                partial(desks[2].connect, f"a{number}: b{number}"),
+                partial(clients[1].move, f"a{number}", f"b{number}"),
+                partial(clients[2].connect, f"a{number}: b{number}"),
             ]
         )
 
-        assert (codes([moved])[0] == "ok") != (connected.applied == 1)
-    assert depends_on_what_lies_above(engine) == []
-    compare_with_the_facts(engine)
+        assert (outcome_codes([moved])[0] == "ok") != (connected.applied == 1)
+    assert find_edges_to_ancestors(engine) == []
+    assert_derived_columns_match(engine)
 
 
-def test_of_two_opposite_merges_one_finds_nothing_left(engine: Engine, desks: list[Work]) -> None:
+def test_of_two_opposite_merges_one_finds_nothing_left(engine: Engine, clients: list[WorkClient]) -> None:
     for number in range(ROUNDS):
-        desks[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}\nc{number}: a{number}, b{number}")
+        clients[0].plan(f"a{number}\n  below a{number}\nb{number}\n  below b{number}\nc{number}: a{number}, b{number}")
 
-        answers = together(
+        answers = run_together(
             [
-                partial(desks[1].merge, f"a{number}", f"b{number}"),
-                partial(desks[2].merge, f"b{number}", f"a{number}"),
+                partial(clients[1].merge, f"a{number}", f"b{number}"),
+                partial(clients[2].merge, f"b{number}", f"a{number}"),
             ]
         )
 
-        assert sorted(codes(answers)) == ["not_found", "ok"]
-    compare_with_the_facts(engine)
+        assert sorted(outcome_codes(answers)) == ["not_found", "ok"]
+    assert_derived_columns_match(engine)
 
 
 # --- Counters ---
 
 
-def test_the_last_children_and_a_new_one_at_once_leave_every_counter_exact(engine: Engine, desks: list[Work]) -> None:
+def test_the_last_children_and_a_new_one_at_once_leave_every_counter_exact(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
     for number in range(ROUNDS):
-        desks[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
+        clients[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
 
-        *answers, parent = together(
+        *answers, parent = run_together(
             [
-                partial(desks[1].resolve, f"one {number}"),
-                partial(desks[2].resolve, f"two {number}"),
-                partial(desks[3].plan, f"three {number}", under=f"parent {number}"),
-                partial(desks[4].resolve, f"parent {number}"),
+                partial(clients[1].resolve, f"one {number}"),
+                partial(clients[2].resolve, f"two {number}"),
+                partial(clients[3].plan, f"three {number}", under=f"parent {number}"),
+                partial(clients[4].resolve, f"parent {number}"),
             ]
         )
 
-        assert codes(answers) == ["ok"] * 3
-        assert codes([parent])[0] in ("ok", "unresolved_children")
-        assert desks[0].open_nodes([f"parent {number}", f"three {number}"]) == [f"parent {number}", f"three {number}"]
-    compare_with_the_facts(engine)
+        assert outcome_codes(answers) == ["ok"] * 3
+        assert outcome_codes([parent])[0] in ("ok", "unresolved_children")
+        assert clients[0].filter_open([f"parent {number}", f"three {number}"]) == [
+            f"parent {number}",
+            f"three {number}",
+        ]
+    assert_derived_columns_match(engine)
 
 
-def test_the_last_children_finished_at_once_resolve_their_parent_once(engine: Engine, desks: list[Work]) -> None:
-    desks[0].open(policies={"auto_resolve_parents": True})
+def test_the_last_children_finished_at_once_resolve_their_parent_once(
+    engine: Engine, clients: list[WorkClient]
+) -> None:
+    clients[0].open(policies={"auto_resolve_parents": True})
     for number in range(ROUNDS):
-        desks[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
+        clients[0].plan(f"parent {number}\n  one {number}\n  two {number}\nafter {number}: parent {number}")
 
-        answers = together([partial(desks[1].resolve, f"one {number}"), partial(desks[2].drop, f"two {number}")])
-
-        assert codes(answers) == ["ok", "ok"]
-        assert sum(answer.auto_resolved == [desks[0][f"parent {number}"]] for answer in answers) == 1
-        freed = [name for answer in answers for name in desks[0].names(answer.newly_actionable)]
-        assert freed == [f"after {number}"]
-    compare_with_the_facts(engine)
-
-
-def test_one_revision_is_won_by_one_writer(engine: Engine, desks: list[Work]) -> None:
-    desks[0].plan("a")
-    for rev in range(1, ROUNDS + 1):
-        answers = together(
-            [partial(one.update, "a", state=[rev, place], expected_rev=rev) for place, one in enumerate(desks)]
+        answers = run_together(
+            [partial(clients[1].resolve, f"one {number}"), partial(clients[2].drop, f"two {number}")]
         )
 
-        assert sorted(codes(answers)) == ["ok", *["stale_rev"] * (len(desks) - 1)]
-    assert desks[0].node("a").rev == ROUNDS + 1
-    compare_with_the_facts(engine)
+        assert outcome_codes(answers) == ["ok", "ok"]
+        assert sum(answer.auto_resolved == [clients[0][f"parent {number}"]] for answer in answers) == 1
+        freed = [name for answer in answers for name in clients[0].names(answer.newly_actionable)]
+        assert freed == [f"after {number}"]
+    assert_derived_columns_match(engine)
 
 
-# --- Once ---
+def test_one_revision_is_won_by_one_writer(engine: Engine, clients: list[WorkClient]) -> None:
+    clients[0].plan("a")
+    for rev in range(1, ROUNDS + 1):
+        answers = run_together(
+            [partial(one.update, "a", state=[rev, place], expected_rev=rev) for place, one in enumerate(clients)]
+        )
+
+        assert sorted(outcome_codes(answers)) == ["ok", *["stale_rev"] * (len(clients) - 1)]
+    assert clients[0].node("a").rev == ROUNDS + 1
+    assert_derived_columns_match(engine)
 
 
-def test_the_same_plan_sent_many_times_at_once_is_made_once(engine: Engine, desks: list[Work]) -> None:
-    actor = desks[0].session.actor
-    senders = [Work(Session(one.session.store, actor)) for one in desks]
+# --- Idempotency ---
+
+
+def test_the_same_plan_sent_many_times_at_once_is_made_once(engine: Engine, clients: list[WorkClient]) -> None:
+    actor = clients[0].session.actor
+    senders = [WorkClient(Session(one.session.store, actor)) for one in clients]
     for number in range(5):
         outline = f"phase {number}\n  a {number}\n  b {number}: a {number}"
 
-        answers = together([partial(one.plan, outline, op_id=f"plan {number}") for one in senders])
+        answers = run_together([partial(one.plan, outline, op_id=f"plan {number}") for one in senders])
 
-        assert codes(answers) == ["ok"] * len(senders)
+        assert outcome_codes(answers) == ["ok"] * len(senders)
         assert all(answer == answers[0] for answer in answers)
-        assert desks[0].counts()[0] == 1 + 3 * (number + 1)
-    compare_with_the_facts(engine)
+        assert clients[0].counts()[0] == 1 + 3 * (number + 1)
+    assert_derived_columns_match(engine)
 
 
-def test_a_project_that_many_open_at_once_is_made_once(engine: Engine, desks: list[Work]) -> None:
+def test_a_project_that_many_open_at_once_is_made_once(engine: Engine, clients: list[WorkClient]) -> None:
     for number in range(5):
-        answers = together([partial(one.call, "work.open", project=f"new {number}", goal="x") for one in desks])
+        answers = run_together([partial(one.call, "work.open", project=f"new {number}", goal="x") for one in clients])
 
-        assert codes(answers) == ["ok"] * len(desks)
+        assert outcome_codes(answers) == ["ok"] * len(clients)
         assert len({answer.root.id for answer in answers}) == 1
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)
 
 
 # --- Kills ---
 
 
 @contextmanager
-def planner(db: str) -> Iterator[tuple[BaseProcess, Connection]]:
-    """A process that plans until it is killed."""
+def run_planner(db: str) -> Iterator[tuple[BaseProcess, Connection]]:
+    """Run a process that plans until it is killed."""
     ours, theirs = FORKING.Pipe(duplex=False)
     process = FORKING.Process(target=plan_in_a_process, args=(db, theirs))
     process.start()
@@ -410,7 +430,7 @@ def planner(db: str) -> Iterator[tuple[BaseProcess, Connection]]:
         ours.close()
 
 
-def heard(told: Connection) -> tuple[str, int, float]:
+def receive_all(told: Connection) -> tuple[str, int, float]:
     assert told.poll(START_S_MAX), "the planner says nothing"
     message: tuple[str, int, float] = told.recv()
     return message
@@ -418,11 +438,11 @@ def heard(told: Connection) -> tuple[str, int, float]:
 
 @pytest.mark.parametrize("part", [0.1, 0.35, 0.6, 0.85])
 def test_a_plan_that_is_killed_midway_is_there_whole_or_not_at_all(engine: Engine, part: float) -> None:
-    work = Work(engine.session("ada"))
+    work = WorkClient(engine.session("ada"))
     work.open()
-    with planner(engine.db) as (process, told):
-        (_, _, begun), (_, _, done) = [heard(told) for _ in range(4)][2:]  # the first batch warms up
-        heard(told)
+    with run_planner(engine.db) as (process, told):
+        (_, _, begun), (_, _, done) = [receive_all(told) for _ in range(4)][2:]  # the first batch warms up
+        receive_all(told)
         process.join((done - begun) * part)
         process.kill()
         process.join(START_S_MAX)
@@ -431,7 +451,7 @@ def test_a_plan_that_is_killed_midway_is_there_whole_or_not_at_all(engine: Engin
             while told.poll():
                 acknowledged += told.recv()[0] == "done"
 
-    work.plan("afterwards")  # waits for whatever the server still does for the dead
+    work.plan("afterwards")  # waits for what the server still does for killed processes
 
     summaries = [one for (one,) in engine.as_owner("SELECT summary FROM work_nodes WHERE n > 1 ORDER BY n")]
     found = Counter(int(match[1]) for one in summaries if (match := re.match(r"batch (\d+) ", one)))
@@ -442,4 +462,4 @@ def test_a_plan_that_is_killed_midway_is_there_whole_or_not_at_all(engine: Engin
     if engine.dialect == "sqlite":
         assert engine.as_owner("PRAGMA integrity_check") == [("ok",)]
         assert engine.as_owner("PRAGMA foreign_key_check") == []
-    compare_with_the_facts(engine)
+    assert_derived_columns_match(engine)

@@ -1,4 +1,4 @@
-"""Many writers at the same moment: nothing is lost, nothing happens twice, and the history has no gap."""
+"""Many writers at once: nothing is lost, nothing happens twice, and the history has no gap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.kernel.store.idempotency import ANSWER_TTL, OpIdReused
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, SqliteEngine, person
-from tests.races.barrier import at_once
+from tests.races.concurrent_calls import run_at_once
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
@@ -32,13 +32,13 @@ def test_every_writer_gets_a_revision_of_its_own_and_none_is_skipped(engine: Eng
     def write_ten(place: int) -> list[int]:
         return [stores[place].write(person("ada"), "atlas", note) for _ in range(10)]
 
-    answers = at_once([partial(write_ten, place) for place in range(6)])
+    answers = run_at_once([partial(write_ten, place) for place in range(6)])
 
     given = sorted(rev for answer in answers if isinstance(answer, list) for rev in answer)
     assert given == list(range(2, 62))
     recorded = engine.as_owner("SELECT rev, at FROM events WHERE op = 'test.happened' ORDER BY rev")
     assert [rev for rev, _ in recorded] == given
-    # Time goes the same way as the revisions, although the writers came in another order than they were served.
+    # Timestamps follow the revisions, although the writers came in another order.
     assert [at for _, at in recorded] == sorted(at for _, at in recorded)
 
 
@@ -47,7 +47,7 @@ def test_the_same_op_id_sent_many_times_at_once_has_one_effect(engine: Engine) -
     for number in range(5):
         name = f"atlas {number}"
 
-        answers = at_once([partial(one.call, "project.create", name=name, op_id=name) for one in people])
+        answers = run_at_once([partial(one.call, "project.create", name=name, op_id=name) for one in people])
 
         assert len({answer.project.id for answer in answers}) == 1  # type: ignore[union-attr]  # an error has no project
     assert len(engine.session("ada").call("project.list").projects) == 5
@@ -59,7 +59,7 @@ def test_one_op_id_for_two_projects_at_once_goes_to_one_of_them(engine: Engine) 
     ada.call("project.create", name="left")
     ada.call("project.create", name="right")
     for number in range(5):
-        answers = at_once(
+        answers = run_at_once(
             [
                 partial(
                     one.call, "member.add", scopeId=project, userId=f"user {number}", role="viewer", op_id=f"{number}"
@@ -119,7 +119,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, acknowledged: int
     lines += child.stdout.readlines()
     child.wait()
 
-    # What was printed whole was acknowledged.
+    # Only completely printed lines count as acknowledged.
     last = max(int(line) for line in lines if line.endswith("\n"))
     (rev,) = engine.as_owner("SELECT rev FROM projects")[0]
     assert rev >= last

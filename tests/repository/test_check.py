@@ -1,4 +1,4 @@
-"""A check compares the plan with the repository, tells what it found, and leaves it with the atoms."""
+"""A check compares the plan with the repository, reports the result, and records it with the atoms."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from groundplan.repository.check import Hint, check
 from groundplan.repository.git import NoCommit, NotARepository
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanBeside, WorkingCopy
+from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanOfCopy, WorkingCopy
 
 pytestmark = pytest.mark.slow  # every test starts git
 
 
 @pytest.fixture(autouse=True)
-def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_git_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in NOBODY_S_SETTINGS.items():
         monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(scope="module")
-def pattern(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
+def repository_template(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
     copy = WorkingCopy(tmp_path_factory.mktemp("pattern") / "copy")
     copy.commit({"src/app.ts": "1", "src/pages/home.ts": "1", "docs/a.md": "1"})
     return copy
 
 
 @pytest.fixture
-def plan(engine: Engine, tmp_path: Path, pattern: WorkingCopy) -> PlanBeside:
+def plan(engine: Engine, tmp_path: Path, repository_template: WorkingCopy) -> PlanOfCopy:
     """Ada's project beside a repository with three files."""
-    copy = pattern.copied_to(tmp_path / "copy")
-    return PlanBeside.begun(Session(engine.store, local_actor("ada", kind=ActorKind.PERSON)), copy)
+    copy = repository_template.copy_to(tmp_path / "copy")
+    return PlanOfCopy.create(Session(engine.store, local_actor("ada", kind=ActorKind.PERSON)), copy)
 
 
-def test_the_report_says_of_every_atom_how_it_stands_and_of_changes_what_nobody_covers(plan: PlanBeside) -> None:
+def test_the_report_says_of_every_atom_how_it_stands_and_of_changes_what_nobody_covers(plan: PlanOfCopy) -> None:
     first = plan.copy.head
     ids = {
         "docs": plan.atom("docs", "docs/**", at=first),
@@ -69,7 +69,7 @@ def test_the_report_says_of_every_atom_how_it_stands_and_of_changes_what_nobody_
     }
 
 
-def test_rules_that_were_written_from_atoms_need_no_atom(plan: PlanBeside) -> None:
+def test_rules_that_were_written_from_atoms_need_no_atom(plan: PlanOfCopy) -> None:
     plan.atom("app", "src/**", at=plan.copy.head)
     written = [
         ".claude/rules/groundplan/app.md",
@@ -83,14 +83,14 @@ def test_rules_that_were_written_from_atoms_need_no_atom(plan: PlanBeside) -> No
     assert plan.check("HEAD~1").uncovered == others
 
 
-def test_a_project_without_atoms_has_nothing_to_compare(plan: PlanBeside) -> None:
+def test_a_project_without_atoms_has_nothing_to_compare(plan: PlanOfCopy) -> None:
     report = plan.check()
 
     assert (report.atoms, report.uncovered, report.tracked, report.covered) == ([], [], 3, 0)
 
 
 class TestRecording:
-    def test_what_was_found_is_kept_with_the_atoms(self, plan: PlanBeside) -> None:
+    def test_what_was_found_is_kept_with_the_atoms(self, plan: PlanOfCopy) -> None:
         first = plan.copy.head
         plan.atom("app", "src/**", at=first)
         plan.atom("docs", "docs/**")
@@ -98,42 +98,42 @@ class TestRecording:
 
         assert plan.check().recorded
 
-        kept = {name: atom.freshness for name, atom in plan.listed().items()}
+        kept = {name: atom.freshness for name, atom in plan.list_atoms().items()}
         assert (kept["app"].state, kept["app"].commit, kept["app"].files) == ("changed", first, ["src/app.ts"])
         assert kept["docs"].state == "unanchored"
 
-    def test_a_check_with_since_is_a_part_of_the_picture_and_is_not_kept(self, plan: PlanBeside) -> None:
+    def test_a_check_with_since_is_a_part_of_the_picture_and_is_not_kept(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
 
         report = plan.check("HEAD")
 
         assert not report.recorded
         assert report.note
-        assert not plan.listed()["docs"].freshness
+        assert not plan.list_atoms()["docs"].freshness
 
-    def test_who_does_not_want_it_recorded_gets_the_report_alone(self, plan: PlanBeside) -> None:
+    def test_who_does_not_want_it_recorded_gets_the_report_alone(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
 
         report = plan.check(record=False)
 
         assert (report.recorded, bool(report.note)) == (False, False)
-        assert not plan.listed()["docs"].freshness
+        assert not plan.list_atoms()["docs"].freshness
 
-    def test_a_viewer_gets_the_report_and_a_note_that_it_was_not_recorded(self, plan: PlanBeside) -> None:
+    def test_a_viewer_gets_the_report_and_a_note_that_it_was_not_recorded(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
 
         report = plan.by("cleo", "viewer").check()
 
         assert [atom.freshness for atom in report.atoms] == ["unanchored"]
         assert (report.recorded, bool(report.note)) == (False, True)
-        assert not plan.listed()["docs"].freshness
+        assert not plan.list_atoms()["docs"].freshness
 
-    def test_an_editor_records(self, plan: PlanBeside) -> None:
+    def test_an_editor_records(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
 
         assert plan.by("ben", "editor").check().recorded
 
-    def test_an_archived_project_can_be_checked_but_keeps_nothing(self, plan: PlanBeside) -> None:
+    def test_an_archived_project_can_be_checked_but_keeps_nothing(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
         plan.session.call("project.archive", project=plan.project)
 
@@ -142,7 +142,7 @@ class TestRecording:
         assert [atom.freshness for atom in report.atoms] == ["unanchored"]
         assert (report.recorded, bool(report.note)) == (False, True)
 
-    def test_an_atom_that_somebody_changes_meanwhile_keeps_what_it_has(self, plan: PlanBeside) -> None:
+    def test_an_atom_that_somebody_changes_meanwhile_keeps_what_it_has(self, plan: PlanOfCopy) -> None:
         changing = plan.atom("changing", "src/**")
         plan.atom("docs", "docs/**")
 
@@ -152,10 +152,13 @@ class TestRecording:
 
         plan.check(tell=meanwhile)
 
-        assert {name: bool(atom.freshness) for name, atom in plan.listed().items()} == {"changing": False, "docs": True}
+        assert {name: bool(atom.freshness) for name, atom in plan.list_atoms().items()} == {
+            "changing": False,
+            "docs": True,
+        }
 
     def test_any_number_of_atoms_is_read_and_recorded_in_parts(
-        self, plan: PlanBeside, monkeypatch: pytest.MonkeyPatch
+        self, plan: PlanOfCopy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         names = {f"atom {n}" for n in range(7)}
         for name in names:
@@ -165,9 +168,9 @@ class TestRecording:
         report = plan.check()
 
         assert {atom.name for atom in report.atoms} == names
-        assert all(atom.freshness.state == "unanchored" for atom in plan.listed().values())
+        assert all(atom.freshness.state == "unanchored" for atom in plan.list_atoms().values())
 
-    def test_lists_of_long_names_are_recorded_in_requests_that_are_not_too_large(self, plan: PlanBeside) -> None:
+    def test_lists_of_long_names_are_recorded_in_requests_that_are_not_too_large(self, plan: PlanOfCopy) -> None:
         first = plan.copy.head
         for n in range(30):
             plan.atom(f"atom {n}", "src/**", at=first)
@@ -176,11 +179,11 @@ class TestRecording:
 
         assert plan.check().recorded
 
-        kept = plan.listed()
+        kept = plan.list_atoms()
         assert {atom.freshness.state for atom in kept.values()} == {"changed"}
         assert {len(atom.freshness.files) for atom in kept.values()} == {50}
 
-    def test_any_file_name_can_be_told_and_recorded(self, plan: PlanBeside) -> None:
+    def test_any_file_name_can_be_told_and_recorded(self, plan: PlanOfCopy) -> None:
         names = ["src/line\nbreak", "src/\x1b[31mred", b"src/\xff".decode("utf-8", "surrogateescape"), 'src/"q" -a']
         plan.atom("app", "src/**", at=plan.copy.head)
         plan.copy.commit(dict.fromkeys(names, "1"))
@@ -189,7 +192,7 @@ class TestRecording:
 
         assert report.atoms[0].files == sorted(names)
         assert json.loads(encode(report))["atoms"][0]["files"] == sorted(names)
-        assert plan.listed()["app"].freshness.files == [
+        assert plan.list_atoms()["app"].freshness.files == [
             "src/\\x1b[31mred",
             'src/"q" -a',
             "src/line\nbreak",
@@ -198,7 +201,7 @@ class TestRecording:
 
 
 class TestCommits:
-    def test_an_abbreviated_commit_is_as_good_as_a_whole_one(self, plan: PlanBeside) -> None:
+    def test_an_abbreviated_commit_is_as_good_as_a_whole_one(self, plan: PlanOfCopy) -> None:
         plan.atom("app", "src/**", at=plan.copy.head[:7])
         assert plan.states() == {"app": "fresh"}
 
@@ -206,7 +209,7 @@ class TestCommits:
         assert plan.states() == {"app": "changed"}
 
     def test_atoms_confirmed_at_commits_that_are_not_here_are_unanchored_and_the_commits_counted(
-        self, plan: PlanBeside
+        self, plan: PlanOfCopy
     ) -> None:
         for name, commit in (("a", "0" * 40), ("b", "0" * 40), ("c", "deadbee"), ("d", plan.copy.head)):
             plan.atom(name, "src/**", at=commit)
@@ -218,7 +221,7 @@ class TestCommits:
         assert report.unknown_commits == 2
 
     def test_in_a_shallow_clone_what_was_confirmed_earlier_is_unanchored(
-        self, plan: PlanBeside, tmp_path: Path
+        self, plan: PlanOfCopy, tmp_path: Path
     ) -> None:
         plan.atom("app", "src/**", at=plan.copy.head)
         plan.atom("docs", "docs/**", at=plan.copy.commit({"src/app.ts": "2"}))
@@ -230,7 +233,7 @@ class TestCommits:
         assert report.unknown_commits == 1
 
     def test_a_moved_file_orphans_the_atom_that_named_it_and_changes_the_one_that_has_it_now(
-        self, plan: PlanBeside
+        self, plan: PlanOfCopy
     ) -> None:
         first = plan.copy.head
         plan.atom("home", "src/pages/home.ts", at=first)
@@ -240,7 +243,7 @@ class TestCommits:
 
         assert plan.states() == {"home": "orphaned", "docs": "changed"}
 
-    def test_what_is_not_committed_plays_no_part(self, plan: PlanBeside) -> None:
+    def test_what_is_not_committed_plays_no_part(self, plan: PlanOfCopy) -> None:
         plan.atom("app", "src/**", at=plan.copy.head)
         plan.copy.write({"src/app.ts": "2"})
         plan.copy.git("add", "src/app.ts")
@@ -248,7 +251,7 @@ class TestCommits:
         assert plan.states() == {"app": "fresh"}
 
     def test_from_a_folder_below_and_from_a_bare_clone_the_answer_is_the_same(
-        self, plan: PlanBeside, tmp_path: Path
+        self, plan: PlanOfCopy, tmp_path: Path
     ) -> None:
         plan.atom("app", "src/**", at=plan.copy.head)
         plan.copy.commit({"src/app.ts": "2"})
@@ -260,7 +263,7 @@ class TestCommits:
 
 
 class TestSince:
-    def test_only_later_changes_count(self, plan: PlanBeside) -> None:
+    def test_only_later_changes_count(self, plan: PlanOfCopy) -> None:
         first = plan.copy.head
         plan.atom("app", "src/**", at=first)
         plan.atom("docs", "docs/**")
@@ -278,7 +281,7 @@ class TestSince:
 
 
 class TestHints:
-    def test_a_pattern_that_names_a_folder_gets_a_hint(self, plan: PlanBeside) -> None:
+    def test_a_pattern_that_names_a_folder_gets_a_hint(self, plan: PlanOfCopy) -> None:
         folder = plan.atom("pages", "src/pages", "src/nothing")
         plan.atom("docs", "docs/**", "src/pages")
 
@@ -286,24 +289,24 @@ class TestHints:
 
 
 class TestRefusals:
-    def test_an_unknown_project_is_not_found(self, plan: PlanBeside) -> None:
+    def test_an_unknown_project_is_not_found(self, plan: PlanOfCopy) -> None:
         with pytest.raises(NotFound):
             check(plan.session, "missing", plan.copy.folder)
 
-    def test_a_stranger_s_check_is_that_of_a_project_that_is_not_there(self, plan: PlanBeside) -> None:
+    def test_a_stranger_s_check_is_that_of_a_project_that_is_not_there(self, plan: PlanOfCopy) -> None:
         with pytest.raises(NotFound) as refused:
             plan.by("mallory").check()
 
         assert refused.value.details["thing"] == "project"
 
-    def test_an_unknown_revision_is_not_found(self, plan: PlanBeside) -> None:
+    def test_an_unknown_revision_is_not_found(self, plan: PlanOfCopy) -> None:
         with pytest.raises(NotFound) as refused:
             plan.check("--output=x")
 
         assert refused.value.details["thing"] == "revision"
 
     def test_without_a_repository_or_a_commit_nothing_is_recorded(
-        self, plan: PlanBeside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, plan: PlanOfCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
         plan.atom("docs", "docs/**")
@@ -312,11 +315,11 @@ class TestRefusals:
             check(plan.session, plan.project, tmp_path)
         with pytest.raises(NoCommit):
             check(plan.session, plan.project, WorkingCopy(tmp_path / "empty").folder)
-        assert not plan.listed()["docs"].freshness
+        assert not plan.list_atoms()["docs"].freshness
 
 
-class Overtaken(Session):
-    """A session in which somebody else changes every atom just before a check is recorded."""
+class OvertakenSession(Session):
+    """A session in which another actor changes every atom just before a check is recorded."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session.store, session.actor)
@@ -329,10 +332,10 @@ class Overtaken(Session):
         return super().call(operation, **arguments)
 
 
-def test_a_check_says_that_atoms_which_changed_meanwhile_were_not_recorded(plan: PlanBeside) -> None:
+def test_a_check_says_that_atoms_which_changed_meanwhile_were_not_recorded(plan: PlanOfCopy) -> None:
     plan.atom("app", "src/**")
 
-    report = check(Overtaken(plan.session), plan.project, plan.copy.folder)
+    report = check(OvertakenSession(plan.session), plan.project, plan.copy.folder)
 
     assert report.recorded is False
     assert "changed meanwhile" in str(report.note)

@@ -1,4 +1,4 @@
-"""How atoms stand, from nothing but values: what the plan says, what HEAD holds, and what changed since when."""
+"""The freshness of atoms from plain values: the plan, the files at HEAD, and the changes since a commit."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from groundplan.repository.git import TreeDiff
 FILES = ["docs/a.md", "src/app.ts", "src/pages/home.ts", "src/pages/shop/cart.ts"]
 
 
-def assessed(
+def assess_atoms(
     *atoms: WatchedAtom,
     changes: Mapping[str, Sequence[str]] | None = None,
     files: Sequence[str] = FILES,
     since: Sequence[str] | None = None,
 ) -> Assessment:
-    return assess(atoms, files, way(changes or {}), since)
+    return assess(atoms, files, commit_steps(changes or {}), since)
 
 
-def way(changes: Mapping[str, Sequence[str]]) -> Iterator[TreeDiff]:
-    """One stop after the other, where these files differ from HEAD."""
+def commit_steps(changes: Mapping[str, Sequence[str]]) -> Iterator[TreeDiff]:
+    """Return the commits in order, with the files that differ from HEAD."""
     before: set[str] = set()
     for tree, names in changes.items():
         yield TreeDiff(tree, sorted({*names} - before), sorted(before - {*names}))
@@ -41,8 +41,8 @@ def way(changes: Mapping[str, Sequence[str]]) -> Iterator[TreeDiff]:
 def state(
     *patterns: str, anchor: str | None = "c1", changed: Sequence[str] = (), since: Sequence[str] | None = None
 ) -> AtomAssessment:
-    """How one atom stands that was confirmed at c1, where these files changed since."""
-    found = assessed(WatchedAtom("a", patterns, anchor), changes={"c1": changed}, since=since)
+    """Return the state of an atom that was confirmed at c1, with these changed files."""
+    found = assess_atoms(WatchedAtom("a", patterns, anchor), changes={"c1": changed}, since=since)
     return found.atoms["a"]
 
 
@@ -76,7 +76,7 @@ class TestStates:
         )
 
     def test_each_atom_is_compared_with_its_own_commit(self) -> None:
-        found = assessed(
+        found = assess_atoms(
             WatchedAtom("early", ["src/**"], "c1"),
             WatchedAtom("late", ["src/**"], "c2"),
             changes={"c1": ["src/app.ts"], "c2": []},
@@ -88,7 +88,7 @@ class TestStates:
         }
 
     def test_what_was_changed_and_changed_back_counts_only_in_between(self) -> None:
-        found = assessed(
+        found = assess_atoms(
             *(WatchedAtom(f"at {tree}", ["src/**"], tree) for tree in ("c1", "c2", "c3")),
             changes={"c3": ["src/app.ts"], "c2": ["docs/a.md"], "c1": ["src/app.ts", "src/pages/home.ts"]},
         )
@@ -125,12 +125,12 @@ class TestSince:
 
 class TestFiles:
     def test_files_that_an_atom_speaks_of_are_counted(self) -> None:
-        found = assessed(WatchedAtom("a", ["src/pages/**"]), WatchedAtom("b", ["src/**", "old/**"]))
+        found = assess_atoms(WatchedAtom("a", ["src/pages/**"]), WatchedAtom("b", ["src/**", "old/**"]))
 
         assert (found.tracked, found.covered) == (4, 3)
 
     def test_changed_files_that_no_atom_speaks_of_are_uncovered_if_they_are_still_there(self) -> None:
-        found = assessed(
+        found = assess_atoms(
             WatchedAtom("a", ["docs/**"], "c1"),
             WatchedAtom("b", ["docs/**"], "c2"),
             changes={"c1": ["src/gone.ts", "src/app.ts", "docs/a.md"], "c2": ["src/app.ts", "src/pages/home.ts"]},
@@ -139,7 +139,7 @@ class TestFiles:
         assert found.uncovered == ["src/app.ts", "src/pages/home.ts"]
 
     def test_since_a_revision_only_what_changed_since_then_is_uncovered(self) -> None:
-        found = assessed(
+        found = assess_atoms(
             WatchedAtom("a", ["docs/**"], "c1"),
             changes={"c1": ["src/app.ts"]},
             since=["src/pages/home.ts", "docs/a.md"],
@@ -148,11 +148,11 @@ class TestFiles:
         assert found.uncovered == ["src/pages/home.ts"]
 
     def test_where_nothing_was_compared_nothing_is_uncovered(self) -> None:
-        assert assessed(WatchedAtom("a", ["docs/**"])).uncovered == []
-        assert assessed() == Assessment({}, [], 4, 0)
+        assert assess_atoms(WatchedAtom("a", ["docs/**"])).uncovered == []
+        assert assess_atoms() == Assessment({}, [], 4, 0)
 
     def test_a_repository_without_files_orphans_everything(self) -> None:
-        assert assessed(WatchedAtom("a", ["**"]), files=[]) == Assessment(
+        assert assess_atoms(WatchedAtom("a", ["**"]), files=[]) == Assessment(
             {"a": AtomAssessment(FreshnessState.ORPHANED)}, [], 0, 0
         )
 
@@ -174,7 +174,7 @@ tree = st.sampled_from(["c1", "c2", "c3"])
 paths = st.lists(path, unique=True, max_size=12)
 
 
-def speaks_of(atom: WatchedAtom, name: str) -> bool:
+def mentions(atom: WatchedAtom, name: str) -> bool:
     return any(name.startswith(one.removesuffix("**")) if one.endswith("/**") else name == one for one in atom.patterns)
 
 
@@ -192,21 +192,21 @@ def test_every_state_is_what_its_definition_says(
 ) -> None:
     atoms = [WatchedAtom(f"a{place}", patterns, anchor) for place, (patterns, anchor) in enumerate(specs)]
 
-    found = assess(atoms, files, way(changes), since)
+    found = assess(atoms, files, commit_steps(changes), since)
 
     for atom in atoms:
-        if not any(speaks_of(atom, name) for name in files):
+        if not any(mentions(atom, name) for name in files):
             expected = AtomAssessment(FreshnessState.ORPHANED)
         elif atom.anchor is None:
             expected = AtomAssessment(
-                FreshnessState.UNANCHORED, sorted(name for name in since or () if speaks_of(atom, name))
+                FreshnessState.UNANCHORED, sorted(name for name in since or () if mentions(atom, name))
             )
         else:
             changed = [name for name in changes[atom.anchor] if since is None or name in since]
-            mine = sorted(name for name in changed if speaks_of(atom, name))
+            mine = sorted(name for name in changed if mentions(atom, name))
             expected = AtomAssessment(FreshnessState.CHANGED if mine else FreshnessState.FRESH, mine)
         assert found.atoms[atom.id] == expected
     moved = {name for names in changes.values() for name in names} if since is None else set(since)
-    bare = [name for name in files if not any(speaks_of(atom, name) for atom in atoms)]
+    bare = [name for name in files if not any(mentions(atom, name) for atom in atoms)]
     assert found.uncovered == sorted(moved & set(bare))
     assert (found.tracked, found.covered) == (len(files), len(files) - len(bare))

@@ -1,4 +1,4 @@
-"""What git is asked, and what is made of its answers, on repositories of every sort."""
+"""The git commands and how their output is read, on repositories of every kind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ODD_NAMES = (
 
 
 @pytest.fixture(autouse=True)
-def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_git_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in NOBODY_S_SETTINGS.items():
         monkeypatch.setenv(name, value)
 
@@ -43,7 +43,7 @@ def copy(tmp_path: Path) -> WorkingCopy:
 
 
 def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
-    """What changed from each of these to HEAD, by the revision that was asked for."""
+    """Return what changed from each revision to HEAD, by the requested revision."""
     repository = Repository(copy.folder)
     commits = {revision: repository.commit(revision) for revision in revisions}
     found = {}
@@ -56,7 +56,7 @@ def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
     return [(revision, found[commit.tree]) for revision, commit in commits.items()]
 
 
-def changed(copy: WorkingCopy, revision: str = "HEAD~1") -> list[str]:
+def changed_files(copy: WorkingCopy, revision: str = "HEAD~1") -> list[str]:
     repository = Repository(copy.folder)
     return repository.list_changed_files(repository.commit(revision), repository.head())
 
@@ -187,8 +187,8 @@ class TestFiles:
         repository = Repository(copy.folder)
 
         assert repository.files(repository.head()) == ["a"]
-        assert changed(copy) == []
-        assert changed(copy, "HEAD~2") == []
+        assert changed_files(copy) == []
+        assert changed_files(copy, "HEAD~2") == []
 
     def test_a_submodule_in_place_of_a_file_takes_the_file_away(self, copy: WorkingCopy) -> None:
         copy.commit({"lib": "1"})
@@ -197,7 +197,7 @@ class TestFiles:
         copy.git("commit", "--quiet", "--message", "a submodule")
         copy.git("config", "diff.ignoreSubmodules", "all")
 
-        assert changed(copy) == ["lib"]
+        assert changed_files(copy) == ["lib"]
 
     def test_a_commit_without_files_has_none(self, copy: WorkingCopy) -> None:
         copy.commit()
@@ -211,7 +211,7 @@ class TestChanges:
         copy.commit({"same": "1", "changed": "1", "deleted": "1"})
         copy.commit({"changed": "2", "deleted": None, "added": "1"})
 
-        assert changed(copy) == ["added", "changed", "deleted"]
+        assert changed_files(copy) == ["added", "changed", "deleted"]
 
     def test_a_renamed_file_is_one_deleted_and_one_added(self, copy: WorkingCopy) -> None:
         copy.git("config", "diff.renames", "copies")
@@ -219,21 +219,21 @@ class TestChanges:
         copy.git("mv", "before", "after")
         copy.commit()
 
-        assert changed(copy) == ["after", "before"]
+        assert changed_files(copy) == ["after", "before"]
 
     def test_a_new_mode_is_a_change(self, copy: WorkingCopy) -> None:
         copy.commit({"script": "1"})
         (copy.folder / "script").chmod(0o755)
         copy.commit()
 
-        assert changed(copy) == ["script"]
+        assert changed_files(copy) == ["script"]
 
     def test_a_folder_in_place_of_a_file_is_told_file_by_file(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
         copy.write({"a": None})
         copy.commit({"a/b/c": "1"})
 
-        assert set(changed(copy)) == {"a", "a/b/c"}
+        assert set(changed_files(copy)) == {"a", "a/b/c"}
 
     def test_every_name_comes_back_as_it_is(self, copy: WorkingCopy, subtests: pytest.Subtests) -> None:
         copy.commit({"plain": "1"})
@@ -261,7 +261,7 @@ class TestChanges:
         copy.git("add", "--all")
         copy.git("commit", "--quiet", "--amend", "--no-edit")
 
-        assert changed(copy, before) == ["a", "b"]
+        assert changed_files(copy, before) == ["a", "b"]
 
     def test_commits_with_the_same_files_are_one_stop(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
@@ -301,7 +301,7 @@ class TestChanges:
     @pytest.mark.proof
     def test_the_way_back_says_the_same_as_comparing_each_commit_with_head(self, copy: WorkingCopy) -> None:
         for n in range(scaled(25, 40)):
-            if n % 10 == 5:  # leave for a side branch, and come back to it later
+            if n % 10 == 5:  # create a side branch that is merged later
                 copy.git("checkout", "--quiet", "-B", f"side{n % 20}", f"HEAD~{n % 4}")
             name, text = f"f{n * n % 6}", n * 7 % 4
             there = (copy.folder / name).exists()
@@ -397,7 +397,7 @@ class TestRepositories:
         copy.commit({"a": "2"})
 
         assert len(first) == 64
-        assert changed(copy, first) == ["a"]
+        assert changed_files(copy, first) == ["a"]
         assert set(Repository(copy.folder).anchors([first, first[:10]])) == {first, first[:10]}
 
     def test_a_repository_without_a_commit_says_so(self, copy: WorkingCopy) -> None:
@@ -496,7 +496,7 @@ class TestSideEffects:
         repository = Repository(copy.folder)
 
         assert repository.files(repository.head()) == [".gitattributes", "a"]
-        assert changed(copy) == ["a"]
+        assert changed_files(copy) == ["a"]
 
         assert not ran.exists()
         assert sorted((path, path.stat().st_mtime_ns) for path in (copy.folder / ".git").rglob("*")) == before

@@ -1,4 +1,4 @@
-"""Git repositories that a test makes, with ordinary commands: the same commits every time, and a plan beside them."""
+"""Git repositories made by tests with ordinary commands: the same commits every time, with a plan beside them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NOBODY_S_SETTINGS = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.de
 
 
 def git_environment(minutes: int = 0) -> dict[str, str]:
-    """What is set for every git process of a test: nothing that the machine's own settings say."""
+    """Return the environment of every git process in tests, without the machine's own settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     now = f"{BEGINNING_S + 60 * minutes} +0000"
     return inherited | WHO | NOBODY_S_SETTINGS | {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
 
 
 class WorkingCopy:
-    """A repository in a folder of its own, and what one does in it. Every command takes a minute."""
+    """A repository in its own folder. Each command takes a minute of its clock."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
@@ -39,8 +39,8 @@ class WorkingCopy:
         folder.mkdir(parents=True, exist_ok=True)
         self.git("init", "--quiet", "--initial-branch=main", *options)
 
-    def copied_to(self, folder: Path) -> WorkingCopy:
-        """Another one with the same history, which takes less time than to make that again."""
+    def copy_to(self, folder: Path) -> WorkingCopy:
+        """Return a copy with the same history, which is faster than making it again."""
         shutil.copytree(self.folder, folder)
         copied = copy(self)
         copied.folder = folder
@@ -51,7 +51,7 @@ class WorkingCopy:
         return self.git("rev-parse", "HEAD")
 
     def git(self, *words: str) -> str:
-        """Run a command and return what it printed, without the line break."""
+        """Run a command and return its output without the line break."""
         self._minutes += 1
         environment = git_environment(self._minutes)
         ended = subprocess.run(
@@ -61,7 +61,7 @@ class WorkingCopy:
         return ended.stdout.strip()
 
     def write(self, files: Mapping[str, str | None]) -> None:
-        """Put these texts into these files; None takes a file away."""
+        """Write these texts into files; None deletes a file."""
         for name, text in files.items():
             path = self.folder / name
             if text is None:
@@ -71,15 +71,15 @@ class WorkingCopy:
                 path.write_text(text, encoding="utf-8")
 
     def commit(self, files: Mapping[str, str | None] | None = None, *, message: str = "a change") -> str:
-        """Change files, commit everything, and return the new commit's id."""
+        """Change files, commit everything, and return the id of the commit."""
         self.write(files or {})
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return self.head
 
 
-class PlanBeside:
-    """A project whose atoms speak of a working copy, and somebody who compares the two."""
+class PlanOfCopy:
+    """A project whose atoms are about a working copy, and an actor who compares the two."""
 
     def __init__(self, session: Session, copy: WorkingCopy, *, project: str = "atlas") -> None:
         self.session = session
@@ -87,18 +87,18 @@ class PlanBeside:
         self.project = project
 
     @classmethod
-    def begun(cls, session: Session, copy: WorkingCopy) -> PlanBeside:
-        """With a new project."""
+    def create(cls, session: Session, copy: WorkingCopy) -> PlanOfCopy:
+        """Create a new project and return its plan."""
         plan = cls(session, copy)
         session.call("project.create", name=plan.project)
         return plan
 
-    def by(self, who: str, role: str | None = None) -> PlanBeside:
-        """Somebody whose stored role decides; a stranger where none is given."""
+    def by(self, who: str, role: str | None = None) -> PlanOfCopy:
+        """Return a plan of an actor with a stored role; without a role, a stranger."""
         if role is not None:
             self.session.call("member.add", scopeId=self.project, userId=who, role=role)
         actor = local_actor(who, kind=ActorKind.PERSON, access=Access.MEMBERS)
-        return PlanBeside(Session(self.session.store, actor), self.copy)
+        return PlanOfCopy(Session(self.session.store, actor), self.copy)
 
     def task(self, summary: str = "Describe the areas") -> str:
         nodes = [{"ref": "a", "summary": summary}]
@@ -106,7 +106,7 @@ class PlanBeside:
         return made
 
     def atom(self, name: str, *paths: str, at: str | None = None) -> str:
-        """A new atom, confirmed at this commit; its id."""
+        """Create an atom, confirmed at this commit, and return its id."""
         made = self.session.call(
             "knowledge.create",
             entityType="atom",
@@ -120,13 +120,13 @@ class PlanBeside:
         atom_id: str = made.id
         return atom_id
 
-    def listed(self) -> dict[str, Any]:
-        """Every atom by name, as it is kept."""
+    def list_atoms(self) -> dict[str, Any]:
+        """Return every stored atom by name."""
         return {atom.name: atom for atom in self.session.call("knowledge.list", projectId=self.project).atoms}
 
     def check(self, since: str | None = None, **options: Any) -> Report:
         return check(self.session, self.project, self.copy.folder, since, **options)
 
     def states(self, since: str | None = None) -> dict[str, str]:
-        """What a check says of every atom, by name; nothing is recorded."""
+        """Return the state of every atom by name; nothing is recorded."""
         return {atom.name: str(atom.freshness) for atom in self.check(since, record=False).atoms}

@@ -1,4 +1,4 @@
-"""Agents, each with a real server process of its own."""
+"""Agents, each with a real server process."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.standby import Standby
-from tests.surfaces.mcp.peer import Wire, call
+from tests.surfaces.mcp.connection import Connection, call
 
 STDERR = 2
 
 
-class Agent(Wire):
-    """An agent with a server process of its own."""
+class Agent(Connection):
+    """An agent with its own server process."""
 
     def __init__(self, program: Standby, db: str, *flags: str) -> None:
         input_fd, to_fd = os.pipe()
@@ -36,22 +36,22 @@ class Agent(Wire):
         self._server.stop()
 
     def answer(self, tool: str, **arguments: Any) -> Any:
-        """What a tool answers."""
-        return self._ended(tool, arguments, is_error=False)
+        """Return the answer of a tool."""
+        return self._call(tool, arguments, is_error=False)
 
-    def refused(self, tool: str, **arguments: Any) -> Any:
-        """Why a tool refuses."""
-        return self._ended(tool, arguments, is_error=True)["error"]
+    def error_of(self, tool: str, **arguments: Any) -> Any:
+        """Return the error of a tool."""
+        return self._call(tool, arguments, is_error=True)["error"]
 
     def members(self, operation: str, **arguments: Any) -> Any:
-        """What the tool for members answers."""
+        """Return the answer of the members tool."""
         return self.answer("members", operation=operation, **arguments)
 
-    def refusal(self, operation: str, **arguments: Any) -> Any:
-        """Why the tool for members refuses."""
-        return self.refused("members", operation=operation, **arguments)
+    def members_error(self, operation: str, **arguments: Any) -> Any:
+        """Return the error of the members tool."""
+        return self.error_of("members", operation=operation, **arguments)
 
-    def _ended(self, tool: str, arguments: dict[str, Any], *, is_error: bool) -> Any:
+    def _call(self, tool: str, arguments: dict[str, Any], *, is_error: bool) -> Any:
         result = self.result("tools/call", call(tool, **arguments))
         assert result["isError"] is is_error, result
         return json.loads(result["content"][0]["text"])

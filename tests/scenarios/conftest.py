@@ -14,7 +14,7 @@ from tests.standby import Standby
 
 @pytest.fixture
 def serve(engine: Engine, program: Standby) -> Iterator[Serve]:
-    """Start a server on the engine's database: for a name whose stored role decides, or with flags of its own."""
+    """Start a server on the engine's database, for a name with a stored role or with other flags."""
     with ExitStack() as servers:
 
         def start(name: str | None, *flags: str) -> Agent:

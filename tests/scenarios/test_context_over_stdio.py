@@ -1,4 +1,4 @@
-"""From the first guess to facts that a person stands behind: agents and people at real servers, on both engines."""
+"""Facts from an agent's first guess to a person's commit, at real servers on both engines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fact(pointer: str, value: Any, **others: Any) -> dict[str, Any]:
 def test_an_agent_gathers_facts_and_a_person_decides_where_they_differ(serve: Serve) -> None:
     agent, person = serve("claude", "--access", "open"), serve("ada", "--access", "open", "--kind", "person")
 
-    # The first draft brings its project along. What the survey says is backed by it, what the agent thinks is not.
+    # The first draft creates its project. The survey backs one value; the agent's own guess has no source.
     draft = agent.answer("context_run", operation="create_draft", scopeId="atlas")["run"]["id"]
     survey = {"id": SURVEY, "kind": "file", "title": "Survey of 2027", "uri": "sheets/survey-2027.pdf"}
     written = agent.answer(
@@ -38,11 +38,11 @@ def test_an_agent_gathers_facts_and_a_person_decides_where_they_differ(serve: Se
     )
     assert (written["run"], written["suggested"], written["rev"]) == ({"id": draft, "status": "draft"}, [], 2)
     claim = fact("/island/name", "Atlas", provenance="user-entered")
-    refused = agent.refused("context_edit", runId=draft, inputs=[claim])
+    refused = agent.error_of("context_edit", runId=draft, inputs=[claim])
     assert refused["code"] == "provenance_not_allowed"
 
-    # What is missing stays visible, before the commit and after it.
-    incomplete = agent.refused("context_run", operation="commit", runId=draft)
+    # Missing values stay visible, before the commit and after it.
+    incomplete = agent.error_of("context_run", operation="commit", runId=draft)
     assert (incomplete["code"], incomplete["details"]["pointers"]) == ("required_inputs_unset", ["/coast/tide"])
     committed = agent.answer("context_run", operation="commit", runId=draft, allowPartial=True)
     assert (committed["run"]["status"], committed["missing"]) == ("partial_committed", ["/coast/tide"])
@@ -57,31 +57,31 @@ def test_an_agent_gathers_facts_and_a_person_decides_where_they_differ(serve: Se
         "/island/name": ("model-inferred", "model"),
     }
     assert (inputs["/island/motto"]["valueString"], inputs["/coast/tide"]["valueNumber"]) == ("", None)
-    assert agent.refused("context_edit", runId=draft, inputs=[fact("/a", 1)])["code"] == "frozen"
+    assert agent.error_of("context_edit", runId=draft, inputs=[fact("/a", 1)])["code"] == "frozen"
 
-    # A person says otherwise; what the agent writes onto that waits until they agree.
+    # A person enters another value; the agent's value then waits for their decision.
     second = person.answer("context_run", operation="create_draft", scopeId="atlas", copyFrom="latest")["run"]["id"]
     named = {"pointer": "/island/name", "value": "Atlas"}
     person.answer("context_edit", runId=second, inputs=[named, {"pointer": "/coast/tide", "value": 3}])
     doubt = {"pointer": "/coast/tide", "value": 3.2, "rationale": "The gauge was moved in May"}
     (suggested,) = agent.answer("context_edit", runId=second, inputs=[doubt])["suggested"]
     assert suggested["pointer"] == "/coast/tide"
-    by_agent = agent.refused("context_edit", runId=second, accept=[suggested["id"]])
+    by_agent = agent.error_of("context_edit", runId=second, accept=[suggested["id"]])
     assert by_agent["code"] == "provenance_not_allowed"
     (waiting,) = person.answer("context_view", scopeId="atlas", runId=second)["suggestions"]
     assert (waiting["valueNumber"], waiting["rationale"], waiting["createdBy"]) == (3.2, doubt["rationale"], "claude")
     person.answer("context_edit", runId=second, accept=[waiting["id"]])
 
-    # A viewer sees all of it, and it is not theirs to write or to commit.
+    # A viewer sees everything but may neither write nor commit.
     person.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
     viewer = serve("cleo")
     assert viewer.answer("context_view", scopeId="atlas", runId=second)["missing"] == []
     for tool, arguments in (("context_edit", {"reject": [waiting["id"]]}), ("context_run", {"operation": "commit"})):
-        denied = viewer.refused(tool, runId=second, **arguments)
+        denied = viewer.error_of(tool, runId=second, **arguments)
         assert (denied["code"], denied["name"]) == ("forbidden", "PcivRlsDeniedError")
     assert person.answer("context_run", operation="commit", runId=second)["run"]["status"] == "committed"
 
-    # From now on everybody stands on what the person committed, and sees what has changed.
+    # Now the person's commit is in force for everybody, and the differences are shown.
     after = agent.answer("context_view", scopeId="atlas")
     tide = after["inputsByPointer"]["/coast/tide"]
     assert (tide["valueNumber"], tide["provenance"], tide["updatedBy"]) == (3.2, "user-entered", "user")
@@ -122,11 +122,11 @@ def test_a_view_that_is_too_long_for_one_answer_comes_in_pages_that_make_it_whol
     assert len(pages) > 3
     assert all(len(json.dumps(page, separators=(",", ":"))) <= 4 * PAGE_TOKENS for page in pages)
     assert ["left_out" in page for page in pages] == [True] * (len(pages) - 1) + [False]
-    assert joined(pages) == whole
+    assert join_pages(pages) == whole
 
 
-def joined(pages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Pages of a view put together, as a client would."""
+def join_pages(pages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the pages of a view joined, as a client would."""
     whole = {name: value for name, value in pages[0].items() if name != "left_out"}
     for page in pages[1:]:
         for name in ("sourcesById", "inputsByPointer"):

@@ -1,4 +1,4 @@
-"""A project from its first owner to its last, by agents at the real server, on both engines."""
+"""A project from its first owner to its last, by agents at real servers, on both engines."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.engines import Engine
 from tests.scenarios.agents import Serve
 from tests.standby import Standby
-from tests.surfaces.mcp.peer import PATIENCE_S
+from tests.surfaces.mcp.connection import PATIENCE_S
 
 pytestmark = pytest.mark.slow  # every test starts servers
 
 
-def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
-    founder = serve("ada", "--access", "open")
+def test_roles_hold_for_people_with_servers_of_their_own(serve: Serve) -> None:
+    founder = serve("ada", "--access", "open", "--kind", "person")
     goal = "Every order ships within a day"
     scope = founder.members("bootstrap", scopeId="atlas", name=goal, createDraftRun=True)
-    founder.members("upsert", scopeId="atlas", userId="ben", role="editor", kind="agent")
+    founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
-    ada, ben, cleo = (serve(name) for name in ("ada", "ben", "cleo"))
+    ada, ben, cleo = (serve(name, "--access", "members", "--kind", "person") for name in ("ada", "ben", "cleo"))
 
     assert scope["role"] == "owner"
     for agent in (ada, ben, cleo):
@@ -36,27 +36,27 @@ def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
             ("ben", "editor"),
             ("cleo", "viewer"),
         ]
-    assert (ben.refusal("remove", scopeId="atlas", userId="cleo")["code"], "PcivRlsDeniedError") == (
+    assert (ben.members_error("remove", scopeId="atlas", userId="cleo")["code"], "PcivRlsDeniedError") == (
         "forbidden",
-        cleo.refusal("upsert", scopeId="atlas", userId="cleo", role="owner")["name"],
+        cleo.members_error("upsert", scopeId="atlas", userId="cleo", role="owner")["name"],
     )
-    last = ada.refusal("remove", scopeId="atlas", userId="ada")
+    last = ada.members_error("remove", scopeId="atlas", userId="ada")
     assert last["code"] == "pciv_scope_members_last_owner_forbidden"
 
     ada.members("upsert", scopeId="atlas", userId="ben", role="owner")
     assert ben.members("remove", scopeId="atlas", userId="ada") == {"removed": "ada"}
-    assert ada.refusal("list", scopeId="atlas")["code"] == "not_found"
+    assert ada.members_error("list", scopeId="atlas")["code"] == "not_found"
 
 
 def test_strangers_and_the_nameless_learn_nothing(serve: Serve) -> None:
     serve("ada", "--access", "open").members("bootstrap", scopeId="atlas")
     mallory, nobody = serve("mallory"), serve(None)
 
-    hidden, missing = (mallory.refusal("list", scopeId=scope) for scope in ("atlas", "sumac"))
+    hidden, missing = (mallory.members_error("list", scopeId=scope) for scope in ("atlas", "sumac"))
 
     assert json.dumps(hidden).replace("atlas", "sumac") == json.dumps(missing)
     assert hidden["name"] == "PcivRlsDeniedError"
-    refused = nobody.refusal("list", scopeId="atlas")
+    refused = nobody.members_error("list", scopeId="atlas")
     assert (refused["code"], refused["name"]) == ("unauthenticated", "PcivAuthRequiredError")
 
 
@@ -64,15 +64,20 @@ def test_a_careless_agent_is_told_how_to_correct_its_call(serve: Serve) -> None:
     agent = serve("ada", "--access", "open")
     agent.members("bootstrap", scopeId="atlas")
 
-    assert agent.refusal("upsert", scopId="atlas", userId="ben", role="editor")["details"] == {
+    assert agent.members_error("upsert", scopId="atlas", userId="ben", role="editor")["details"] == {
         "field": "scopId",
         "near": "scopeId",
     }
-    assert agent.refusal("upsert", scopeId="atlas", userId="ben")["code"] == "missing_argument"
-    assert agent.refusal("upsert", scopeId="atlas", userId="ben", role="edtor")["details"]["near"] == "editor"
-    assert agent.refusal("insert", scopeId="atlas")["details"]["allowed"] == ["bootstrap", "list", "upsert", "remove"]
-    assert agent.refusal("list", scopeId="atlass")["details"]["near"] == ["atlas"]
-    assert agent.refusal("bootstrap", scopeId="atlas")["code"] == "pciv_scope_already_initialized"
+    assert agent.members_error("upsert", scopeId="atlas", userId="ben")["code"] == "missing_argument"
+    assert agent.members_error("upsert", scopeId="atlas", userId="ben", role="edtor")["details"]["near"] == "editor"
+    assert agent.members_error("insert", scopeId="atlas")["details"]["allowed"] == [
+        "bootstrap",
+        "list",
+        "upsert",
+        "remove",
+    ]
+    assert agent.members_error("list", scopeId="atlass")["details"]["near"] == ["atlas"]
+    assert agent.members_error("bootstrap", scopeId="atlas")["code"] == "pciv_scope_already_initialized"
 
 
 def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
@@ -81,7 +86,7 @@ def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
     first = agent.members("bootstrap", scopeId="atlas", op_id="once")
 
     assert agent.members("bootstrap", scopeId="atlas", op_id="once") == first
-    assert agent.refusal("bootstrap", scopeId="other", op_id="once")["code"] == "op_id_reused"
+    assert agent.members_error("bootstrap", scopeId="other", op_id="once")["code"] == "op_id_reused"
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

@@ -1,4 +1,4 @@
-"""From an empty page to a purpose that is published, watched and revised: people at real servers, on both engines."""
+"""A purpose from an empty draft to publication, observation and revision, at real servers on both engines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def edge(source: str, target: str, **given: Any) -> Op:
     return op("add_edge", source=source, target=target, **given)
 
 
-# What is drawn before it is named: refs may point forward.
+# Nodes that are used before they are named: refs may point forward.
 FIRST_DRAFT = [
     edge("walk", "map", mechanism="What was seen is drawn the same day", confidence="high"),
     edge("map", "use", confidence="low"),
@@ -45,7 +45,7 @@ FIRST_DRAFT = [
     op("update_assumption", assumption="along", risk_level="HIGH", owner="ada", review_by="2099-06-01"),
 ]
 
-# Each is refused as a whole, under its code, and says which rule and which nodes.
+# Each is refused as a whole, with its code, its rule and its nodes.
 REFUSED: list[tuple[list[Op], str, dict[str, Any]]] = [
     ([edge("OC1", "OC1")], "self_edge", {"field": "operations[0]", "nodes": ["OC1"]}),
     (
@@ -79,8 +79,8 @@ REFUSED: list[tuple[list[Op], str, dict[str, Any]]] = [
 ]
 
 
-def refused(agent: Agent, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    error = agent.refused(tool, **ATLAS, **arguments)
+def error_of(agent: Agent, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    error = agent.error_of(tool, **ATLAS, **arguments)
     return error["code"], error.get("details", {})
 
 
@@ -94,26 +94,27 @@ def results(gate: Mapping[str, Any], *codes: str) -> dict[str, tuple[str, list[s
 
 @pytest.fixture
 def people(serve: Serve) -> tuple[Agent, Agent, Agent]:
-    """Ada, who owns the project, Ben, who edits in it, and Cleo, who looks."""
-    founder = serve("ada", "--access", "open")
+    """Ada, who owns the project, Ben, who edits, and Cleo, who views."""
+    founder = serve("ada", "--access", "open", "--kind", "person")
     founder.members("bootstrap", scopeId="atlas")
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
-    return serve("ada"), serve("ben"), serve("cleo")
+    ada, ben = (serve(name, "--access", "members", "--kind", "person") for name in ("ada", "ben"))
+    return ada, ben, serve("cleo")
 
 
 def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[Agent, Agent, Agent]) -> None:
     ada, ben, cleo = people
 
-    # There is nothing yet, and that is an answer. Who looks on may not begin; who edits needs a draft first.
+    # An empty purpose is an answer. A viewer may not begin; an editor needs a draft first.
     empty = cleo.answer("toc_open", **ATLAS)
     assert (empty["version"], empty["versions"], empty["rev"], empty["nodes"]) == (None, [], 0, [])
     assert (set(empty["counts"].values()), empty["health"]["overall"]) == ({0}, None)
-    assert refused(cleo, "toc_version", operation="draft")[0] == "forbidden"
-    assert refused(ben, "toc_edit", operations=FIRST_DRAFT)[0] == "no_draft"
+    assert error_of(cleo, "toc_version", operation="draft")[0] == "forbidden"
+    assert error_of(ben, "toc_edit", operations=FIRST_DRAFT)[0] == "no_draft"
     begun = ben.answer("toc_version", operation="draft", **ATLAS)
     assert begun["version"] == {"number": 1, "status": "DRAFT", "label": "draft", "profile": "standard"}
-    assert refused(ada, "toc_version", operation="draft") == (
+    assert error_of(ada, "toc_version", operation="draft") == (
         "draft_exists",
         {
             "number": 1,
@@ -141,40 +142,40 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     ]
     before = ben.answer("toc_open", detail="full", **ATLAS)
 
-    # What breaks a rule changes nothing, and what was seen before is no ground to write on.
+    # A refused change changes nothing, and a stale revision is refused.
     for operations, code, details in REFUSED:
-        found = refused(ben, "toc_edit", operations=operations)
+        found = error_of(ben, "toc_edit", operations=operations)
         assert found[0] == code, (operations, found)
         assert holds(found[1], details), (operations, found)
-    stale = refused(ben, "toc_edit", operations=[op("remove_node", node="OP2")], expected_rev=begun["rev"])
+    stale = error_of(ben, "toc_edit", operations=[op("remove_node", node="OP2")], expected_rev=begun["rev"])
     assert stale[0] == "stale_rev"
     assert holds(stale[1], {"expected": begun["rev"], "current": edited["rev"]})
     assert ben.answer("toc_open", detail="full", **ATLAS) == before
 
-    # The legend leads nowhere, so the gate is shut until an owner answers for it.
+    # The legend has no effect, so the gate fails until an owner waives the check.
     gate = cleo.answer("toc_check", gate="A", **ATLAS)
     assert (gate["passed"], results(gate, "GA_ORPHANS")) == (False, {"GA_ORPHANS": ("failed", ["OP2"])})
     assert "toc_edit with add_edge from OP2 towards a goal" in {check.get("fix") for check in gate["checks"]}
-    assert refused(ben, "toc_version", operation="publish")[0] == "forbidden"
-    code, details = refused(ada, "toc_version", operation="publish")
+    assert error_of(ben, "toc_version", operation="publish")[0] == "forbidden"
+    code, details = error_of(ada, "toc_version", operation="publish")
     assert (code, results(details["gates"][0], "GA_ORPHANS")) == ("gate_failed", results(gate, "GA_ORPHANS"))
     waiver = {"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "Next year", "owner": "ada", "due": "2099-12-31"}
-    assert refused(ben, "toc_record", waivers=[waiver])[0] == "forbidden"
-    assert refused(ada, "toc_record", waivers=[{**waiver, "code": "GA_SELF_EDGE"}])[0] == "not_waivable"
+    assert error_of(ben, "toc_record", waivers=[waiver])[0] == "forbidden"
+    assert error_of(ada, "toc_record", waivers=[{**waiver, "code": "GA_SELF_EDGE"}])[0] == "not_waivable"
     assert ada.answer("toc_record", waivers=[waiver], **ATLAS)["recorded"] == 1
     published = ada.answer("toc_version", operation="publish", expected_rev=edited["rev"], **ATLAS)
     assert results(published["gate"], "GA_ORPHANS") == {"GA_ORPHANS": ("waived", ["OP2"])}
     assert (published["version"]["label"], published["version"]["published_by"]) == ("v1", "ada")
     assert published["version"]["content_hash"] == published["gate"]["content_hash"]
 
-    # What is published is final, by key and by row; the next draft is a copy in which it can be changed.
+    # A published version is final; the next draft is a copy that can be changed.
     (goal,) = (one for one in before["nodes"] if one["key"] == "G1")
     retitled = [op("update_node", node=goal["id"], title="Nobody gets lost at night")]
     begin = {"tool": "toc_version", "arguments": {"operation": "draft", **ATLAS}}
-    assert refused(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1, "next": [begin]})
+    assert error_of(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1, "next": [begin]})
     second = ben.answer("toc_version", operation="draft", **ATLAS)
     assert (second["version"]["number"], second["version"]["source"]) == (2, 1)
-    immutable = refused(ben, "toc_edit", operations=retitled)
+    immutable = error_of(ben, "toc_edit", operations=retitled)
     assert immutable[0] == "published_immutable"
     assert holds(immutable[1], {"version": 1, "key": "G1", "field": "operations[0].node"})
     more = [
@@ -201,10 +202,10 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
         before[part] for part in ("nodes", "edges", "indicators")
     ]
 
-    # Life goes on beside the versions: what is seen is recorded once and for all, and refuted assumptions tell.
-    assert refused(cleo, "toc_record", decisions=[{"text": "a", "rationale": "b"}])[0] == "forbidden"
+    # Observations are recorded once, and refuted assumptions show up.
+    assert error_of(cleo, "toc_record", decisions=[{"text": "a", "rationale": "b"}])[0] == "forbidden"
     assert (
-        refused(ben, "toc_record", reviews=[{"assumption": "AS9", "status": "holding", "reason": "x"}])[0]
+        error_of(ben, "toc_record", reviews=[{"assumption": "AS9", "status": "holding", "reason": "x"}])[0]
         == "not_found"
     )
     seen = ben.answer(
@@ -224,7 +225,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     observed = cleo.answer("toc_open", detail="observations", **ATLAS)
     assert [len(observed[part]) for part in ("measurements", "reviews", "waivers", "decisions")] == [1, 1, 1, 0]
     assert (observed["reviews"][0]["by"], observed["waivers"][0]["by"]) == ("ben", "ada")
-    assert refused(ada, "toc_version", operation="publish")[0] == "gate_failed"
+    assert error_of(ada, "toc_version", operation="publish")[0] == "gate_failed"
     decided = {"text": "Print it for phones", "rationale": "That is what they have", "about": ["AS1"]}
     ben.answer("toc_record", decisions=[decided], **ATLAS)
     assert cleo.answer("toc_check", gate="A", **ATLAS)["passed"]
@@ -233,7 +234,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     assert (health["metrics"]["indicator_coverage"], health["bands"]["indicator_coverage"]) == (100, "green")
     assert [goal["strongest_path"][-1] for goal in health["goals"]] == ["G1"]
 
-    # What would become of an operation, before anybody does it.
+    # Compliance of an operation before it is done.
     blocked = ben.answer(
         "toc_check", gate="compliance", operation={"kind": "update_node", "version": 1, "node": "G1"}, **ATLAS
     )
@@ -242,8 +243,8 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     allowed = {"kind": "create_edge", "source": "AC1", "target": "OC1"}
     assert ben.answer("toc_check", gate="compliance", operation=allowed, **ATLAS)["status"] == "APPROVED"
 
-    # Only an owner throws a draft away. Its number comes back, its keys do not.
-    assert refused(ben, "toc_version", operation="discard")[0] == "forbidden"
+    # Only an owner discards a draft. Its number is used again, its keys are not.
+    assert error_of(ben, "toc_version", operation="discard")[0] == "forbidden"
     assert ada.answer("toc_version", operation="discard", **ATLAS)["discarded"] == 2
     assert [one["number"] for one in cleo.answer("toc_version", operation="list", **ATLAS)["versions"]] == [1]
     assert ben.answer("toc_version", operation="draft", **ATLAS)["version"]["number"] == 2
@@ -282,38 +283,38 @@ def test_a_theory_that_is_too_long_for_one_answer_comes_in_pages_that_make_it_wh
     full = paged(detail="full")
     assert len(full) > 3
     assert ["left_out" in page for page in full] == [True] * (len(full) - 1) + [False]
-    assert joined(full) == whole
+    assert join_pages(full) == whole
 
-    assert joined(paged()) == whole  # to leave something out would not make it fit
+    assert join_pages(paged()) == whole  # leaving something out would not make it fit
 
-    # Pages of two states would make a third one that never was.
+    # Pages of two states would be a third one that never existed.
     uncut.answer("toc_edit", operations=[op("remove_node", node="OP1")], **ATLAS)
-    assert refused(modest, "toc_open", detail="full", cursor=full[0]["next_cursor"])[0] == "stale_rev"
+    assert error_of(modest, "toc_open", detail="full", cursor=full[0]["next_cursor"])[0] == "stale_rev"
 
-    # Where it would, an answer says what is not in it.
+    # If it fits then, the answer says what was left out.
     uncut.answer("toc_edit", operations=[op("remove_node", node=f"OP{place}") for place in range(2, 15)], **ATLAS)
     (short,) = paged()
     whole = uncut.answer("toc_open", detail="full", **ATLAS)
     left_out = short.pop("left_out")
     assert {"nodes.id", "edges.id", "nodes.narrative"} <= set(left_out)
     for path, count in left_out.items():
-        assert len(taken_out(whole, path.split("."))) - len(taken_out(short, path.split("."))) == count
+        assert len(take_out(whole, path.split("."))) - len(take_out(short, path.split("."))) == count
     assert short == whole
 
 
-def joined(pages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Pages put together, as a client would."""
+def join_pages(pages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the pages joined, as a client would."""
     whole = {name: value for name, value in pages[0].items() if name not in ("left_out", "next_cursor")}
     for part in ("nodes", "edges", "indicators"):
         whole[part] = [row for page in pages for row in page[part]]
     return whole
 
 
-def taken_out(value: Any, path: list[str]) -> list[Any]:
-    """Take what stands under a path out of an answer, in each row of the lists on the way."""
+def take_out(value: Any, path: list[str]) -> list[Any]:
+    """Remove and return what is at a path of an answer, in each row of the lists on the way."""
     if isinstance(value, list):
-        return [found for row in value for found in taken_out(row, path)]
+        return [found for row in value for found in take_out(row, path)]
     first, *rest = path
     if not rest:
         return [value.pop(first)] if first in value else []
-    return taken_out(value[first], rest)
+    return take_out(value[first], rest)

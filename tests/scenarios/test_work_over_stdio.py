@@ -1,4 +1,4 @@
-"""A plan from its first idea to its last node, by agents at the real server, on both engines."""
+"""A plan from its first idea to its last node, by agents at real servers, on both engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAN = [
 ]
 
 
-def planned(agent: Agent) -> dict[str, str]:
+def plan_nodes(agent: Agent) -> dict[str, str]:
     agent.answer("graph_open", project="atlas", goal="A map that every walker trusts")
     created = agent.answer("graph_plan", project="atlas", nodes=PLAN)["created"]
     return {one["ref"]: one["id"] for one in created}
@@ -30,7 +30,7 @@ def resolve(node_id: str, **more: Any) -> list[dict[str, Any]]:
 
 def test_two_agents_take_finish_and_hand_over_work_until_there_is_none(serve: Serve) -> None:
     ada, ben = (serve(name, "--access", "open") for name in ("ada", "ben"))
-    ids = planned(ada)
+    ids = plan_nodes(ada)
 
     (taken,) = ada.answer("graph_next", project="atlas", claim=True)["nodes"]
     (other,) = ben.answer("graph_next", project="atlas", claim=True)["nodes"]
@@ -56,36 +56,36 @@ def test_two_agents_take_finish_and_hand_over_work_until_there_is_none(serve: Se
 
 def test_a_late_agent_is_told_that_its_claim_is_over(serve: Serve) -> None:
     ada, ben = (serve(name, "--access", "open") for name in ("ada", "ben"))
-    ids = planned(ada)
+    ids = plan_nodes(ada)
     (late,) = ada.answer("graph_next", project="atlas", claim=True)["nodes"]
     ada.answer("graph_update", updates=[{"node_id": ids["coast"], "release": True}])
     ben.answer("graph_next", project="atlas", claim=True)
 
-    refused = ada.refused("graph_update", updates=resolve(ids["coast"], claim=late["claim"]))
+    refused = ada.error_of("graph_update", updates=resolve(ids["coast"], claim=late["claim"]))
 
     assert (refused["code"], refused["details"]["claimed_by"]) == ("stale_claim", "ben")
 
 
 def test_roles_hold_in_the_work_of_a_project(serve: Serve) -> None:
-    founder = serve("ada", "--access", "open")
-    ids = planned(founder)
+    founder = serve("ada", "--access", "open", "--kind", "person")
+    ids = plan_nodes(founder)
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
     ben, cleo, mallory = (serve(name) for name in ("ben", "cleo", "mallory"))
 
     assert cleo.answer("graph_next", project="atlas")["nodes"][0]["node"]["id"] == ids["coast"]
-    assert cleo.refused("graph_next", project="atlas", claim=True)["code"] == "forbidden"
-    assert cleo.refused("graph_update", updates=resolve(ids["coast"]))["code"] == "forbidden"
-    assert ben.refused("graph_open", project="atlas", policies={"claims": "enforced"})["code"] == "forbidden"
+    assert cleo.error_of("graph_next", project="atlas", claim=True)["code"] == "forbidden"
+    assert cleo.error_of("graph_update", updates=resolve(ids["coast"]))["code"] == "forbidden"
+    assert ben.error_of("graph_open", project="atlas", policies={"claims": "enforced"})["code"] == "forbidden"
     ben.answer("graph_update", updates=resolve(ids["coast"]))
-    hidden, missing = (mallory.refused("graph_context", node_id=node) for node in (ids["hills"], "qqqq00"))
+    hidden, missing = (mallory.error_of("graph_context", node_id=node) for node in (ids["hills"], "qqqq00"))
     assert hidden["message"].replace(ids["hills"], "qqqq00") == missing["message"]
 
 
 def test_an_agent_that_knows_nothing_finds_its_way(serve: Serve) -> None:
     agent = serve("ada", "--access", "open")
     assert "graph_open" in agent.answer("graph_onboard")["hint"]
-    ids = planned(agent)
+    ids = plan_nodes(agent)
 
     glance = agent.answer("graph_onboard")
 
@@ -107,14 +107,14 @@ def test_a_plan_that_is_sent_twice_under_one_op_id_is_made_once(serve: Serve) ->
 
 def test_a_careless_agent_is_told_how_to_correct_its_plan(serve: Serve) -> None:
     agent = serve("ada", "--access", "open")
-    ids = planned(agent)
+    ids = plan_nodes(agent)
     loop = [{"ref": "a", "summary": "A", "depends_on": ["b"]}, {"ref": "b", "summary": "B", "depends_on": ["a"]}]
 
-    assert agent.refused("graph_plan", project="atlass", nodes=PLAN)["details"]["near"] == ["atlas"]
-    cycle = agent.refused("graph_plan", project="atlas", nodes=loop)
+    assert agent.error_of("graph_plan", project="atlass", nodes=PLAN)["details"]["near"] == ["atlas"]
+    cycle = agent.error_of("graph_plan", project="atlas", nodes=loop)
     assert (cycle["code"], cycle["details"]["path"][0]) == ("cycle_detected", cycle["details"]["path"][-1])
-    assert agent.refused("graph_next", project="atlas", count=51)["code"] == "invalid_argument"
-    unresolved = agent.refused("graph_update", updates=resolve(ids["survey"]))
+    assert agent.error_of("graph_next", project="atlas", count=51)["code"] == "invalid_argument"
+    unresolved = agent.error_of("graph_update", updates=resolve(ids["survey"]))
     assert (unresolved["code"], unresolved["details"]["open_children"]) == ("unresolved_children", 2)
-    misspelled = agent.refused("graph_update", updates=[{"node_id": ids["coast"], "resovled": True}])
+    misspelled = agent.error_of("graph_update", updates=[{"node_id": ids["coast"], "resovled": True}])
     assert misspelled["details"]["near"] == "resolved"

@@ -1,4 +1,4 @@
-"""An agent that does what the skills say, call by call, gets somewhere."""
+"""An agent that follows the skills call by call succeeds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.skills.test_skills import calls
 TASK, ATOM, MOLECULE = "k7m2qp", "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
 
-class Agent:
-    """Somebody who sends the calls as they stand there, with the ids that earlier answers gave."""
+class SkillAgent:
+    """An agent that sends the calls of a skill, with the ids of earlier answers."""
 
     def __init__(self, session: Session) -> None:
         self._tools = RegistryTools(OPERATIONS, (Group.WORK, Group.KNOWLEDGE), session.execute)
@@ -35,13 +35,13 @@ class Agent:
 
 
 @pytest.fixture
-def agent(engine: Engine) -> Agent:
+def agent(engine: Engine) -> SkillAgent:
     session = Session(engine.store, local_actor("claude", kind=ActorKind.AGENT))
     session.call("project.create", name="atlas")
-    return Agent(session)
+    return SkillAgent(session)
 
 
-def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent: Agent) -> None:
+def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent: SkillAgent) -> None:
     search, context, plan, molecule, atom = calls("groundplan-planning")
     agent.send(search)
     assert len(agent.send(context)["data"]["unmatchedPaths"]) == 2
@@ -60,7 +60,7 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     context, knowledge, paths, changelog, confirm, resolve = calls("groundplan-execution")
     agent.send(context)
     version = 1
-    for call in (knowledge, paths, confirm):  # the example is at its third version, ours at its first
+    for call in (knowledge, paths, confirm):  # the example is at version 3, ours at version 1
         call["arguments"]["version"], version = version, version + 1
     agent.send(knowledge)
     agent.send(paths)

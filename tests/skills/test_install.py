@@ -1,4 +1,4 @@
-"""Skills are put in place and kept up to date; what somebody has made their own stays theirs."""
+"""Skills are installed and updated; edited ones are left alone."""
 
 from __future__ import annotations
 

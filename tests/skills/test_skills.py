@@ -1,4 +1,4 @@
-"""The skills that come with the package: short, well formed, and every call in them is one that the tools take."""
+"""The packaged skills are short and well formed, and the tools accept every call in them."""
 
 from __future__ import annotations
 

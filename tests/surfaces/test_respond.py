@@ -1,4 +1,4 @@
-"""The one way out: an answer is encoded once, and an error reads as its group and its surface have it."""
+"""The way out of every surface: an answer is encoded once, and errors follow their group and surface."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def answer(run: Any, group: Group | None = Group.WORK, vocabulary: Any = OPERATI
     return respond(run, group=group, vocabulary=vocabulary, log=lambda: Unexpected("q8cdfw"))
 
 
-def refusal(error: Exception, group: Group | None = Group.WORK, vocabulary: Any = OPERATION_NAMES) -> Any:
+def error_of(error: Exception, group: Group | None = Group.WORK, vocabulary: Any = OPERATION_NAMES) -> Any:
     def run() -> ExecutionResult:
         raise error
 
@@ -67,13 +67,13 @@ def test_what_was_encoded_to_measure_it_is_what_is_sent() -> None:
     ],
 )
 def test_each_surface_says_in_its_own_words_what_to_do_next(vocabulary: Any, sentence: str, call: Any) -> None:
-    error = refusal(Conflict("nothing here", next_steps=STEP), vocabulary=vocabulary)["error"]
+    error = error_of(Conflict("nothing here", next_steps=STEP), vocabulary=vocabulary)["error"]
 
     assert (error["message"], error["details"]["next"]) == (sentence, [call])
 
 
 def test_a_near_name_is_suggested_instead_of_a_next_step() -> None:
-    error = refusal(NotFound("version", "3", near=["2"], next_steps=STEP))["error"]
+    error = error_of(NotFound("version", "3", near=["2"], next_steps=STEP))["error"]
 
     assert error["message"] == "no version '3' here; did you mean '2'?"
     assert "next" not in error["details"]

@@ -1,4 +1,4 @@
-"""A next step in the words of each surface."""
+"""Next steps in the words of each surface."""
 
 from __future__ import annotations
 

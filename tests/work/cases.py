@@ -1,4 +1,4 @@
-"""Many cases on one database, where none of them changes anything: to make a database takes longer than such a case."""
+"""A decorator that runs many read-only cases on one database, because making a database takes longer than a case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Test = Callable[..., None]
 
 
 def try_each(names: str | tuple[str, ...], cases: Collection[Any]) -> Callable[[Test], Test]:
-    """Try all cases one after another, each named when it fails; the arguments are those of `parametrize`."""
+    """Run the test for each case as a subtest; the arguments are those of `parametrize`."""
     given = (names,) if isinstance(names, str) else names
     assert cases, "nothing would be tried"
 

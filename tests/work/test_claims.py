@@ -1,4 +1,4 @@
-"""Claims: one holder at a time, for a while by the store's clock, and a number that gives a late writer away."""
+"""Claims: one holder at a time, expiry by the store's clock, and a fencing number that exposes late writers."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.work.preferences import WorkPreferences
 from tests.engines import Engine
-from tests.work.desk import ManualClock, Work, refused
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
+from tests.work.client import WorkClient
 
 
 @pytest.fixture
-def ben(work: Work) -> Work:
+def ben(work: WorkClient) -> WorkClient:
     """An agent."""
     return work.by("ben")
 
 
 @pytest.fixture
-def cleo(work: Work) -> Work:
+def cleo(work: WorkClient) -> WorkClient:
     """Another agent."""
     return work.by("cleo")
 
 
-def number(work: Work, **given: Any) -> int:
-    """Claim the best node; the number of the claim."""
+def claim_number(work: WorkClient, **given: Any) -> int:
+    """Claim the best node and return the number of the claim."""
     claim: int = work.offers(claim=True, **given)[0].claim
     return claim
 
 
-def holder(work: Work, name: str) -> tuple[Any, Any, Any]:
-    """Who holds a node, since when, and whether for ever."""
+def holder(work: WorkClient, name: str) -> tuple[Any, Any, Any]:
+    """Return who holds a node, since when, and whether without expiry."""
     properties = work.node(name).properties
     return properties.get("_claimed_by"), properties.get("_claimed_at"), properties.get("_held")
 
 
-def test_a_claimed_node_shows_who_took_it_and_when(work: Work, ben: Work, clock: ManualClock) -> None:
+def test_a_claimed_node_shows_who_took_it_and_when(work: WorkClient, ben: WorkClient, clock: ManualClock) -> None:
     work.plan("a", each={"a": {"properties": {"area": "ui"}}})
     clock.move(minutes=5)
 
@@ -51,7 +53,7 @@ def test_a_claimed_node_shows_who_took_it_and_when(work: Work, ben: Work, clock:
     assert offer.claim == 1
 
 
-def test_nobody_else_is_offered_a_claimed_node(work: Work, ben: Work, cleo: Work) -> None:
+def test_nobody_else_is_offered_a_claimed_node(work: WorkClient, ben: WorkClient, cleo: WorkClient) -> None:
     work.plan("a\nb")
 
     assert ben.claim() == ["a"]
@@ -60,22 +62,22 @@ def test_nobody_else_is_offered_a_claimed_node(work: Work, ben: Work, cleo: Work
     assert cleo.claim(scope="root", filter={"area": None}, count=5) == ["b"]
 
 
-def test_who_claimed_a_node_is_still_offered_it(work: Work, ben: Work) -> None:
+def test_who_claimed_a_node_is_still_offered_it(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a\nb")
     ben.claim()
 
     assert ben.next() == ["a", "b"]
 
 
-def test_claiming_a_node_again_gives_a_higher_number(work: Work, ben: Work) -> None:
+def test_claiming_a_node_again_gives_a_higher_number(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
 
-    assert [number(ben), number(ben)] == [1, 2]
-    assert refused(lambda: ben.update("a", claim=1, state="late")).code == "stale_claim"
+    assert [claim_number(ben), claim_number(ben)] == [1, 2]
+    assert error_of(lambda: ben.update("a", claim=1, state="late")).code == "stale_claim"
     ben.update("a", claim=2, state="in time")
 
 
-def test_several_nodes_are_claimed_at_once(work: Work, ben: Work) -> None:
+def test_several_nodes_are_claimed_at_once(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a\nb\nc")
 
     assert ben.claim(count=2) == ["a", "b"]
@@ -86,7 +88,7 @@ def test_several_nodes_are_claimed_at_once(work: Work, ben: Work) -> None:
 
 
 def test_a_claim_holds_for_an_hour_and_not_a_moment_longer(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
     ben.claim()
@@ -99,7 +101,9 @@ def test_a_claim_holds_for_an_hour_and_not_a_moment_longer(
     assert cleo.claim() == ["a"]
 
 
-def test_an_expired_claim_is_not_shown_and_counts_as_none(work: Work, ben: Work, clock: ManualClock) -> None:
+def test_an_expired_claim_is_not_shown_and_counts_as_none(
+    work: WorkClient, ben: WorkClient, clock: ManualClock
+) -> None:
     work.plan("a")
     ben.claim()
     clock.move(minutes=60)
@@ -111,26 +115,26 @@ def test_an_expired_claim_is_not_shown_and_counts_as_none(work: Work, ben: Work,
 
 
 def test_whose_agent_died_the_node_is_offered_to_others_again(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
     ben.claim()
     clock.move(hours=2)
 
-    assert number(cleo) == 2
+    assert claim_number(cleo) == 2
     assert holder(work, "a")[0] == "cleo"
     assert work.actions("a") == ["created", "claimed", "claimed"]
 
 
 def test_a_claim_that_was_taken_over_is_refused_by_its_number(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
-    late = number(ben)
+    late = claim_number(ben)
     clock.move(hours=1)
-    number(cleo)
+    claim_number(cleo)
 
-    refusal = refused(lambda: ben.update("a", resolved=True, claim=late))
+    refusal = error_of(lambda: ben.update("a", resolved=True, claim=late))
 
     assert isinstance(refusal, Conflict)
     assert (refusal.code, refusal.details["claimed_by"], refusal.details["current"]) == ("stale_claim", "cleo", 2)
@@ -138,10 +142,10 @@ def test_a_claim_that_was_taken_over_is_refused_by_its_number(
 
 
 def test_an_expired_claim_that_nobody_took_over_can_still_be_finished(
-    work: Work, ben: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
-    mine = number(ben)
+    mine = claim_number(ben)
     clock.move(hours=5)
 
     ben.update("a", resolved=True, claim=mine)
@@ -149,35 +153,37 @@ def test_an_expired_claim_that_nobody_took_over_can_still_be_finished(
     assert work.node("a").resolved
 
 
-def test_a_number_that_was_never_given_is_refused(work: Work, ben: Work) -> None:
+def test_a_number_that_was_never_given_is_refused(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
-    assert refused(lambda: ben.update("a", claim=0, state=1)).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", claim=0, state=1)).code == "stale_claim"
     ben.claim()
 
-    assert refused(lambda: ben.update("a", claim=7, state=1)).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", claim=7, state=1)).code == "stale_claim"
 
 
-def test_the_number_of_a_claim_that_ended_is_refused(work: Work, ben: Work) -> None:
+def test_the_number_of_a_claim_that_ended_is_refused(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a\nb")
-    first = number(ben)
+    first = claim_number(ben)
     ben.update("a", release=True)
-    assert refused(lambda: ben.update("a", claim=first, state=1)).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", claim=first, state=1)).code == "stale_claim"
 
-    second = number(ben)
+    second = claim_number(ben)
     ben.resolve("a")
-    assert refused(lambda: ben.update("a", claim=second, state=1)).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", claim=second, state=1)).code == "stale_claim"
 
 
-def test_numbers_of_a_node_never_come_back(work: Work, ben: Work, cleo: Work, clock: ManualClock) -> None:
+def test_numbers_of_a_node_never_come_back(
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
+) -> None:
     work.plan("a")
-    given = [number(ben)]
+    given = [claim_number(ben)]
     ben.update("a", release=True)
-    given.append(number(cleo))
+    given.append(claim_number(cleo))
     cleo.resolve("a")
     work.reopen("a")
-    given.append(number(ben))
+    given.append(claim_number(ben))
     clock.move(hours=3)
-    given.append(number(cleo))
+    given.append(claim_number(cleo))
 
     assert given == [1, 2, 3, 4]
 
@@ -186,10 +192,10 @@ def test_numbers_of_a_node_never_come_back(work: Work, ben: Work, cleo: Work, cl
 
 
 def test_renewing_begins_the_lease_again_under_the_same_number(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
-    mine = number(ben)
+    mine = claim_number(ben)
     clock.move(minutes=59)
 
     ben.update("a", renew=True, claim=mine)
@@ -203,7 +209,7 @@ def test_renewing_begins_the_lease_again_under_the_same_number(
     assert work.actions("a") == ["created", "claimed", "renewed", "updated"]
 
 
-def test_a_released_node_is_free_at_once(work: Work, ben: Work, cleo: Work) -> None:
+def test_a_released_node_is_free_at_once(work: WorkClient, ben: WorkClient, cleo: WorkClient) -> None:
     work.plan("a")
     ben.claim()
 
@@ -215,22 +221,22 @@ def test_a_released_node_is_free_at_once(work: Work, ben: Work, cleo: Work) -> N
 
 
 @pytest.mark.parametrize("wish", ["renew", "release", "hold"])
-def test_only_the_holder_has_a_say_over_a_claim(work: Work, ben: Work, wish: str) -> None:
+def test_only_the_holder_has_a_say_over_a_claim(work: WorkClient, ben: WorkClient, wish: str) -> None:
     work.plan("a")
     wished = {"node_id": "a", wish: True}
-    assert refused(lambda: work.updates(wished)).code == "stale_claim"
+    assert error_of(lambda: work.updates(wished)).code == "stale_claim"
     ben.claim()
 
-    refusal = refused(lambda: work.updates(wished))
+    refusal = error_of(lambda: work.updates(wished))
 
     assert isinstance(refusal, Conflict)
     assert refusal.code == "stale_claim"
     assert holder(work, "a")[0] == "ben"
 
 
-def test_a_person_can_hold_a_claim_without_end(work: Work, ben: Work, clock: ManualClock) -> None:
+def test_a_person_can_hold_a_claim_without_end(work: WorkClient, ben: WorkClient, clock: ManualClock) -> None:
     work.plan("a")
-    mine = number(work)
+    mine = claim_number(work)
 
     work.update("a", hold=True, claim=mine)
     clock.move(days=1000)
@@ -241,19 +247,19 @@ def test_a_person_can_hold_a_claim_without_end(work: Work, ben: Work, clock: Man
 
 
 @pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE])
-def test_only_a_person_can_hold_a_claim(work: Work, kind: ActorKind) -> None:
+def test_only_a_person_can_hold_a_claim(work: WorkClient, kind: ActorKind) -> None:
     work.plan("a")
     robot = work.by("robot", kind=kind)
     robot.claim()
 
-    refusal = refused(lambda: robot.update("a", hold=True))
+    refusal = error_of(lambda: robot.update("a", hold=True))
 
     assert isinstance(refusal, Forbidden)
     assert refusal.code == "hold_needs_person"
     assert holder(work, "a")[2] is None
 
 
-def test_a_held_claim_can_be_released(work: Work, ben: Work) -> None:
+def test_a_held_claim_can_be_released(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
     work.claim()
     work.update("a", hold=True)
@@ -263,7 +269,7 @@ def test_a_held_claim_can_be_released(work: Work, ben: Work) -> None:
     assert ben.next() == ["a"]
 
 
-def test_a_held_claim_that_is_renewed_expires_again(work: Work, ben: Work, clock: ManualClock) -> None:
+def test_a_held_claim_that_is_renewed_expires_again(work: WorkClient, ben: WorkClient, clock: ManualClock) -> None:
     work.plan("a")
     work.claim()
     work.update("a", hold=True)
@@ -274,10 +280,10 @@ def test_a_held_claim_that_is_renewed_expires_again(work: Work, ben: Work, clock
     assert ben.next() == ["a"]
 
 
-# --- What becomes of a claim ---
+# --- End of a claim ---
 
 
-def test_resolving_ends_the_claim(work: Work, ben: Work) -> None:
+def test_resolving_ends_the_claim(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
     ben.claim()
 
@@ -289,7 +295,7 @@ def test_resolving_ends_the_claim(work: Work, ben: Work) -> None:
     assert holder(work, "a") == (None, None, None)
 
 
-def test_dropping_ends_the_claims_of_everything_below(work: Work, ben: Work) -> None:
+def test_dropping_ends_the_claims_of_everything_below(work: WorkClient, ben: WorkClient) -> None:
     work.plan("phase\n  a\n  b")
     ben.claim(count=2)
 
@@ -298,9 +304,9 @@ def test_dropping_ends_the_claims_of_everything_below(work: Work, ben: Work) -> 
     assert work.query(claimed_by="ben") == []
 
 
-def test_a_claim_survives_a_change_of_the_node_and_of_its_place(work: Work, ben: Work) -> None:
+def test_a_claim_survives_a_change_of_the_node_and_of_its_place(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a\nb")
-    mine = number(ben)
+    mine = claim_number(ben)
     work.update("a", summary="renamed")
     work.move("a", "b")
     work.connect("b: a", type="relates_to")
@@ -310,7 +316,7 @@ def test_a_claim_survives_a_change_of_the_node_and_of_its_place(work: Work, ben:
     assert holder(work, "a")[0] == "ben"
 
 
-def test_claims_are_kept_in_history_with_their_end(work: Work, ben: Work) -> None:
+def test_claims_are_kept_in_history_with_their_end(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
     ben.offers(claim=True, decision="closest to what I know")
 
@@ -322,31 +328,31 @@ def test_claims_are_kept_in_history_with_their_end(work: Work, ben: Work) -> Non
     assert changes["claimed_until"] == (None, "2026-03-01T10:00:00.000Z")
 
 
-def test_a_claim_raises_the_revision_of_the_node(work: Work, ben: Work) -> None:
+def test_a_claim_raises_the_revision_of_the_node(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
     ben.claim()
 
     assert work.node("a").rev == 2
-    assert refused(lambda: work.update("a", expected_rev=1, state=1)).code == "stale_rev"
+    assert error_of(lambda: work.update("a", expected_rev=1, state=1)).code == "stale_rev"
 
 
-def test_callers_cannot_set_a_claim_as_a_property(work: Work, ben: Work) -> None:
+def test_callers_cannot_set_a_claim_as_a_property(work: WorkClient, ben: WorkClient) -> None:
     work.plan("a")
     ben.claim()
 
     for key in ("_claimed_by", "_claimed_at", "_held", "_", "_anything"):
-        assert refused(lambda key=key: work.update("a", properties={key: None})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
+        assert error_of(lambda key=key: work.update("a", properties={key: None})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
     assert holder(work, "a")[0] == "ben"
 
 
-# --- How long, and how strict ---
+# --- Duration and policies ---
 
 
-def test_how_long_a_claim_holds_is_configured(engine: Engine, work: Work, clock: ManualClock) -> None:
+def test_how_long_a_claim_holds_is_configured(engine: Engine, work: WorkClient, clock: ManualClock) -> None:
     work.plan("a")
     preferences = Preferences(of_slices=(WorkPreferences(claim_ttl_minutes=0.5),))
     short = Session(work.session.store, work.by("ben").session.actor, preferences=preferences)
-    Work(short, ids=work.ids).claim()
+    WorkClient(short, ids=work.ids).claim()
 
     clock.move(seconds=30, milliseconds=-1)
     assert work.next() == []
@@ -354,7 +360,9 @@ def test_how_long_a_claim_holds_is_configured(engine: Engine, work: Work, clock:
     assert work.next() == ["a"]
 
 
-def test_the_project_has_the_last_word_on_how_long_a_claim_holds(work: Work, ben: Work, clock: ManualClock) -> None:
+def test_the_project_has_the_last_word_on_how_long_a_claim_holds(
+    work: WorkClient, ben: WorkClient, clock: ManualClock
+) -> None:
     work.open(policies={"claim_ttl_minutes": 0.01})
     work.plan("a")
     ben.claim()
@@ -365,7 +373,9 @@ def test_the_project_has_the_last_word_on_how_long_a_claim_holds(work: Work, ben
     assert work.next() == ["a"]
 
 
-def test_by_default_anybody_may_resolve_what_somebody_claimed(work: Work, ben: Work, cleo: Work) -> None:
+def test_by_default_anybody_may_resolve_what_somebody_claimed(
+    work: WorkClient, ben: WorkClient, cleo: WorkClient
+) -> None:
     work.plan("a")
     ben.claim()
 
@@ -374,12 +384,14 @@ def test_by_default_anybody_may_resolve_what_somebody_claimed(work: Work, ben: W
     assert work.node("a").resolved
 
 
-def test_where_claims_are_enforced_only_the_holder_may_resolve(work: Work, ben: Work, cleo: Work) -> None:
+def test_where_claims_are_enforced_only_the_holder_may_resolve(
+    work: WorkClient, ben: WorkClient, cleo: WorkClient
+) -> None:
     work.open(policies={"claims": "enforced"})
     work.plan("a")
     ben.claim()
 
-    refusal = refused(lambda: cleo.resolve("a"))
+    refusal = error_of(lambda: cleo.resolve("a"))
 
     assert isinstance(refusal, Conflict)
     assert (refusal.code, refusal.details["claimed_by"]) == ("claimed_by_another", "ben")
@@ -387,7 +399,7 @@ def test_where_claims_are_enforced_only_the_holder_may_resolve(work: Work, ben: 
 
 
 def test_where_claims_are_enforced_an_expired_one_stops_nobody(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.open(policies={"claims": "enforced"})
     work.plan("a\nb")
@@ -397,10 +409,12 @@ def test_where_claims_are_enforced_an_expired_one_stops_nobody(
 
     cleo.resolve("a")
 
-    assert work.open_nodes(["a", "b"]) == []
+    assert work.filter_open(["a", "b"]) == []
 
 
-def test_where_claims_are_enforced_a_hint_can_still_be_left(work: Work, ben: Work, cleo: Work) -> None:
+def test_where_claims_are_enforced_a_hint_can_still_be_left(
+    work: WorkClient, ben: WorkClient, cleo: WorkClient
+) -> None:
     work.open(policies={"claims": "enforced"})
     work.plan("a")
     ben.claim()
@@ -411,7 +425,7 @@ def test_where_claims_are_enforced_a_hint_can_still_be_left(work: Work, ben: Wor
 
 
 def test_a_clock_that_is_put_back_neither_frees_a_claim_nor_keeps_it_for_ever(
-    work: Work, ben: Work, cleo: Work, clock: ManualClock
+    work: WorkClient, ben: WorkClient, cleo: WorkClient, clock: ManualClock
 ) -> None:
     work.plan("a")
     ben.claim()

@@ -1,4 +1,4 @@
-"""graph_restructure drop: given up, with everything below it, for a reason that stays."""
+"""graph_restructure drop: a node and its descendants are given up for a recorded reason."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound, RuleViolated
 from tests.engines import Engine
-from tests.work.desk import Work, refused
+from tests.errors import error_of
+from tests.work.client import WorkClient
 
 OUTCOMES = "SELECT id, outcome FROM work_nodes WHERE outcome IS NOT NULL"
 
 
-def test_a_drop_resolves_the_node_and_everything_below_and_nothing_else(engine: Engine, work: Work) -> None:
+def test_a_drop_resolves_the_node_and_everything_below_and_nothing_else(engine: Engine, work: WorkClient) -> None:
     work.plan("phase\n  a\n    b\n  c\nother")
 
     answer = work.drop("phase")
 
     assert [(one.op, work.name(one.node_id)) for one in answer.details] == [("drop", "phase")]
-    assert work.open_nodes(["phase", "a", "b", "c", "other"]) == ["other"]
+    assert work.filter_open(["phase", "a", "b", "c", "other"]) == ["other"]
     assert {work.name(one) for one, _ in engine.as_owner(OUTCOMES)} == {"phase", "a", "b", "c"}
 
 
-def test_everything_dropped_has_the_reason_as_its_own_evidence(work: Work) -> None:
+def test_everything_dropped_has_the_reason_as_its_own_evidence(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b")
     work.update("a", add_evidence=[{"type": "note", "ref": "half done"}])
 
@@ -35,7 +36,7 @@ def test_everything_dropped_has_the_reason_as_its_own_evidence(work: Work) -> No
     assert work.query(has_evidence_type="dropped") == ["phase", "a", "b"]
 
 
-def test_what_was_done_below_stays_as_it_is(engine: Engine, work: Work) -> None:
+def test_what_was_done_below_stays_as_it_is(engine: Engine, work: WorkClient) -> None:
     work.plan("phase\n  done\n  a")
     work.resolve("done")
     before = work.node("done")
@@ -46,7 +47,7 @@ def test_what_was_done_below_stays_as_it_is(engine: Engine, work: Work) -> None:
     assert {work.name(one) for one, _ in engine.as_owner(OUTCOMES)} == {"phase", "a"}
 
 
-def test_a_drop_unblocks_and_tells(work: Work) -> None:
+def test_a_drop_unblocks_and_tells(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b: a\nlater: b\neven later: later\nouter\n  only")
 
     answer = work.drop("phase")
@@ -54,7 +55,7 @@ def test_a_drop_unblocks_and_tells(work: Work) -> None:
     assert work.names(work.drop("only").newly_actionable) == ["outer"]
 
 
-def test_a_dropped_blocker_blocks_nobody(work: Work) -> None:
+def test_a_dropped_blocker_blocks_nobody(work: WorkClient) -> None:
     work.plan("blocker\na: blocker")
 
     work.drop("blocker")
@@ -62,35 +63,35 @@ def test_a_dropped_blocker_blocks_nobody(work: Work) -> None:
     assert work.next() == ["a"]
 
 
-def test_dropping_an_unknown_node_is_not_found(work: Work) -> None:
-    assert isinstance(refused(lambda: work.drop("oooooo")), NotFound)
+def test_dropping_an_unknown_node_is_not_found(work: WorkClient) -> None:
+    assert isinstance(error_of(lambda: work.drop("oooooo")), NotFound)
 
 
-def test_dropping_what_is_resolved_is_refused(work: Work) -> None:
+def test_dropping_what_is_resolved_is_refused(work: WorkClient) -> None:
     work.plan("a")
     work.resolve("a")
 
-    refusal = refused(lambda: work.drop("a"))
+    refusal = error_of(lambda: work.drop("a"))
 
     assert isinstance(refusal, RuleViolated)
     assert refusal.code == "already_resolved"
 
 
-def test_the_root_cannot_be_dropped(work: Work) -> None:
+def test_the_root_cannot_be_dropped(work: WorkClient) -> None:
     work.plan("a")
 
-    assert refused(lambda: work.drop("root")).code == "root_stays"
+    assert error_of(lambda: work.drop("root")).code == "root_stays"
     assert not work.node("a").resolved
 
 
-def test_a_drop_without_a_reason_is_refused(work: Work) -> None:
+def test_a_drop_without_a_reason_is_refused(work: WorkClient) -> None:
     work.plan("a")
     operation = {"op": "drop", "node_id": work["a"]}
 
-    assert refused(lambda: work.call("work.restructure", operations=[operation])).code == "missing_argument"
+    assert error_of(lambda: work.call("work.restructure", operations=[operation])).code == "missing_argument"
 
 
-def test_every_dropped_node_tells_so_in_its_history(work: Work) -> None:
+def test_every_dropped_node_tells_so_in_its_history(work: WorkClient) -> None:
     work.plan("phase\n  a")
 
     operation = {"op": "drop", "node_id": "phase", "reason": "out of scope"}
@@ -105,7 +106,7 @@ def test_every_dropped_node_tells_so_in_its_history(work: Work) -> None:
         assert changes["evidence"][1][0]["ref"] == "out of scope"
 
 
-def test_a_new_child_of_a_dropped_node_reopens_it(engine: Engine, work: Work) -> None:
+def test_a_new_child_of_a_dropped_node_reopens_it(engine: Engine, work: WorkClient) -> None:
     work.plan("phase\n  a")
     work.drop("phase")
 
@@ -115,21 +116,21 @@ def test_a_new_child_of_a_dropped_node_reopens_it(engine: Engine, work: Work) ->
     assert {work.name(one) for one, _ in engine.as_owner(OUTCOMES)} == {"a"}
 
 
-def test_a_drop_inside_a_resolved_project_part_is_refused(work: Work) -> None:
+def test_a_drop_inside_a_resolved_project_part_is_refused(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b")
     work.drop("a")
 
-    assert refused(lambda: work.drop("a")).code == "already_resolved"
+    assert error_of(lambda: work.drop("a")).code == "already_resolved"
     assert work.drop("phase").newly_actionable is UNSET
 
 
 @pytest.mark.parametrize("wrong", ["oooooo", "root"])
-def test_a_bad_operation_leaves_the_good_ones_undone(engine: Engine, work: Work, wrong: str) -> None:
+def test_a_bad_operation_leaves_the_good_ones_undone(engine: Engine, work: WorkClient, wrong: str) -> None:
     work.plan("a\nb: a")
     before = engine.as_owner("SELECT rev FROM projects"), work.counts()
     good = {"op": "drop", "node_id": "a", "reason": "x"}
 
-    refused(lambda: work.restructure(good, {"op": "drop", "node_id": wrong, "reason": "x"}))
+    error_of(lambda: work.restructure(good, {"op": "drop", "node_id": wrong, "reason": "x"}))
 
     assert (engine.as_owner("SELECT rev FROM projects"), work.counts()) == before
     assert work.node("a").evidence == []

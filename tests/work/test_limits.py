@@ -1,4 +1,4 @@
-"""Every limit: one below and the limit itself are fine, one above is refused with the limit named."""
+"""Every limit: the limit is accepted, one above is refused with the limit in the error."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
+from tests.errors import error_of
 from tests.work.cases import try_each
-from tests.work.desk import Work, refused
+from tests.work.client import WorkClient
 
-PROPERTIES_AROUND = len('{"p":""}')  # what stands around the one value
+PROPERTIES_AROUND = len('{"p":""}')  # the JSON around the one value
 
 
 class Limit(NamedTuple):
-    """How to come to a limit, and how it is named when it is passed."""
+    """A limit, the request that reaches it, and the error above it."""
 
     most: int
     code: str
     field: str
-    send: Callable[[Work, int], Any]
+    send: Callable[[WorkClient, int], Any]
 
-    def named(self, refusal: Invalid) -> int:
+    def limit_in(self, refusal: Invalid) -> int:
         key = "limit_bytes" if self.code == "too_long" else "limit"
         limit: int = refusal.details[key]
         return limit
@@ -43,12 +44,12 @@ def links(count: int) -> list[str]:
     return [f"file {place}" for place in range(count)]
 
 
-def plan(work: Work, given: list[dict[str, Any]]) -> Any:
+def plan(work: WorkClient, given: list[dict[str, Any]]) -> Any:
     return work.call("work.plan", project="atlas", nodes=given)
 
 
 def text(size: int) -> str:
-    """Text of so many bytes, most of them of characters that have several."""
+    """Return text of `size` bytes, mostly multi-byte characters."""
     characters = "ü€🌍"
     whole = characters * (size // 9)
     return whole + "x" * (size - len(whole.encode()))
@@ -107,31 +108,31 @@ LIMITS = {
 
 
 @pytest.fixture
-def at_a(work: Work) -> Work:
+def work_with_a(work: WorkClient) -> WorkClient:
     work.plan("a")
     return work
 
 
 @pytest.mark.slow
 @try_each("name", LIMITS)
-def test_up_to_the_limit_everything_is_taken(at_a: Work, name: str) -> None:
+def test_up_to_the_limit_everything_is_taken(work_with_a: WorkClient, name: str) -> None:
     limit = LIMITS[name]
 
-    limit.send(at_a, limit.most - 1)
-    limit.send(at_a, limit.most)
+    limit.send(work_with_a, limit.most - 1)
+    limit.send(work_with_a, limit.most)
 
 
 @try_each("name", LIMITS)
-def test_what_is_above_a_limit_is_refused_and_the_limit_is_named(at_a: Work, name: str) -> None:
+def test_what_is_above_a_limit_is_refused_and_the_limit_is_named(work_with_a: WorkClient, name: str) -> None:
     limit = LIMITS[name]
 
-    refusal = refused(lambda: limit.send(at_a, limit.most + 1))
+    refusal = error_of(lambda: limit.send(work_with_a, limit.most + 1))
 
     assert isinstance(refusal, Invalid)
-    assert (refusal.code, refusal.details["field"], limit.named(refusal)) == (limit.code, limit.field, limit.most)
+    assert (refusal.code, refusal.details["field"], limit.limit_in(refusal)) == (limit.code, limit.field, limit.most)
 
 
-SMALLEST: dict[str, Callable[[Work], Any]] = {
+SMALLEST: dict[str, Callable[[WorkClient], Any]] = {
     "no node in a plan": lambda work: plan(work, []),
     "no update": lambda work: work.updates(),
     "no edge": lambda work: work.connect(),
@@ -148,53 +149,54 @@ SMALLEST: dict[str, Callable[[Work], Any]] = {
 
 
 @try_each("call", SMALLEST)
-def test_what_is_below_a_limit_is_refused(at_a: Work, call: str) -> None:
-    refusal = refused(lambda: SMALLEST[call](at_a))
+def test_what_is_below_a_limit_is_refused(work_with_a: WorkClient, call: str) -> None:
+    refusal = error_of(lambda: SMALLEST[call](work_with_a))
 
     assert isinstance(refusal, Invalid)
     assert refusal.details["field"]
 
 
-def test_links_are_counted_with_those_that_are_there(at_a: Work) -> None:
-    at_a.update("a", add_context_links=links(49))
-    at_a.update("a", add_context_links=["one more"])
+def test_links_are_counted_with_those_that_are_there(work_with_a: WorkClient) -> None:
+    work_with_a.update("a", add_context_links=links(49))
+    work_with_a.update("a", add_context_links=["one more"])
 
-    refusal = refused(lambda: at_a.update("a", add_context_links=["too many"]))
+    refusal = error_of(lambda: work_with_a.update("a", add_context_links=["too many"]))
 
     assert (refusal.code, refusal.details["limit"]) == ("too_many", 50)
-    at_a.update("a", add_context_links=["instead"], remove_context_links=["one more"])
-    assert len(at_a.node("a").context_links) == 50
+    work_with_a.update("a", add_context_links=["instead"], remove_context_links=["one more"])
+    assert len(work_with_a.node("a").context_links) == 50
 
 
-def test_properties_are_measured_as_they_are_after_the_merge(at_a: Work) -> None:
-    at_a.update("a", properties={"p": "x" * 20_000})
+def test_properties_are_measured_as_they_are_after_the_merge(work_with_a: WorkClient) -> None:
+    work_with_a.update("a", properties={"p": "x" * 20_000})
 
-    assert refused(lambda: at_a.update("a", properties={"q": "x" * 20_000})).code == "too_long"
-    at_a.update("a", properties={"p": None, "q": "x" * 20_000})
+    assert error_of(lambda: work_with_a.update("a", properties={"q": "x" * 20_000})).code == "too_long"
+    work_with_a.update("a", properties={"p": None, "q": "x" * 20_000})
 
 
-def test_evidence_has_no_end(at_a: Work) -> None:
+def test_evidence_has_no_end(work_with_a: WorkClient) -> None:
     for _ in range(3):
-        at_a.update("a", add_evidence=evidence(50))
+        work_with_a.update("a", add_evidence=evidence(50))
 
-    preferences = Preferences(answer_tokens_max=20_000)
-    capped = Work(Session(at_a.session.store, at_a.session.actor, preferences=preferences), ids=at_a.ids)
+    session = work_with_a.session
+    capped_session = Session(session.store, session.actor, preferences=Preferences(answer_tokens_max=20_000))
+    capped = WorkClient(capped_session, ids=work_with_a.ids)
 
-    assert len(at_a.node("a").evidence) == 150  # nothing is left out where there is no cap
-    assert at_a.node("a").evidence_total is UNSET
-    assert len(at_a.offers()[0].node.evidence) == 150
+    assert len(work_with_a.node("a").evidence) == 150  # nothing is left out where there is no cap
+    assert work_with_a.node("a").evidence_total is UNSET
+    assert len(work_with_a.offers()[0].node.evidence) == 150
     assert capped.node("a").evidence_total == 150
     assert 0 < len(capped.node("a").evidence) < 150
-    assert refused(lambda: at_a.update("a", add_evidence=evidence(51))).code == "invalid_argument"
+    assert error_of(lambda: work_with_a.update("a", add_evidence=evidence(51))).code == "invalid_argument"
 
 
 @try_each("argument", ["3", 3, 3.0])
-def test_a_number_may_come_as_text(at_a: Work, argument: Any) -> None:
-    at_a.plan("b\nc\nd")
+def test_a_number_may_come_as_text(work_with_a: WorkClient, argument: Any) -> None:
+    work_with_a.plan("b\nc\nd")
 
-    assert len(at_a.offers(count=argument)) == 3
+    assert len(work_with_a.offers(count=argument)) == 3
 
 
 @try_each("argument", [1.5, "many", True, [], -1])
-def test_what_is_no_count_is_refused(at_a: Work, argument: Any) -> None:
-    assert isinstance(refused(lambda: at_a.offers(count=argument)), Invalid)
+def test_what_is_no_count_is_refused(work_with_a: WorkClient, argument: Any) -> None:
+    assert isinstance(error_of(lambda: work_with_a.offers(count=argument)), Invalid)

@@ -1,4 +1,4 @@
-"""graph_restructure merge: the target takes over everything the source had, and the source's history stays."""
+"""graph_restructure merge: the target gets everything of the source, and the source's history stays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound, RuleViolated
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.work.cases import try_each
-from tests.work.desk import Work, refused
+from tests.work.client import WorkClient
 
 EDGES = (
     "SELECT f.id, e.type, t.id FROM work_edges AS e JOIN work_nodes AS f ON f.n = e.from_n "
@@ -16,11 +17,11 @@ EDGES = (
 )
 
 
-def edges(engine: Engine, work: Work) -> list[tuple[str, str, str]]:
+def edges(engine: Engine, work: WorkClient) -> list[tuple[str, str, str]]:
     return [(work.name(source), type_, work.name(target)) for source, type_, target in engine.as_owner(EDGES)]
 
 
-def test_the_target_gets_the_children_of_the_source(work: Work) -> None:
+def test_the_target_gets_the_children_of_the_source(work: WorkClient) -> None:
     work.plan("source\n  a\n    b\n  c\ntarget\n  d")
 
     answer = work.merge("source", "target")
@@ -30,7 +31,7 @@ def test_the_target_gets_the_children_of_the_source(work: Work) -> None:
     assert work.names(work.context("b").ancestors) == ["root", "target", "a"]
 
 
-def test_the_target_gets_the_evidence_of_the_source_behind_its_own(work: Work) -> None:
+def test_the_target_gets_the_evidence_of_the_source_behind_its_own(work: WorkClient) -> None:
     work.plan("source\ntarget")
     work.by("ben").update("source", add_evidence=[{"type": "git", "ref": "1"}, {"type": "test", "ref": "2"}])
     work.update("target", add_evidence=[{"type": "note", "ref": "3"}])
@@ -41,7 +42,7 @@ def test_the_target_gets_the_evidence_of_the_source_behind_its_own(work: Work) -
     assert kept == [("3", "ada"), ("1", "ben"), ("2", "ben")]
 
 
-def test_the_target_gets_the_edges_of_the_source_in_both_directions(engine: Engine, work: Work) -> None:
+def test_the_target_gets_the_edges_of_the_source_in_both_directions(engine: Engine, work: WorkClient) -> None:
     work.plan("x\nsource: x\ntarget\ny: source")
     work.connect("source: y", type="relates_to")
 
@@ -55,7 +56,7 @@ def test_the_target_gets_the_edges_of_the_source_in_both_directions(engine: Engi
     assert work.next() == ["x"]
 
 
-def test_an_edge_that_both_had_is_there_once(engine: Engine, work: Work) -> None:
+def test_an_edge_that_both_had_is_there_once(engine: Engine, work: WorkClient) -> None:
     work.plan("x\nsource: x\ntarget: x\ny: source, target")
 
     work.merge("source", "target")
@@ -67,7 +68,7 @@ def test_an_edge_that_both_had_is_there_once(engine: Engine, work: Work) -> None
 
 @pytest.mark.parametrize("outline", ["source\ntarget: source", "target\nsource: target"])
 def test_merging_two_nodes_of_which_one_depends_on_the_other_leaves_no_edge(
-    engine: Engine, work: Work, outline: str
+    engine: Engine, work: WorkClient, outline: str
 ) -> None:
     work.plan(outline)
 
@@ -78,7 +79,7 @@ def test_merging_two_nodes_of_which_one_depends_on_the_other_leaves_no_edge(
     assert work.counts() == (2, 0, 2, 0, 1)
 
 
-def test_the_target_keeps_its_own_fields_and_unites_the_links(work: Work) -> None:
+def test_the_target_keeps_its_own_fields_and_unites_the_links(work: WorkClient) -> None:
     work.plan(
         "source\ntarget",
         each={
@@ -95,11 +96,11 @@ def test_the_target_keeps_its_own_fields_and_unites_the_links(work: Work) -> Non
     assert node.context_links == ["two", "three", "one"]
 
 
-def test_the_source_is_gone_and_its_id_says_where_the_work_went(work: Work) -> None:
+def test_the_source_is_gone_and_its_id_says_where_the_work_went(work: WorkClient) -> None:
     work.plan("source\ntarget")
     work.merge("source", "target")
 
-    refusal = refused(lambda: work.node("source"))
+    refusal = error_of(lambda: work.node("source"))
 
     assert isinstance(refusal, NotFound)
     assert work["target"] in refusal.message
@@ -107,7 +108,7 @@ def test_the_source_is_gone_and_its_id_says_where_the_work_went(work: Work) -> N
     assert work.counts() == (2, 0, 2, 0, 1)
 
 
-def test_the_history_of_the_source_stays_readable(work: Work) -> None:
+def test_the_history_of_the_source_stays_readable(work: WorkClient) -> None:
     work.plan("source\ntarget")
     work.by("ben").update("source", summary="renamed")
     operation = {"op": "merge", "source": "source", "target": "target"}
@@ -120,7 +121,7 @@ def test_the_history_of_the_source_stays_readable(work: Work) -> None:
     assert [(one.field, one.before, one.after) for one in last.changes] == [("merged_into", None, work["target"])]
 
 
-def test_the_history_of_the_target_tells_what_came_to_it(work: Work) -> None:
+def test_the_history_of_the_target_tells_what_came_to_it(work: WorkClient) -> None:
     work.plan("x\nsource: x\n  child\ntarget\ny: source", each={"source": {"context_links": ["one"]}})
     work.update("source", add_evidence=[{"type": "git", "ref": "1"}])
 
@@ -159,27 +160,27 @@ REFUSED = {
 
 
 @pytest.fixture
-def beside_another(work: Work) -> Work:
-    """Ada at her project with some nodes, beside another project."""
+def two_projects(work: WorkClient) -> WorkClient:
+    """Ada at her project with some nodes; another project exists."""
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
     work.plan("phase\n  a\n    b")
     return work
 
 
 @try_each("into", REFUSED)
-def test_a_node_cannot_be_merged_into(engine: Engine, beside_another: Work, into: str) -> None:
+def test_a_node_cannot_be_merged_into(engine: Engine, two_projects: WorkClient, into: str) -> None:
     before = engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id")
     source, target, code = REFUSED[into]
 
-    assert refused(lambda: beside_another.merge(source, target)).code == code
+    assert error_of(lambda: two_projects.merge(source, target)).code == code
     assert engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id") == before
 
 
-def test_a_merge_that_would_close_a_cycle_is_refused_with_its_path(engine: Engine, work: Work) -> None:
+def test_a_merge_that_would_close_a_cycle_is_refused_with_its_path(engine: Engine, work: WorkClient) -> None:
     work.plan("target\nmiddle: target\nsource: middle")
     before = edges(engine, work)
 
-    refusal = refused(lambda: work.merge("source", "target"))
+    refusal = error_of(lambda: work.merge("source", "target"))
 
     assert isinstance(refusal, RuleViolated)
     assert refusal.code == "cycle_detected"
@@ -187,19 +188,19 @@ def test_a_merge_that_would_close_a_cycle_is_refused_with_its_path(engine: Engin
     assert edges(engine, work) == before
 
 
-def test_a_merge_that_would_put_a_node_below_what_it_depends_on_is_refused(work: Work) -> None:
+def test_a_merge_that_would_put_a_node_below_what_it_depends_on_is_refused(work: WorkClient) -> None:
     work.plan("source\n  child: target\ntarget")
 
-    assert refused(lambda: work.merge("source", "target")).code == "cycle_detected"
+    assert error_of(lambda: work.merge("source", "target")).code == "cycle_detected"
 
 
-def test_a_merge_that_would_make_a_node_depend_on_a_node_above_it_is_refused(work: Work) -> None:
+def test_a_merge_that_would_make_a_node_depend_on_a_node_above_it_is_refused(work: WorkClient) -> None:
     work.plan("phase\n  target\nsource: phase")
 
-    assert refused(lambda: work.merge("source", "target")).code == "cycle_detected"
+    assert error_of(lambda: work.merge("source", "target")).code == "cycle_detected"
 
 
-def test_an_open_child_reopens_the_target(work: Work) -> None:
+def test_an_open_child_reopens_the_target(work: WorkClient) -> None:
     work.plan("source\n  a\nphase\n  target\nafter: target")
     work.resolve("target", "phase")
 
@@ -209,7 +210,7 @@ def test_an_open_child_reopens_the_target(work: Work) -> None:
     assert work.query(is_blocked=True) == ["after"]
 
 
-def test_an_open_source_reopens_the_target(work: Work) -> None:
+def test_an_open_source_reopens_the_target(work: WorkClient) -> None:
     work.plan("source\ntarget\nafter: target\nlater: source")
     work.resolve("target")
 
@@ -220,7 +221,7 @@ def test_an_open_source_reopens_the_target(work: Work) -> None:
     assert work.counts() == (4, 0, 4, 2, 1)
 
 
-def test_a_resolved_source_reopens_nothing(work: Work) -> None:
+def test_a_resolved_source_reopens_nothing(work: WorkClient) -> None:
     work.plan("source\ntarget")
     work.resolve("source", "target")
 
@@ -228,7 +229,7 @@ def test_a_resolved_source_reopens_nothing(work: Work) -> None:
     assert work.node("target").resolved
 
 
-def test_who_waited_for_a_resolved_source_waits_for_the_open_target(work: Work) -> None:
+def test_who_waited_for_a_resolved_source_waits_for_the_open_target(work: WorkClient) -> None:
     work.plan("source\ntarget\nx: source")
     work.resolve("source")
     assert "x" in work.next()
@@ -238,13 +239,13 @@ def test_who_waited_for_a_resolved_source_waits_for_the_open_target(work: Work) 
     assert work.next() == ["target"]
 
 
-def test_a_merge_tells_what_became_actionable(work: Work) -> None:
+def test_a_merge_tells_what_became_actionable(work: WorkClient) -> None:
     work.plan("phase\n  source\ntarget: source")
 
     assert set(work.names(work.merge("source", "target").newly_actionable)) == {"phase", "target"}
 
 
-def test_a_merge_and_what_follows_it_see_each_other(work: Work) -> None:
+def test_a_merge_and_what_follows_it_see_each_other(work: WorkClient) -> None:
     work.plan("a\nb\nc\n  d")
     first = {"op": "merge", "source": "a", "target": "b"}
 
@@ -254,12 +255,12 @@ def test_a_merge_and_what_follows_it_see_each_other(work: Work) -> None:
 
     assert answer.applied == 3
     assert work.next() == ["b"]
-    assert refused(lambda: work.merge("a", "b")).code == "not_found"
+    assert error_of(lambda: work.merge("a", "b")).code == "not_found"
 
 
-def test_links_that_are_too_many_together_are_refused(work: Work) -> None:
+def test_links_that_are_too_many_together_are_refused(work: WorkClient) -> None:
     links = {name: {"context_links": [f"{name}{place}" for place in range(30)]} for name in ("source", "target")}
     work.plan("source\ntarget", each=links)
 
-    assert refused(lambda: work.merge("source", "target")).code == "too_many"
+    assert error_of(lambda: work.merge("source", "target")).code == "too_many"
     assert len(work.node("source").context_links) == 30

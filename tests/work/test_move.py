@@ -1,4 +1,4 @@
-"""graph_restructure move: another parent, the same node."""
+"""graph_restructure move: a node gets another parent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound, RuleViolated
 from tests.engines import Engine
-from tests.work.desk import Work, refused
+from tests.errors import error_of
+from tests.work.client import WorkClient
 
 
-def test_a_moved_node_keeps_its_children_edges_and_everything_else(work: Work) -> None:
+def test_a_moved_node_keeps_its_children_edges_and_everything_else(work: WorkClient) -> None:
     work.plan(
         "old\n  a: other\n    b\nnew\nother\nlater: a",
         each={"a": {"properties": {"area": "ui"}, "context_links": ["x"]}},
@@ -28,7 +29,7 @@ def test_a_moved_node_keeps_its_children_edges_and_everything_else(work: Work) -
     assert (work.waits_for("a"), work.waits_for("later")) == (["other"], ["a"])
 
 
-def test_everything_below_gets_the_depth_of_its_new_place(work: Work) -> None:
+def test_everything_below_gets_the_depth_of_its_new_place(work: WorkClient) -> None:
     work.plan("old\n  a\n    b\nnew\n  deep\n    deeper")
 
     work.move("a", "deeper")
@@ -38,38 +39,38 @@ def test_everything_below_gets_the_depth_of_its_new_place(work: Work) -> None:
 
 
 @pytest.mark.parametrize("below", ["a", "b", "c"])
-def test_a_node_cannot_be_moved_below_itself(work: Work, below: str) -> None:
+def test_a_node_cannot_be_moved_below_itself(work: WorkClient, below: str) -> None:
     work.plan("a\n  b\n    c")
 
-    refusal = refused(lambda: work.move("a", below))
+    refusal = error_of(lambda: work.move("a", below))
 
     assert isinstance(refusal, RuleViolated)
     assert refusal.code == "cycle_detected"
     assert [work.name(one) for one in refusal.details["path"]] == ["a", below, "a"]
 
 
-def test_the_root_cannot_be_moved(work: Work) -> None:
+def test_the_root_cannot_be_moved(work: WorkClient) -> None:
     work.plan("a")
 
-    assert refused(lambda: work.move("root", "a")).code == "root_stays"
+    assert error_of(lambda: work.move("root", "a")).code == "root_stays"
 
 
-def test_a_node_cannot_be_moved_below_what_it_depends_on(work: Work) -> None:
+def test_a_node_cannot_be_moved_below_what_it_depends_on(work: WorkClient) -> None:
     work.plan("a: target\ntarget\n  step")
 
-    refusal = refused(lambda: work.move("a", "step"))
+    refusal = error_of(lambda: work.move("a", "step"))
 
     assert refusal.code == "cycle_detected"
     assert [work.name(one) for one in refusal.details["path"]] == ["a", "target", "step", "a"]
 
 
-def test_a_node_cannot_be_moved_below_what_something_below_it_depends_on(work: Work) -> None:
+def test_a_node_cannot_be_moved_below_what_something_below_it_depends_on(work: WorkClient) -> None:
     work.plan("a\n  b: target\ntarget")
 
-    assert refused(lambda: work.move("a", "target")).code == "cycle_detected"
+    assert error_of(lambda: work.move("a", "target")).code == "cycle_detected"
 
 
-def test_a_move_frees_the_old_parent_and_holds_the_new_one(work: Work) -> None:
+def test_a_move_frees_the_old_parent_and_holds_the_new_one(work: WorkClient) -> None:
     work.plan("old\n  a\nnew")
     assert work.next() == ["a", "new"]
 
@@ -79,7 +80,7 @@ def test_a_move_frees_the_old_parent_and_holds_the_new_one(work: Work) -> None:
     assert work.next() == ["a", "old"]
 
 
-def test_an_open_node_reopens_the_resolved_one_it_is_moved_under(work: Work) -> None:
+def test_an_open_node_reopens_the_resolved_one_it_is_moved_under(work: WorkClient) -> None:
     work.plan("a\nphase\n  done\nafter: phase")
     work.resolve("done", "phase")
 
@@ -89,7 +90,7 @@ def test_an_open_node_reopens_the_resolved_one_it_is_moved_under(work: Work) -> 
     assert work.query(is_blocked=True) == ["after"]
 
 
-def test_a_resolved_node_reopens_nothing(work: Work) -> None:
+def test_a_resolved_node_reopens_nothing(work: WorkClient) -> None:
     work.plan("a\nphase")
     work.resolve("a", "phase")
 
@@ -99,7 +100,7 @@ def test_a_resolved_node_reopens_nothing(work: Work) -> None:
     assert work.node("phase").resolved
 
 
-def test_a_move_to_where_it_is_changes_nothing(engine: Engine, work: Work) -> None:
+def test_a_move_to_where_it_is_changes_nothing(engine: Engine, work: WorkClient) -> None:
     work.plan("phase\n  a")
     before = engine.as_owner("SELECT rev FROM projects")
 
@@ -109,7 +110,7 @@ def test_a_move_to_where_it_is_changes_nothing(engine: Engine, work: Work) -> No
     assert (work.node("a").rev, engine.as_owner("SELECT rev FROM projects")) == (1, before)
 
 
-def test_a_move_is_kept_in_history(work: Work) -> None:
+def test_a_move_is_kept_in_history(work: WorkClient) -> None:
     work.plan("phase\n  a")
     operation = {"op": "move", "node_id": "a", "new_parent": "root"}
 
@@ -120,28 +121,28 @@ def test_a_move_is_kept_in_history(work: Work) -> None:
     assert [(one.field, one.before, one.after) for one in event.changes] == [("parent", work["phase"], work["root"])]
 
 
-def test_a_node_cannot_be_moved_into_another_project(work: Work) -> None:
+def test_a_node_cannot_be_moved_into_another_project(work: WorkClient) -> None:
     work.plan("a")
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
 
-    assert refused(lambda: work.move("a", "elsewhere")).code == "mixed_projects"
+    assert error_of(lambda: work.move("a", "elsewhere")).code == "mixed_projects"
 
 
 @pytest.mark.parametrize(("name", "under"), [("oooooo", "a"), ("a", "oooooo")])
-def test_an_unknown_node_is_not_found(work: Work, name: str, under: str) -> None:
+def test_an_unknown_node_is_not_found(work: WorkClient, name: str, under: str) -> None:
     work.plan("a")
 
-    assert isinstance(refused(lambda: work.move(name, under)), NotFound)
+    assert isinstance(error_of(lambda: work.move(name, under)), NotFound)
 
 
-def test_operations_apply_in_order_and_all_or_none(engine: Engine, work: Work) -> None:
+def test_operations_apply_in_order_and_all_or_none(engine: Engine, work: WorkClient) -> None:
     work.plan("a\nb\nc")
     move = {"op": "move", "node_id": "a", "new_parent": "b"}
     back = {"op": "move", "node_id": "b", "new_parent": "a"}
     rows = "SELECT n, parent_n, rev, depth FROM work_nodes ORDER BY n"
     before = engine.as_owner(rows)
 
-    assert refused(lambda: work.restructure(move, back)).code == "cycle_detected"
+    assert error_of(lambda: work.restructure(move, back)).code == "cycle_detected"
     assert engine.as_owner(rows) == before
     home = {"op": "move", "node_id": "a", "new_parent": "c"}
     assert work.restructure(move, home, back).applied == 3

@@ -1,11 +1,11 @@
-"""graph_query in brief: what other implementations got wrong. The folder search/ has the rest."""
+"""graph_query: bugs of other implementations. The tests of graph/search cover the rest."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.work.cases import try_each
-from tests.work.desk import Work
+from tests.work.client import WorkClient
 
 EVERYTHING = ["root", "phase", "a", "b", "done"]
 FACTS = {
@@ -17,7 +17,7 @@ FACTS = {
 
 
 @pytest.mark.parametrize("fact", FACTS)
-def test_a_filter_for_false_finds_exactly_what_a_filter_for_true_does_not(work: Work, fact: str) -> None:
+def test_a_filter_for_false_finds_exactly_what_a_filter_for_true_does_not(work: WorkClient, fact: str) -> None:
     work.plan("phase\n  a\n  b: a\ndone")
     work.resolve("done")
 
@@ -26,7 +26,7 @@ def test_a_filter_for_false_finds_exactly_what_a_filter_for_true_does_not(work: 
 
 
 @try_each("text", ["100%", "a_b", "%", "_", "\\", "'", '"', "(", "*", "a%b_", "NEAR(", "ü%"])
-def test_text_is_looked_for_as_it_is(work: Work, text: str) -> None:
+def test_text_is_looked_for_as_it_is(work: WorkClient, text: str) -> None:
     work.plan("like it\nother", each={"like it": {"summary": f"before {text} behind"}, "other": {"summary": "x" * 20}})
 
     assert work.query(text=text, ancestor=work["root"]) == ["like it"]

@@ -1,4 +1,4 @@
-"""What callers write for a node: whole ids, unique beginnings, and helpful refusals for the rest."""
+"""References to nodes: whole ids, unique prefixes, and helpful errors for the rest."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from tests.engines import Engine, filled_once, person
-from tests.work.desk import Work, refused
+from tests.engines import Engine, fill_once, person
+from tests.errors import error_of
+from tests.work.client import WorkClient
 
-# Everything that names a node which must be there.
-NAMING: dict[str, Callable[[Work, str], Any]] = {
+# Every argument that names an existing node.
+NAMING: dict[str, Callable[[WorkClient, str], Any]] = {
     "plan below": lambda work, ref: work.plan("x", under=ref),
     "plan depending on": lambda work, ref: work.plan(f"x: {ref}"),
     "next": lambda work, ref: work.offers(scope=ref),
@@ -27,14 +28,14 @@ NAMING: dict[str, Callable[[Work, str], Any]] = {
     "drop": lambda work, ref: work.drop(ref),
     "history": lambda work, ref: work.history(ref),
 }
-every_tool = pytest.mark.parametrize("tool", NAMING)  # where it may change something
+every_tool = pytest.mark.parametrize("tool", NAMING)  # operations that change something
 
 IDS = {"first": "abcd1xxx", "second": "abcd2xxx", "third": "wxyz3456", "other": "zzzz9999"}
 
 
 def plan_named(engine: Engine) -> dict[str, str]:
-    """Plan the nodes and give them their ids; the ids by name."""
-    desk = Work(engine.session("ada"))
+    """Plan the nodes, set their ids, and return the ids by name."""
+    desk = WorkClient(engine.session("ada"))
     desk.open()
     desk.plan("\n".join(IDS))
     engine.as_owner(*(f"UPDATE work_nodes SET id = '{IDS[one]}' WHERE id = '{desk[one]}'" for one in IDS))
@@ -42,84 +43,88 @@ def plan_named(engine: Engine) -> dict[str, str]:
 
 
 @pytest.fixture
-def named(engine: Engine) -> Work:
-    """Nodes whose ids the test chose."""
-    ids = filled_once(engine, plan_named)
-    return Work(engine.session("ada"), ids={**ids})
+def chosen_ids(engine: Engine) -> WorkClient:
+    """Nodes with ids that the test chose."""
+    ids = fill_once(engine, plan_named)
+    return WorkClient(engine.session("ada"), ids={**ids})
 
 
 @every_tool
 @pytest.mark.parametrize("chars", [4, 8])
-def test_a_unique_beginning_of_four_characters_is_enough(named: Work, tool: str, chars: int) -> None:
-    NAMING[tool](named, IDS["third"][:chars])
+def test_a_unique_beginning_of_four_characters_is_enough(chosen_ids: WorkClient, tool: str, chars: int) -> None:
+    NAMING[tool](chosen_ids, IDS["third"][:chars])
 
 
-def test_a_shorter_beginning_is_not(named: Work, subtests: pytest.Subtests) -> None:
+def test_a_shorter_beginning_is_not(chosen_ids: WorkClient, subtests: pytest.Subtests) -> None:
     for tool, call in NAMING.items():
         with subtests.test(tool):
-            assert isinstance(refused(partial(call, named, IDS["third"][:3])), NotFound)
+            assert isinstance(error_of(partial(call, chosen_ids, IDS["third"][:3])), NotFound)
 
 
-def test_a_beginning_of_several_ids_is_ambiguous_and_names_them(named: Work, subtests: pytest.Subtests) -> None:
+def test_a_beginning_of_several_ids_is_ambiguous_and_names_them(
+    chosen_ids: WorkClient, subtests: pytest.Subtests
+) -> None:
     for tool, call in NAMING.items():
         with subtests.test(tool):
-            refusal = refused(partial(call, named, "abcd"))
+            refusal = error_of(partial(call, chosen_ids, "abcd"))
 
             assert isinstance(refusal, Invalid)
             assert (refusal.code, refusal.details["near"]) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
 
 
-def test_a_whole_id_is_meant_even_when_it_is_the_beginning_of_another(engine: Engine, named: Work) -> None:
+def test_a_whole_id_is_meant_even_when_it_is_the_beginning_of_another(engine: Engine, chosen_ids: WorkClient) -> None:
     engine.as_owner("UPDATE work_nodes SET id = 'abcd1' WHERE id = 'abcd1xxx'")
     engine.as_owner("UPDATE work_nodes SET id = 'abcd1xxx' WHERE id = 'abcd2xxx'")
 
-    assert named.node("abcd1").summary == "first"
-    assert named.node("abcd1x").summary == "second"
+    assert chosen_ids.node("abcd1").summary == "first"
+    assert chosen_ids.node("abcd1x").summary == "second"
 
 
-def test_an_unknown_id_comes_with_what_was_probably_meant(named: Work, subtests: pytest.Subtests) -> None:
+def test_an_unknown_id_comes_with_what_was_probably_meant(chosen_ids: WorkClient, subtests: pytest.Subtests) -> None:
     for tool, call in NAMING.items():
         with subtests.test(tool):
-            refusal = refused(partial(call, named, "wxyz3465"))
+            refusal = error_of(partial(call, chosen_ids, "wxyz3465"))
 
             assert isinstance(refusal, NotFound)
             assert refusal.details == {"thing": "node", "ref": "wxyz3465", "near": ["wxyz3456"]}
 
 
-def test_what_is_no_id_is_not_found(named: Work, subtests: pytest.Subtests) -> None:
+def test_what_is_no_id_is_not_found(chosen_ids: WorkClient, subtests: pytest.Subtests) -> None:
     for ref in ("abcd%", "abcd_xxx", "wxyz345_", "ABCD1XXX", "wxyz3456 ", "' OR 1=1 --", "é" * 5, "~~~~~"):
         with subtests.test(ref):
-            assert isinstance(refused(partial(named.context, ref)), NotFound)
+            assert isinstance(error_of(partial(chosen_ids.context, ref)), NotFound)
 
 
-def test_an_ambiguous_end_of_an_edge_is_rejected_with_the_ids(named: Work) -> None:
-    (rejected,) = named.connect("abcd: other").rejected
+def test_an_ambiguous_end_of_an_edge_is_rejected_with_the_ids(chosen_ids: WorkClient) -> None:
+    (rejected,) = chosen_ids.connect("abcd: other").rejected
 
     assert (rejected.reason, rejected.near) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
 
 
-def test_the_ends_of_an_edge_may_be_beginnings(named: Work) -> None:
-    assert named.connect("wxyz: zzzz").applied == 1
-    assert named.waits_for("third") == ["other"]
+def test_the_ends_of_an_edge_may_be_beginnings(chosen_ids: WorkClient) -> None:
+    assert chosen_ids.connect("wxyz: zzzz").applied == 1
+    assert chosen_ids.waits_for("third") == ["other"]
 
 
-def test_near_ids_and_beginnings_are_only_of_nodes_that_the_caller_sees(engine: Engine, named: Work) -> None:
+def test_near_ids_and_beginnings_are_only_of_nodes_that_the_caller_sees(engine: Engine, chosen_ids: WorkClient) -> None:
     engine.session("finn").call("project.create", name="finn's own")
-    finn = named.by(person("finn"))
+    finn = chosen_ids.by(person("finn"))
 
     for ref in ("abcd", "wxyz", "wxyz3465", "wxyz3456"):
-        refusal = refused(partial(finn.context, ref))
+        refusal = error_of(partial(finn.context, ref))
         assert refusal.details == {"thing": "node", "ref": ref}
 
 
-def test_a_beginning_that_is_ambiguous_only_through_hidden_nodes_is_unique(engine: Engine, named: Work) -> None:
+def test_a_beginning_that_is_ambiguous_only_through_hidden_nodes_is_unique(
+    engine: Engine, chosen_ids: WorkClient
+) -> None:
     root = engine.session("finn").call("work.open", project="finn's own").root.id
     engine.as_owner(f"UPDATE work_nodes SET id = 'abcd7xxx' WHERE id = '{root}'")
 
-    assert named.by(person("finn")).node("abcd").id == "abcd7xxx"
+    assert chosen_ids.by(person("finn")).node("abcd").id == "abcd7xxx"
 
 
-def test_the_id_of_a_merged_node_says_where_it_went(work: Work, subtests: pytest.Subtests) -> None:
+def test_the_id_of_a_merged_node_says_where_it_went(work: WorkClient, subtests: pytest.Subtests) -> None:
     work.plan("source\ntarget\nother")
     work.merge("source", "target")
 
@@ -128,12 +133,12 @@ def test_the_id_of_a_merged_node_says_where_it_went(work: Work, subtests: pytest
             if tool == "history":
                 assert work.actions("source") == ["created", "merged"]
                 continue
-            refusal = refused(partial(call, work, work["source"]))
+            refusal = error_of(partial(call, work, work["source"]))
             assert isinstance(refusal, NotFound)
             assert work["target"] in refusal.message
 
 
-MIXED: dict[str, Callable[[Work], Any]] = {
+MIXED: dict[str, Callable[[WorkClient], Any]] = {
     "plan below": lambda work: work.plan("x", under="elsewhere"),
     "plan depending on": lambda work: work.plan("x: elsewhere"),
     "plan without a project": lambda work: work.plan("x: elsewhere", under="a", project=None),
@@ -148,9 +153,9 @@ MIXED: dict[str, Callable[[Work], Any]] = {
 }
 
 
-def test_one_call_is_about_one_project(engine: Engine, work: Work, subtests: pytest.Subtests) -> None:
+def test_one_call_is_about_one_project(engine: Engine, work: WorkClient, subtests: pytest.Subtests) -> None:
     work.plan("a")
-    other = Work(work.session, "borealis", work.ids)
+    other = WorkClient(work.session, "borealis", work.ids)
     other.open()
     other.plan("elsewhere")
     work.open()
@@ -158,7 +163,7 @@ def test_one_call_is_about_one_project(engine: Engine, work: Work, subtests: pyt
 
     for name, call in MIXED.items():
         with subtests.test(name):
-            refusal = refused(partial(call, work))
+            refusal = error_of(partial(call, work))
 
             assert isinstance(refusal, Invalid)
             assert (refusal.code, len(refusal.details["projects"])) == ("mixed_projects", 2)
@@ -168,7 +173,7 @@ def test_one_call_is_about_one_project(engine: Engine, work: Work, subtests: pyt
             assert engine.as_owner("SELECT rev FROM projects ORDER BY id") == before
 
 
-def test_ids_are_short_and_easy_to_read(work: Work) -> None:
+def test_ids_are_short_and_easy_to_read(work: WorkClient) -> None:
     planned = work.plan("\n".join(f"n{place}" for place in range(200)))
 
     ids = {one.id for one in planned.created}

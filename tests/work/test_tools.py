@@ -1,4 +1,4 @@
-"""The work graph as an MCP client meets it: one compact line, and every refusal flagged as one."""
+"""The work graph over MCP: one compact line per answer, and every error flagged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.work.cases import try_each
-from tests.work.desk import Work
+from tests.work.client import WorkClient
 
 PACKAGE = Path(groundplan.__file__).parent
 GRAPH_TOOLS = {
@@ -30,12 +30,12 @@ WORDS_OF_A_SHELL = WAYS_TO_A_SHELL | CALLS_OF_A_SHELL
 
 
 @pytest.fixture
-def tools(work: Work) -> RegistryTools:
+def tools(work: WorkClient) -> RegistryTools:
     work.plan("phase\n  a\n  b: a")
     return RegistryTools(OPERATIONS, {Group.WORK}, work.session.execute)
 
 
-def told(answer: ToolAnswer) -> Any:
+def to_json(answer: ToolAnswer) -> Any:
     return json.loads(answer.text)
 
 
@@ -68,7 +68,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @try_each("what", REFUSALS)
-def test_a_failure_is_flagged_and_has_its_code(tools: RegistryTools, work: Work, what: str) -> None:
+def test_a_failure_is_flagged_and_has_its_code(tools: RegistryTools, work: WorkClient, what: str) -> None:
     name, arguments, code = REFUSALS[what]
     if name == "graph_update":
         arguments = {"updates": [one | {"node_id": work[one["node_id"]]} for one in arguments["updates"]]}
@@ -76,15 +76,15 @@ def test_a_failure_is_flagged_and_has_its_code(tools: RegistryTools, work: Work,
     answer = tools.call(name, arguments)
 
     assert answer.is_error
-    assert told(answer)["error"]["code"] == code
-    assert told(answer)["error"]["message"]
+    assert to_json(answer)["error"]["code"] == code
+    assert to_json(answer)["error"]["message"]
 
 
-def test_a_rejected_edge_is_no_failure(tools: RegistryTools, work: Work) -> None:
+def test_a_rejected_edge_is_no_failure(tools: RegistryTools, work: WorkClient) -> None:
     answer = tools.call("graph_connect", {"edges": [work.edge("a: b")]})
 
     assert not answer.is_error
-    assert told(answer) == {
+    assert to_json(answer) == {
         "applied": 0,
         "rejected": [
             {
@@ -97,16 +97,16 @@ def test_a_rejected_edge_is_no_failure(tools: RegistryTools, work: Work) -> None
     }
 
 
-def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: Work) -> None:
+def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: WorkClient) -> None:
     stamp = "2026-03-01T09:00:00.000Z"
     answers = {
-        "root": told(tools.call("graph_open", {"project": "atlas"}))["root"],
-        "open": told(tools.call("graph_open", {"project": "atlas"}))["summary"],
-        "plan": told(tools.call("graph_plan", {"project": "atlas", "nodes": [{"ref": "c", "summary": "c"}]})),
-        "next": told(tools.call("graph_next", {"project": "atlas"}))["nodes"][0],
-        "query": told(tools.call("graph_query", {"project": "atlas", "filter": {"text": "a"}}))["nodes"][0],
-        "update": told(tools.call("graph_update", {"updates": [{"node_id": work["a"], "resolved": True}]})),
-        "history": told(tools.call("graph_history", {"node_id": work["b"]})),
+        "root": to_json(tools.call("graph_open", {"project": "atlas"}))["root"],
+        "open": to_json(tools.call("graph_open", {"project": "atlas"}))["summary"],
+        "plan": to_json(tools.call("graph_plan", {"project": "atlas", "nodes": [{"ref": "c", "summary": "c"}]})),
+        "next": to_json(tools.call("graph_next", {"project": "atlas"}))["nodes"][0],
+        "query": to_json(tools.call("graph_query", {"project": "atlas", "filter": {"text": "a"}}))["nodes"][0],
+        "update": to_json(tools.call("graph_update", {"updates": [{"node_id": work["a"], "resolved": True}]})),
+        "history": to_json(tools.call("graph_history", {"node_id": work["b"]})),
     }
 
     assert answers["root"] == {
@@ -155,8 +155,8 @@ def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: Wor
     }
 
 
-def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: Work) -> None:
-    context = told(tools.call("graph_context", {"node_id": work["phase"], "depth": 1}))
+def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: WorkClient) -> None:
+    context = to_json(tools.call("graph_context", {"node_id": work["phase"], "depth": 1}))
 
     assert context.keys() == {"node", "ancestors", "children", "depends_on", "depended_by"}
     assert context["ancestors"] == [{"id": work["root"], "summary": "a map of everything", "resolved": False}]
@@ -165,7 +165,7 @@ def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: Work) ->
 
 
 def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
-    offer = told(tools.call("graph_next", {"project": "atlas", "claim": True}))["nodes"][0]
+    offer = to_json(tools.call("graph_next", {"project": "atlas", "claim": True}))["nodes"][0]
 
     assert offer["claim"] == 1
     assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at"}
@@ -177,7 +177,7 @@ def test_what_agents_write_can_reach_no_shell() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         if WORDS_OF_A_SHELL.isdisjoint(re.findall(r"\w+", text)):
-            continue  # to take a module apart takes longer than to read it
+            continue  # parsing a module takes longer than reading it
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 assert not WAYS_TO_A_SHELL & {one.name.partition(".")[0] for one in node.names}, path
@@ -185,7 +185,7 @@ def test_what_agents_write_can_reach_no_shell() -> None:
                 assert (node.module or "").partition(".")[0] not in WAYS_TO_A_SHELL, path
             elif isinstance(node, ast.Call):
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                # A database connection executes statements, which is another word.
+                # `execute` of a database connection is something else.
                 assert called not in CALLS_OF_A_SHELL, path
 
 

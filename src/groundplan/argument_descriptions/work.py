@@ -25,6 +25,8 @@ ARGUMENTS: Mapping[str, str] = {
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
+    "policies.agents": "The largest role of an agent in the project, whatever its membership: `viewer`, `editor` (the "
+    "default) or `owner`.",
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",

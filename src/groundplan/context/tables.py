@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.tables import FreezeRule, Table, in_project
+from groundplan.kernel.store.tables import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
 
 _READ = in_project(Permission.CONTEXT_READ)
 _WRITE = in_project(Permission.CONTEXT_WRITE)
 _DELETE = in_project(Permission.CONTEXT_DELETE)
+# An agent that removed its own draft notes it here; it cannot hide a run that exists.
+_IS_REMOVED = (
+    "(SELECT gp_actor_is_agent()) AND NOT EXISTS (SELECT 1 FROM pciv_runs AS r"
+    " WHERE r.tenant_id = pciv_deleted_runs.tenant_id AND r.id = pciv_deleted_runs.run_id)"
+)
 
 _COLUMNS = load_queries(__file__).columns
 
@@ -18,10 +23,10 @@ TABLES = (
         select=_READ,
         insert=_WRITE,
         update=_WRITE,
-        delete=_DELETE,
-        update_columns=("user_id", "status", "allow_partial", "committed_at", "updated_at", "rev"),
+        delete=f"({_DELETE}) OR ({_WRITE} AND {OWN_DRAFT_OF_AGENT} AND status = 'draft')",
+        update_columns=("user_id", "status", "allow_partial", "committed_at", "sole_writer", "updated_at", "rev"),
     ),
-    Table("pciv_deleted_runs", select=_READ, insert=_DELETE, append_only=True),
+    Table("pciv_deleted_runs", select=_READ, insert=f"({_DELETE}) OR ({_WRITE} AND {_IS_REMOVED})", append_only=True),
     Table(
         "pciv_sources",
         select=_READ,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -89,10 +90,25 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
 # Permissions that a project policy can give to one more role, and the policy that names this role.
 WIDENING_POLICIES: Mapping[Permission, str] = {Permission.PURPOSE_PUBLISH: "publish_role"}
 
+# The policy with the largest role that an agent has in a project, whatever its membership; and its default.
+AGENT_ROLE_POLICY = "agents"
+AGENT_ROLE = Role.EDITOR
+
+# Permissions that an agent also has without the role, for a draft that only it has written. The use case checks the
+# draft, and on PostgreSQL the row level security does.
+OWN_DRAFT_PERMISSIONS: frozenset[Permission] = frozenset({Permission.PURPOSE_DISCARD, Permission.CONTEXT_DELETE})
+
 # Permissions that every member of the organization has, independent of projects.
 ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
     {Permission.PROJECT_CREATE, Permission.PROJECT_LIST, Permission.TEMPLATE_READ, Permission.TEMPLATE_WRITE}
 )
+
+
+@lru_cache(maxsize=256)
+def limit_agent_role(role: Role, policies: str) -> Role:
+    """Return the role of an agent: the smaller of its own and the one that the policies of the project allow."""
+    allowed = Role(msgspec.json.decode(policies).get(AGENT_ROLE_POLICY, AGENT_ROLE))
+    return min(role, allowed, key=list(Role).index)
 
 
 def allows(role: Role, permission: Permission, policies: str = "{}") -> bool:

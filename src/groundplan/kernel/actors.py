@@ -19,7 +19,7 @@ class ActorKind(StrEnum):
 class Access(StrEnum):
     """Whether the store trusts every actor or checks stored roles."""
 
-    OPEN = "open"  # everybody who can open the store acts as owner of every project
+    OPEN = "open"  # every person who can open the store acts as owner of every project, agents as its policy allows
     MEMBERS = "members"  # the stored roles decide; an unknown name has no access
 
 
@@ -31,8 +31,15 @@ class Actor:
     id: str
     kind: ActorKind = ActorKind.PERSON
     access: Access = Access.MEMBERS
+    responsible: str | None = None  # for an agent: the person who owns the projects that it creates
 
 
-def local_actor(name: str, *, kind: ActorKind = ActorKind.PERSON, access: Access = Access.OPEN) -> Actor:
+def local_actor(
+    name: str,
+    *,
+    kind: ActorKind = ActorKind.PERSON,
+    access: Access = Access.OPEN,
+    responsible: str | None = None,
+) -> Actor:
     """Return an actor of the one organization in a local store, where id and name are the same."""
-    return Actor(LOCAL_ORGANIZATION, name, kind, access)
+    return Actor(LOCAL_ORGANIZATION, name, kind, access, responsible)

@@ -13,10 +13,14 @@ from groundplan.kernel.store.tables import (
 
 OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
 CREATED_BY_ACTOR = f"{IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
-# Owners add members; the creator of a project without members adds themselves as its first owner.
+# Owners add members. The creator of a project without members adds themselves as its first owner. An agent may name
+# another owner instead, and then add itself as editor of the project that it is creating.
+_IS_ACTOR = "user_id = (SELECT gp_actor())"
+_BY_AGENT = "(SELECT gp_actor_is_agent())"
 INVITED_OR_FOUNDING = (
     f"created_by = (SELECT gp_actor()) AND (({in_project(Permission.MEMBER_MANAGE)})"
-    f" OR ({IN_ORGANIZATION} AND user_id = (SELECT gp_actor()) AND role = 'owner' AND gp_has_no_members(project_id)))"
+    f" OR ({IN_ORGANIZATION} AND ({_IS_ACTOR} OR {_BY_AGENT}) AND role = 'owner' AND gp_has_no_members(project_id))"
+    f" OR ({IN_ORGANIZATION} AND {_IS_ACTOR} AND {_BY_AGENT} AND role = 'editor' AND gp_is_making(project_id)))"
 )
 
 TABLES = (

@@ -51,6 +51,7 @@ CREATE TABLE projects (
     created_by  {text} NOT NULL,
     updated_at  {instant} NOT NULL,
     archived_at {instant},
+    policies    {text} NOT NULL DEFAULT '{}',
     CONSTRAINT projects_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT projects_name_is_unique UNIQUE (tenant_id, name),
     CONSTRAINT projects_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
@@ -136,18 +137,43 @@ CREATE FUNCTION gp_access_is_open() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce(current_setting('groundplan.access', true), '') = 'open';
 
+CREATE FUNCTION gp_actor_is_agent() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(current_setting('groundplan.kind', true), '') = 'agent';
+
 -- The moment as an instant, some time ago or now.
 CREATE FUNCTION gp_now(ago interval DEFAULT '0') RETURNS text
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN to_char((clock_timestamp() - ago) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- The role of an agent: the smaller of its own and the one that the project's policy `agents` allows.
+CREATE FUNCTION gp_role_of_agent(role text, policies text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (ARRAY['viewer', 'editor', 'owner'])[least(
+        array_position(ARRAY['viewer', 'editor', 'owner'], role),
+        array_position(ARRAY['viewer', 'editor', 'owner'], coalesce(policies::json ->> 'agents', 'editor')))];
 
 -- The projects in which the actor has one of the roles. Policies ask once per statement, not once per row.
 -- SECURITY DEFINER, because the policy of project_members asks the same question of project_members.
 CREATE FUNCTION gp_projects_as(roles text[]) RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-    SELECT CASE WHEN gp_access_is_open()
+    SELECT CASE WHEN gp_access_is_open() AND gp_actor_is_agent()
+                THEN ARRAY(SELECT id
+                             FROM projects
+                            WHERE tenant_id = gp_tenant()
+                              AND gp_role_of_agent('owner', policies) = ANY (roles))
+                WHEN gp_access_is_open()
                 THEN ARRAY(SELECT id FROM projects WHERE tenant_id = gp_tenant())
+                WHEN gp_actor_is_agent()
+                THEN ARRAY(SELECT m.project_id
+                             FROM project_members AS m
+                             JOIN projects AS p
+                               ON p.tenant_id = m.tenant_id
+                              AND p.id = m.project_id
+                            WHERE m.tenant_id = gp_tenant()
+                              AND m.user_id = gp_actor()
+                              AND gp_role_of_agent(m.role, p.policies) = ANY (roles))
                 ELSE ARRAY(SELECT project_id
                              FROM project_members
                             WHERE tenant_id = gp_tenant()
@@ -172,6 +198,18 @@ AS $$
     SELECT NOT EXISTS (SELECT 1 FROM project_members WHERE tenant_id = gp_tenant() AND project_id = project)
 $$;
 
+-- Whether the actor is just making this project: nothing has been written to it yet.
+CREATE FUNCTION gp_is_making(project text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT EXISTS (SELECT 1
+                     FROM projects
+                    WHERE tenant_id = gp_tenant()
+                      AND id = project
+                      AND created_by = gp_actor()
+                      AND rev = 1)
+$$;
+
 -- Takes a few old answers away, whoever got them: an actor that never comes back would leave them for ever.
 CREATE FUNCTION gp_sweep_answers(older_than text, at_most bigint) RETURNS bigint
     LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
@@ -191,10 +229,17 @@ AS $$
 $$;
 -- end
 
--- A project is never left without an owner, whoever asks and in whatever way.
+-- A project is never left without an owner, whoever asks and in whatever way, nor without a person among its owners once
+-- there is one: an agent that owns a project is held to the role that a person's policy allows it.
 -- only: postgres
 -- The project row is locked first: without it two owners who remove each other at the same moment would each still see
 -- the other.
+CREATE FUNCTION gp_is_person(tenant text, principal text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT EXISTS (SELECT 1 FROM principals WHERE tenant_id = tenant AND id = principal AND kind = 'person')
+$$;
+
 CREATE FUNCTION gp_keep_an_owner() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
@@ -208,7 +253,8 @@ BEGIN
                     WHERE tenant_id = OLD.tenant_id
                       AND project_id = OLD.project_id
                       AND role = 'owner'
-                      AND user_id <> OLD.user_id) THEN
+                      AND user_id <> OLD.user_id
+                      AND (gp_is_person(tenant_id, user_id) OR NOT gp_is_person(OLD.tenant_id, OLD.user_id))) THEN
         RAISE EXCEPTION 'last_owner: project_members' USING ERRCODE = 'GP001';
     END IF;
     RETURN CASE WHEN TG_OP = 'UPDATE' THEN NEW ELSE OLD END;
@@ -230,11 +276,17 @@ WHEN OLD.role = 'owner'
 BEGIN
     SELECT RAISE(ABORT, 'last_owner: project_members')
      WHERE NOT EXISTS (SELECT 1
-                         FROM project_members
-                        WHERE tenant_id = OLD.tenant_id
-                          AND project_id = OLD.project_id
-                          AND role = 'owner'
-                          AND user_id <> OLD.user_id);
+                         FROM project_members AS m
+                         JOIN principals AS p
+                           ON p.tenant_id = m.tenant_id
+                          AND p.id = m.user_id
+                        WHERE m.tenant_id = OLD.tenant_id
+                          AND m.project_id = OLD.project_id
+                          AND m.role = 'owner'
+                          AND m.user_id <> OLD.user_id
+                          AND (p.kind = 'person'
+                               OR (SELECT kind FROM principals WHERE tenant_id = OLD.tenant_id AND id = OLD.user_id)
+                                  <> 'person'));
 END;
 
 CREATE TRIGGER project_members_last_owner_keeps_role
@@ -244,11 +296,17 @@ WHEN OLD.role = 'owner'
 BEGIN
     SELECT RAISE(ABORT, 'last_owner: project_members')
      WHERE NOT EXISTS (SELECT 1
-                         FROM project_members
-                        WHERE tenant_id = OLD.tenant_id
-                          AND project_id = OLD.project_id
-                          AND role = 'owner'
-                          AND user_id <> OLD.user_id);
+                         FROM project_members AS m
+                         JOIN principals AS p
+                           ON p.tenant_id = m.tenant_id
+                          AND p.id = m.user_id
+                        WHERE m.tenant_id = OLD.tenant_id
+                          AND m.project_id = OLD.project_id
+                          AND m.role = 'owner'
+                          AND m.user_id <> OLD.user_id
+                          AND (p.kind = 'person'
+                               OR (SELECT kind FROM principals WHERE tenant_id = OLD.tenant_id AND id = OLD.user_id)
+                                  <> 'person'));
 END;
 -- end
 

@@ -2,8 +2,6 @@
 -- Inside a project a node is known by its number `n`, counted in the order of creation. Keys of numbers lie together on
 -- disk, and a reference that carries the project cannot lead out of it. `id` is the name that callers use.
 
-ALTER TABLE projects ADD COLUMN policies {text} NOT NULL DEFAULT '{}';
-
 -- only: postgres
 -- The elements of a JSON array, under the name that SQLite's json_each gives them.
 CREATE FUNCTION gp_each(elements text) RETURNS TABLE (value text)
@@ -101,15 +99,15 @@ CREATE TABLE work_nodes (
 ){strict};
 
 CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
-CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n);
 
--- What may be started, best first: `next` is the first entry. Claims that still hold are looked at apart.
+-- By change without the claimed, which are few and have an index of their own: taking a node enters it into that one only.
+CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n)
+ WHERE claimed_by IS NULL;
+
+-- What may be started, best first: `next` is the first entry. What is claimed is looked at apart.
 CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
  WHERE is_ready AND claimed_by IS NULL;
-CREATE INDEX work_nodes_ready_but_claimed
-    ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
- WHERE is_ready AND claimed_by IS NOT NULL;
-CREATE INDEX work_nodes_by_claimant ON work_nodes (tenant_id, project_id, claimed_by, n)
+CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
  WHERE claimed_by IS NOT NULL;
 
 -- A fence that could come back would let a late writer through.
@@ -192,38 +190,32 @@ AS $$
 $$;
 -- end
 -- only: sqlite
--- Summaries by their trigrams. Only where each trigram occurs is kept, not the text: who is found is looked at again.
--- PostgreSQL has none: under row level security it would go unused. New nodes are put in beside their rows, in one
--- statement for all of them: done by a trigger, each would cost twice as much. What is changed or taken away is taken out
--- by triggers, for it must be done with exactly the text that was put in.
-CREATE VIRTUAL TABLE work_text USING fts5 (
-    summary, content = '', columnsize = 0, detail = none, tokenize = 'trigram'
-);
+-- Summaries in lower case, by their trigrams. Only where each trigram occurs is kept, not at which place: what is found
+-- is looked at again. A word that nearly every summary has is looked for in the texts themselves, which are kept here a
+-- second time because they are a tenth of the rows. PostgreSQL has none: under row level security it would go unused. New
+-- nodes are put in beside their rows, in one statement for all of them: done by a trigger, each would cost twice as much.
+CREATE VIRTUAL TABLE work_text USING fts5 (summary, columnsize = 0, detail = none, tokenize = 'trigram');
 
 CREATE TRIGGER work_text_relearns
 AFTER UPDATE OF summary ON work_nodes
 WHEN NEW.summary <> OLD.summary
 BEGIN
-    INSERT INTO work_text (work_text, rowid, summary)
-    SELECT 'delete', number * 4294967296 + OLD.n, OLD.summary
-      FROM work_projects
-     WHERE tenant_id = OLD.tenant_id
-       AND project_id = OLD.project_id;
-    INSERT INTO work_text (rowid, summary)
-    SELECT number * 4294967296 + NEW.n, NEW.summary
-      FROM work_projects
-     WHERE tenant_id = NEW.tenant_id
-       AND project_id = NEW.project_id;
+    UPDATE work_text
+       SET summary = lower(NEW.summary)
+     WHERE rowid = NEW.n + 4294967296 * (SELECT number
+                                           FROM work_projects
+                                          WHERE tenant_id = NEW.tenant_id
+                                            AND project_id = NEW.project_id);
 END;
 
 CREATE TRIGGER work_text_forgets
 AFTER DELETE ON work_nodes
 BEGIN
-    INSERT INTO work_text (work_text, rowid, summary)
-    SELECT 'delete', number * 4294967296 + OLD.n, OLD.summary
-      FROM work_projects
-     WHERE tenant_id = OLD.tenant_id
-       AND project_id = OLD.project_id;
+    DELETE FROM work_text
+     WHERE rowid = OLD.n + 4294967296 * (SELECT number
+                                           FROM work_projects
+                                          WHERE tenant_id = OLD.tenant_id
+                                            AND project_id = OLD.project_id);
 END;
 -- end
 
@@ -248,7 +240,7 @@ SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), fal
 
 -- only: sqlite
 INSERT INTO work_text (rowid, summary)
-SELECT w.number * 4294967296 + c.n, c.summary
+SELECT w.number * 4294967296 + c.n, lower(c.summary)
   FROM work_projects AS w
   JOIN work_nodes AS c
     ON c.tenant_id = w.tenant_id

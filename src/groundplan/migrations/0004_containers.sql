@@ -36,7 +36,6 @@ UPDATE work_nodes
 
 -- A held node and what is past being worked on cannot be started, and a feature never: its tasks can.
 DROP INDEX work_nodes_ready;
-DROP INDEX work_nodes_ready_but_claimed;
 ALTER TABLE work_nodes DROP COLUMN is_ready;
 ALTER TABLE work_nodes DROP COLUMN is_blocked;
 ALTER TABLE work_nodes ADD COLUMN is_ready {boolean} NOT NULL GENERATED ALWAYS AS (
@@ -49,9 +48,6 @@ ALTER TABLE work_nodes ADD COLUMN is_blocked {boolean} NOT NULL GENERATED ALWAYS
 
 CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
  WHERE is_ready AND claimed_by IS NULL;
-CREATE INDEX work_nodes_ready_but_claimed
-    ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
- WHERE is_ready AND claimed_by IS NOT NULL;
 
 -- The same nodes in the order of the container dialect, of a project and of each feature.
 CREATE INDEX work_nodes_next_task ON work_nodes (tenant_id, project_id, priority DESC, complexity, n)

@@ -11,6 +11,7 @@ CREATE TABLE pciv_runs (
     committed_at     {instant},
     created_at       {instant} NOT NULL,
     created_by       {text} NOT NULL,
+    sole_writer      {text},
     updated_at       {instant} NOT NULL,
     rev              {integer} NOT NULL,
     CONSTRAINT pciv_runs_pkey PRIMARY KEY (tenant_id, id),

@@ -14,6 +14,7 @@ CREATE TABLE toc_versions (
     rev             {integer} NOT NULL,
     created_at      {instant} NOT NULL,
     created_by      {text} NOT NULL,
+    sole_writer     {text},
     updated_at      {instant} NOT NULL,
     content_hash    {text},
     context_run_id  {text},

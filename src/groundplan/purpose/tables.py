@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.tables import FreezeRule, Table, in_project
+from groundplan.kernel.store.tables import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
 
 _columns = load_queries(__file__).columns
 
@@ -35,8 +35,8 @@ TABLES = (
         # Editors need it for every status: an edit locks the row of the draft FOR SHARE, and a row that the policy
         # hides from the lock would look like a published one.
         update=_WRITE,
-        delete=_DISCARD,
-        update_columns=(*_PUBLISHING, "rev", "updated_at"),
+        delete=f"({_DISCARD}) OR ({_WRITE} AND {OWN_DRAFT_OF_AGENT} AND status = 'DRAFT')",
+        update_columns=(*_PUBLISHING, "rev", "sole_writer", "updated_at"),
         reserved_columns={Permission.PURPOSE_PUBLISH: _PUBLISHING},
     ),
     Table("toc_keys", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("last_number",)),

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.actors import Actor
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
-from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import describe_stored_loop, find_loop_in_project
 
 CHECK = "plans"
 
 
-def check_plans(store: Store, actor: Actor | None) -> Iterator[Finding]:
+def check_plans(tx: Transaction) -> Iterator[Finding]:
     """Yield a finding for each project of the actor whose plan holds a loop. This reads every open node."""
-    loops = store.read(actor, find_loops)
+    loops = find_loops(tx)
     for project, loop in loops.items():
         wrong, _, fix = loop.partition("; ")
         yield warn(CHECK, f"the plan of {project} can never be finished: {wrong}", fix)

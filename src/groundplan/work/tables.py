@@ -84,4 +84,4 @@ class ClaimNumberReused(Conflict):
 REFUSALS = {"claim_step": make_error_factory(ClaimNumberReused, "the number of a claim can only increase")}
 
 # Indexes rather than tables of rows: the text index of summaries, which only SQLite has.
-INDEXES = ("work_text",)
+INDEXES = ("work_text", "work_text_content")

@@ -1,4 +1,4 @@
-"""What counts as a JSON document here, and what is refused before anybody asks what it means."""
+"""Which JSON documents are accepted, before their meaning is looked at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, validate_value
 from groundplan.kernel.output_gate import encode
 
-# Half of the text is what is easy to get wrong: quotes, backslashes, brackets and the letters of escapes.
+# Half of the generated text is error-prone: quotes, backslashes, brackets and letters of escapes.
 ADMISSIBLE_TEXT = st.text(
     st.characters(exclude_categories=("Cs", "Cc"))
     | st.sampled_from('\t\n\r"\\/bfu0189dDcC[]{}:,\u2028\u2029\U0001f600')
@@ -35,20 +35,20 @@ ANY_TEXT = st.text(
 )
 
 
-def refused(raw: bytes) -> Invalid:
+def error_of(raw: bytes) -> Invalid:
     with pytest.raises(Invalid) as caught:
         decode(raw)
     return caught.value
 
 
-def refused_value(value: Any) -> Invalid:
+def value_error(value: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
         validate_value(value)
     return caught.value
 
 
 def outcome(gate: Callable[[Any], Any], value: Any) -> str:
-    """The code with which a gate refuses a value."""
+    """Return the code with which a gate refuses a value."""
     try:
         gate(value)
     except Invalid as refusal:
@@ -105,7 +105,7 @@ def test_both_doors_refuse_the_same_text(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("raw", [b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"'])
 def test_bytes_that_are_not_utf8_are_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_utf8"
+    assert error_of(raw).code == "invalid_utf8"
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_bytes_that_are_not_utf8_are_refused(raw: bytes) -> None:
     [b"", b" ", b"{", b"[1,]", b"{'a': 1}", b"1 2", b"tru", b'"a\nb"', b'"\\x"', b"\xef\xbb\xbf1", b"01"],
 )
 def test_what_is_not_exactly_one_json_document_is_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_json"
+    assert error_of(raw).code == "invalid_json"
 
 
 def test_malformed_json_is_located_by_line_and_column() -> None:
-    assert refused(b'{\n  "a": nope}').details == {"line": 2, "column": 8}
+    assert error_of(b'{\n  "a": nope}').details == {"line": 2, "column": 8}
 
 
 @pytest.mark.parametrize("character", ["a", "ä", "\u20ac", "\U0001f600"])
@@ -128,7 +128,7 @@ def test_a_body_is_measured_in_bytes_and_may_have_exactly_one_mebibyte(character
 
     assert len(decode(body(BODY_BYTES_MAX - 1)))
     assert len(decode(body(BODY_BYTES_MAX)))
-    too_large = refused(body(BODY_BYTES_MAX + 1))
+    too_large = error_of(body(BODY_BYTES_MAX + 1))
 
     assert too_large.code == "too_large"
     assert too_large.details == {"limit_bytes": BODY_BYTES_MAX, "actual_bytes": BODY_BYTES_MAX + 1}
@@ -137,7 +137,7 @@ def test_a_body_is_measured_in_bytes_and_may_have_exactly_one_mebibyte(character
 def test_a_value_that_was_never_bytes_has_the_same_size_limit() -> None:
     validate_value("ä" * (BODY_BYTES_MAX // 2 - 1))
 
-    assert refused_value("ä" * (BODY_BYTES_MAX // 2)).code == "too_large"
+    assert value_error("ä" * (BODY_BYTES_MAX // 2)).code == "too_large"
 
 
 def test_nesting_may_have_exactly_32_levels() -> None:
@@ -145,15 +145,15 @@ def test_nesting_may_have_exactly_32_levels() -> None:
         decode(nested(levels))
         validate_value(nested_value(levels))
 
-    assert refused(nested(DEPTH_MAX + 1)).code == "too_deep"
-    assert refused_value(nested_value(DEPTH_MAX + 1)).code == "too_deep"
+    assert error_of(nested(DEPTH_MAX + 1)).code == "too_deep"
+    assert value_error(nested_value(DEPTH_MAX + 1)).code == "too_deep"
 
 
 def test_objects_and_arrays_count_alike_towards_the_depth() -> None:
     half = DEPTH_MAX // 2
 
     assert decode(b'[{"a":' * half + b"1" + b"}]" * half)
-    assert refused(b'[{"a":' * half + b"[]" + b"}]" * half).code == "too_deep"
+    assert error_of(b'[{"a":' * half + b"[]" + b"}]" * half).code == "too_deep"
 
 
 def test_width_is_not_depth() -> None:
@@ -179,24 +179,24 @@ def test_brackets_inside_strings_are_not_depth() -> None:
     ids=["open", "objects", "closed", "with strings", "with quotes", "with pairs"],
 )
 def test_a_bracket_bomb_is_refused_as_too_deep(bomb: bytes) -> None:
-    assert refused(bomb).code == "too_deep"
+    assert error_of(bomb).code == "too_deep"
 
 
 def test_a_value_that_contains_itself_is_refused_as_too_deep() -> None:
     snake: list[Any] = []
     snake.append(snake)
 
-    assert refused_value(snake).code == "too_deep"
+    assert value_error(snake).code == "too_deep"
 
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "1.0e400", "9" * 400 + ".0"])
 def test_a_number_that_is_not_finite_is_refused(literal: str) -> None:
-    assert refused(f'{{"a": [{literal}]}}'.encode()).code == "invalid_number"
+    assert error_of(f'{{"a": [{literal}]}}'.encode()).code == "invalid_number"
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_a_value_that_is_not_finite_is_refused_by_its_path(number: float) -> None:
-    refusal = refused_value({"a": [1.5, number]})
+    refusal = value_error({"a": [1.5, number]})
 
     assert (refusal.code, refusal.details["field"]) == ("invalid_number", "a[1]")
 
@@ -208,16 +208,16 @@ def test_integers_reach_exactly_to_two_to_the_53(sign: int) -> None:
         validate_value(number)
 
     beyond = sign * (INTEGER_MAX + 1)
-    assert refused(str(beyond).encode()).code == "invalid_number"
-    assert refused_value([beyond]).code == "invalid_number"
+    assert error_of(str(beyond).encode()).code == "invalid_number"
+    assert value_error([beyond]).code == "invalid_number"
 
 
 def test_a_literal_of_five_thousand_digits_is_refused_not_computed() -> None:
-    refusal = refused(b"[" + b"7" * 5000 + b"]")
+    refusal = error_of(b"[" + b"7" * 5000 + b"]")
 
     assert refusal.code == "invalid_number"
     assert len(refusal.message) < 250
-    assert refused_value(10**5000).code == "invalid_number"
+    assert value_error(10**5000).code == "invalid_number"
 
 
 def test_ordinary_numbers_keep_their_type() -> None:
@@ -229,7 +229,7 @@ def test_ordinary_numbers_keep_their_type() -> None:
 
 @pytest.mark.parametrize("raw", [b'{"a":1,"a":2}', b'[{"b":{"a":1,"x":0,"a":1}}]', b'{"\\u0061":1,"a":2}'])
 def test_a_key_that_stands_twice_is_refused_by_name(raw: bytes) -> None:
-    refusal = refused(raw)
+    refusal = error_of(raw)
 
     assert (refusal.code, refusal.details) == ("duplicate_key", {"field": "a"})
 
@@ -245,20 +245,20 @@ CONTROLS = [*map(chr, {*range(0x20)} - {9, 10, 13}), *map(chr, range(0x7F, 0xA0)
 def test_a_control_character_is_refused_raw_and_escaped_in_keys_and_in_values(control: str) -> None:
     escaped = f"\\u{ord(control):04x}"
     for spelled in (control, escaped, escaped.upper().replace("U", "u")):
-        assert refused(f'{{"a": "x{spelled}"}}'.encode()).code == "control_character"
-        assert refused(f'{{"x{spelled}": 1}}'.encode()).code == "control_character"
-    assert refused_value({"a": ["", control]}).details["field"] == "a[1]"
-    assert refused_value({control: 1}).code == "control_character"
+        assert error_of(f'{{"a": "x{spelled}"}}'.encode()).code == "control_character"
+        assert error_of(f'{{"x{spelled}": 1}}'.encode()).code == "control_character"
+    assert value_error({"a": ["", control]}).details["field"] == "a[1]"
+    assert value_error({control: 1}).code == "control_character"
 
 
 @pytest.mark.parametrize("raw", [b'"\\b"', b'"\\f"', b'"\\\\\\b"'])
 def test_the_short_escapes_of_control_characters_are_refused_too(raw: bytes) -> None:
-    assert refused(raw).code == "control_character"
+    assert error_of(raw).code == "control_character"
 
 
 def test_a_refused_control_character_is_located() -> None:
-    assert refused(b'{"a":\n "\x00"}').details == {"line": 2, "column": 3}
-    assert refused(b'{"nodes": [{}, {"summary": "\\u0000"}]}').details == {"field": "nodes[1].summary"}
+    assert error_of(b'{"a":\n "\x00"}').details == {"line": 2, "column": 3}
+    assert error_of(b'{"nodes": [{}, {"summary": "\\u0000"}]}').details == {"field": "nodes[1].summary"}
 
 
 def test_tab_line_feed_and_carriage_return_are_text() -> None:
@@ -284,8 +284,8 @@ def test_an_escaped_backslash_before_a_letter_is_no_escape() -> None:
     ],
 )
 def test_half_of_a_surrogate_pair_is_refused(raw: bytes) -> None:
-    assert refused(raw).code == "invalid_text"
-    assert refused_value(json.loads(raw)).code == "invalid_text"
+    assert error_of(raw).code == "invalid_text"
+    assert value_error(json.loads(raw)).code == "invalid_text"
 
 
 def test_a_whole_surrogate_pair_is_one_character() -> None:
@@ -294,10 +294,10 @@ def test_a_whole_surrogate_pair_is_one_character() -> None:
 
 @pytest.mark.parametrize("value", [{1: 2}, {"a": b"x"}, [dt.date(2030, 1, 1)], {1, 2}, object()])
 def test_a_value_that_json_cannot_say_is_refused(value: Any) -> None:
-    assert refused_value(value).code == "invalid_value"
+    assert value_error(value).code == "invalid_value"
 
 
 def test_a_refusal_can_always_be_sent_back() -> None:
     for value in ({"\ud800" * 100: "\x00"}, {"a\u2028\n": float("nan")}, ["\ud800"]):
-        body = json.dumps(refused_value(value).body(), ensure_ascii=False)
+        body = json.dumps(value_error(value).body(), ensure_ascii=False)
         assert len(body.encode("utf-8").splitlines()) == 1

@@ -1,4 +1,4 @@
-"""How long text may be, in bytes and in characters, and what a name is."""
+"""Limits of text in bytes and characters, and the rules for names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def request(**arguments: Any) -> Request:
     return parse_request({"project": "Apollo", **arguments}, Request)
 
 
-def refused(**arguments: Any) -> Invalid:
+def error_of(**arguments: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
         request(**arguments)
     return caught.value
@@ -54,7 +54,7 @@ def test_a_limit_in_bytes_is_met_exactly(character: str) -> None:
 
     for size_bytes in (SUMMARY_BYTES_MAX - 1, SUMMARY_BYTES_MAX):
         assert request(nodes=[node(size_bytes)]).nodes[0].summary == node(size_bytes)["summary"]
-    refusal = refused(nodes=[{"summary": "a"}, node(SUMMARY_BYTES_MAX + 1)])
+    refusal = error_of(nodes=[{"summary": "a"}, node(SUMMARY_BYTES_MAX + 1)])
 
     assert refusal.code == "too_long"
     assert refusal.details == {
@@ -68,7 +68,7 @@ def test_a_limit_in_bytes_is_met_exactly(character: str) -> None:
 def test_a_limit_in_characters_counts_code_points(character: str) -> None:
     for chars in (3, 4):
         request(nodes=[{"summary": "", "tags": [character * chars]}])
-    refusal = refused(nodes=[{"summary": "", "tags": [character * 5]}])
+    refusal = error_of(nodes=[{"summary": "", "tags": [character * 5]}])
 
     assert refusal.code == "too_long"
     assert refusal.details == {"field": "nodes[0].tags[0]", "limit_chars": 4, "actual_chars": 5}
@@ -83,7 +83,7 @@ def test_a_list_may_have_as_many_items_as_its_limit(items: int) -> None:
 def test_a_name_is_measured_after_it_was_normalised_and_trimmed(character: str) -> None:
     for chars in (NAME_CHARS_MAX - 1, NAME_CHARS_MAX):
         assert len(request(project=f"  {character * chars}\n").project) == chars
-    refusal = refused(project=character * (NAME_CHARS_MAX + 1))
+    refusal = error_of(project=character * (NAME_CHARS_MAX + 1))
 
     assert refusal.code == "too_long"
     assert refusal.details == {
@@ -109,14 +109,14 @@ def test_names_that_look_equal_are_equal_wherever_they_stand() -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\n", "\u2003"])
 def test_a_name_of_nothing_is_refused(name: str) -> None:
-    refusal = refused(project=name)
+    refusal = error_of(project=name)
 
     assert (refusal.code, refusal.details) == ("invalid_argument", {"field": "project"})
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r", "\r\n", "\u2028", "\u2029"])
 def test_a_name_stands_on_one_line(line_break: str) -> None:
-    assert refused(edits=[{"op": "add", "title": f"a{line_break}b"}]).details["field"] == "edits[0].title"
+    assert error_of(edits=[{"op": "add", "title": f"a{line_break}b"}]).details["field"] == "edits[0].title"
 
 
 def test_a_name_in_a_frozen_input_is_normalised_too() -> None:
@@ -134,4 +134,4 @@ def test_markers_below_a_type_that_contains_itself_are_found() -> None:
     for _ in range(3):
         deep = {"summary": "", "children": [deep]}
 
-    assert refused(nodes=[deep]).details["field"] == "nodes[0].children[0].children[0].children[0].summary"
+    assert error_of(nodes=[deep]).details["field"] == "nodes[0].children[0].children[0].children[0].summary"

@@ -1,4 +1,4 @@
-"""History can be added to and nothing else: not by the app, and not by accident as the owner either."""
+"""Append-only tables: neither the app nor the owner can change or remove a row by accident."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, Run, filled_once, person, undone
-from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_attacks, picture, row_attacks
+from tests.engines import Engine, Rows, Run, fill_once, person, run_and_undo
+from tests.kernel.store.attacks import (
+    Attack,
+    Precondition,
+    TargetRow,
+    drop_guards,
+    guard_attacks,
+    query_state,
+    row_attacks,
+)
 
 ADA = person("ada")
 HISTORIES = tuple(table.name for table in build_schema().tables if table.append_only)
@@ -24,7 +32,7 @@ ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at
 
 
 class Record(NamedTuple):
-    """A row of history: its key and other columns, what a forger would change, and what makes a copy another row."""
+    """A row of history: its key and other columns, a forged change, and what makes a copy a new row."""
 
     key: tuple[str, ...]
     others: tuple[str, ...]
@@ -83,7 +91,7 @@ OBSERVATIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 class History:
-    """One append-only table with an event in it, and everything that could be done to that event."""
+    """One append-only table with an event, and the attacks on that event."""
 
     def __init__(self, engine: Engine, table: str) -> None:
         record = RECORDS[table]
@@ -93,29 +101,29 @@ class History:
         self.engine = engine
         self.table = table
         row = dict(zip(columns, first, strict=True))
-        self.event = Prey(table, record.key, row, change=record.change, fresh=record.fresh)
-        self._picture = picture([self.event], engine.dialect)
+        self.event = TargetRow(table, record.key, row, change=record.change, fresh=record.fresh)
+        self._picture = query_state([self.event], engine.dialect)
 
-    def attacks(self, *ways: Way) -> list[Attack]:
+    def attacks(self, *preconditions: Precondition) -> list[Attack]:
         found = (*row_attacks(self.event, self.engine.dialect), *guard_attacks(self.engine, [self.table]))
-        return [attack for attack in found if attack.way in ways]
+        return [attack for attack in found if attack.needs in preconditions]
 
-    def forged_by_app(self, attacks: Sequence[Attack]) -> list[str]:
-        """The attacks of the app that are let through, whatever comes of them, or leave something behind."""
+    def find_forged_by_app(self, attacks: Sequence[Attack]) -> list[str]:
+        """Return the app's attacks that are not refused or leave a change behind."""
         before = self.engine.as_owner(self._picture)
         through = []
-        with self.engine.transaction(ADA) as run:  # whatever is left of an attack is kept
+        with self.engine.transaction(ADA) as run:  # an effect of an attack would be committed
             for attack in attacks:
                 with suppress(*self.engine.refusals):
-                    undone(run, *attack.statements)
+                    run_and_undo(run, *attack.statements)
                     through.append(attack.name)
         return through if self.engine.as_owner(self._picture) == before else [*through, "something is left behind"]
 
-    def forged_by_owner(self, attacks: Sequence[Attack]) -> list[str]:
-        """The attacks of the owner that change something. Nothing is kept."""
+    def find_forged_by_owner(self, attacks: Sequence[Attack]) -> list[str]:
+        """Return the owner's attacks that change something; all are rolled back."""
         before = self.engine.as_owner(self._picture)
         forged = []
-        with self.engine.owned() as run:
+        with self.engine.owner_transaction() as run:
             for attack in attacks:
                 with suppress(*self.engine.refusals):
                     if self._after(attack, run) != before:
@@ -123,14 +131,13 @@ class History:
         return forged
 
     def _after(self, attack: Attack, run: Run) -> Rows:
-        if self.engine.dialect is Dialect.SQLITE:  # where a PRAGMA outlives what is undone, and to connect costs little
+        if self.engine.dialect is Dialect.SQLITE:  # a PRAGMA survives a rollback there, and connecting is cheap
             return self.engine.as_owner(*attack.statements, self._picture, keep=False)
-        return undone(run, *attack.statements, self._picture)
+        return run_and_undo(run, *attack.statements, self._picture)
 
 
 def _make_history(engine: Engine) -> None:
-    """A project, an entry in the changelog of an atom, an atom, a task and a run that were deleted, and whatever is
-    observed of a purpose."""
+    """Create a project with deleted things, a changelog entry and observations: a row for each table."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     task = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk"}]).created[0].id
@@ -153,7 +160,7 @@ def _make_history(engine: Engine) -> None:
 
 @pytest.fixture
 def histories(engine: Engine) -> list[History]:
-    filled_once(engine, _make_history)
+    fill_once(engine, _make_history)
     return [History(engine, table) for table in HISTORIES]
 
 
@@ -164,10 +171,10 @@ def test_these_are_the_histories() -> None:
 def test_the_app_cannot_forge_an_event_in_any_way(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
         with subtests.test(str(history.table)):
-            attacks = history.attacks(*Way)
+            attacks = history.attacks(*Precondition)
 
             assert attacks
-            assert history.forged_by_app(attacks) == []
+            assert history.find_forged_by_app(attacks) == []
 
 
 def test_the_guards_stop_whoever_has_the_right_to_change_rows(
@@ -175,41 +182,45 @@ def test_the_guards_stop_whoever_has_the_right_to_change_rows(
 ) -> None:
     for history in histories:
         with subtests.test(str(history.table)):
-            ways = (Way.EDIT, Way.BULK) if history.engine.dialect is Dialect.POSTGRES else (Way.EDIT,)
-            attacks = [attack for attack in history.attacks(*ways) if "replace" not in attack.name.lower()]
+            preconditions = (
+                (Precondition.EDIT, Precondition.BULK)
+                if history.engine.dialect is Dialect.POSTGRES
+                else (Precondition.EDIT,)
+            )
+            attacks = [attack for attack in history.attacks(*preconditions) if "replace" not in attack.name.lower()]
 
             assert attacks
-            assert history.forged_by_owner(attacks) == []
+            assert history.find_forged_by_owner(attacks) == []
 
 
 def test_without_the_guards_the_same_attacks_forge_events(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
         with subtests.test(str(history.table)):
-            attacks = history.attacks(Way.EDIT, Way.BULK)
+            attacks = history.attacks(Precondition.EDIT, Precondition.BULK)
             drop_guards(history.engine, [history.table])
 
-            assert history.forged_by_owner(attacks) == [attack.name for attack in attacks]
+            assert history.find_forged_by_owner(attacks) == [attack.name for attack in attacks]
 
 
 def test_only_the_owner_can_take_the_guards_down(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
         with subtests.test(str(history.table)):
-            attacks = history.attacks(Way.TAMPER)
+            attacks = history.attacks(Precondition.TAMPER)
 
             assert attacks
-            assert history.forged_by_owner(attacks) == [attack.name for attack in attacks]
-            assert history.forged_by_app(attacks) == []
+            assert history.find_forged_by_owner(attacks) == [attack.name for attack in attacks]
+            assert history.find_forged_by_app(attacks) == []
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_the_app_connection_watches_what_replace_deletes(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
         with subtests.test(str(history.table)):
-            quiet = [attack for attack in history.attacks(Way.BULK) if attack.name.endswith("quietly")]
+            quiet = [attack for attack in history.attacks(Precondition.BULK) if attack.name.endswith("quietly")]
 
             assert len(quiet) == 1
-            assert history.forged_by_owner(quiet) == [quiet[0].name]
-            assert history.forged_by_app(quiet) == []
+            assert history.find_forged_by_owner(quiet) == [quiet[0].name]
+            assert history.find_forged_by_app(quiet) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -220,14 +231,14 @@ def test_the_app_role_has_no_right_to_change_events_even_without_the_guards(
         with subtests.test(str(history.table)):
             drop_guards(history.engine, [history.table])
 
-            assert history.forged_by_app(history.attacks(Way.EDIT, Way.BULK)) == []
+            assert history.find_forged_by_app(history.attacks(Precondition.EDIT, Precondition.BULK)) == []
 
 
 def test_a_caller_of_the_store_is_told_that_an_event_is_final(engine: Engine) -> None:
     engine.session("ada").call("project.create", name="atlas")
     forge = Query("forge", "UPDATE events SET subject = 'forged'")
 
-    # On PostgreSQL the app role is refused before the guard has anything to say.
+    # On PostgreSQL the grants refuse the app role before the guard does.
     with pytest.raises(Frozen if engine.dialect is Dialect.SQLITE else Forbidden):
         engine.store.write(ADA, "atlas", lambda tx: tx.run(forge))
 

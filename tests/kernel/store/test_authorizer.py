@@ -1,4 +1,4 @@
-"""What an app connection to a SQLite file may do: work with rows. Everything else is refused before it runs."""
+"""An app connection to a SQLite file may only work with rows; the authorizer refuses everything else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 SHAPE = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
 FORBIDDEN = [
-    # the shape of the database
+    # the schema
     "CREATE TABLE stray (id)",
     "CREATE TEMP TABLE stray (id)",
     "CREATE VIRTUAL TABLE stray USING fts5(x)",
@@ -59,7 +59,7 @@ FORBIDDEN = [
     "INSERT INTO sqlite_schema (type) VALUES ('table')",
     "UPDATE sqlite_schema SET sql = ''",
     "DELETE FROM sqlite_schema",
-    # which steps were taken
+    # the applied migrations
     "INSERT INTO schema_migrations VALUES (2, 'stray', '-', '-')",
     "UPDATE schema_migrations SET checksum = '-'",
     "DELETE FROM schema_migrations",
@@ -80,7 +80,7 @@ ALLOWED = [
 
 @pytest.fixture
 def app(engine: SqliteEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sqlite3.Connection:
-    """A connection as the product has it. What it could write elsewhere would land in a folder of the test's own."""
+    """A connection like the product's. Files that it could write would be in a folder of the test."""
     monkeypatch.chdir(tmp_path)
     return engine.app_connection()
 
@@ -124,7 +124,7 @@ def test_without_the_authorizer_the_schema_is_open_to_everybody(engine: SqliteEn
 
 def test_app_connections_have_every_safe_setting(engine: SqliteEngine) -> None:
     app = engine.app_connection()
-    app.set_authorizer(None)  # or the settings could not even be read
+    app.set_authorizer(None)  # otherwise the settings could not be read
 
     settings = {
         name: app.execute(f"PRAGMA {name}").fetchone()[0]

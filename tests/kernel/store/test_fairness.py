@@ -1,4 +1,4 @@
-"""Several processes write one file: everybody gets a turn, and nobody is told that the file is locked."""
+"""Several processes write one file: each gets its turn, and none gets "database is locked"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def race() -> Fairness:
-    """Five processes that write as fast as they can, each as often as the others."""
+    """Five processes that write as fast as they can, each equally often."""
     return measure_rounds(PROCESSES, ROUNDS)
 
 

@@ -1,4 +1,4 @@
-"""One file, many who use it: nobody's opening, closing or leaving may cost another's acknowledged write."""
+"""One file used by many: opening, closing or leaving it never loses an acknowledged write."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ with groundplan.open(sys.argv[1], actor="ben") as plan:
 """
 
 
-def other_process(db: Path, *create: str) -> list[str]:
-    """What another process sees, which opens the file, perhaps makes a project, and closes it again."""
+def run_other_process(db: Path, *create: str) -> list[str]:
+    """Open and close the file in another process, maybe create a project, and return what it sees."""
     ended = subprocess.run(
         [sys.executable, "-c", OTHER, str(db), *create], capture_output=True, text=True, check=True, timeout=60
     )
@@ -37,10 +37,10 @@ def test_opening_a_second_time_does_not_drop_the_locks_of_the_first(tmp_path: Pa
     db = tmp_path / "plan.db"
     with groundplan.open(str(db), actor="ada") as first, groundplan.open(str(db), actor="ada"):
         first.call("project.create", name="one")
-        # Had our locks been dropped, this process would think it is the last one and take the log away.
-        assert other_process(db) == ["one"]
+        # Without our locks, this process would take itself for the last one and remove the log.
+        assert run_other_process(db) == ["one"]
         first.call("project.create", name="acknowledged")
-        assert other_process(db, "other") == ["acknowledged", "one", "other"]
+        assert run_other_process(db, "other") == ["acknowledged", "one", "other"]
         assert len(first.call("project.list").projects) == 3
 
 

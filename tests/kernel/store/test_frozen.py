@@ -1,4 +1,4 @@
-"""What is final stays as it is, whatever SQL is sent on the app's own connection, and whoever else is at work."""
+"""Final rows stay as they are, for any SQL on the app's own connection and for concurrent writers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from groundplan.kernel.store.guards import Frozen, generate_postgres_guards
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.tables import FreezeRule, Schema, Table, in_project
 from tests.engines import Engine, Rows, Run, person
-from tests.kernel.store.attacks import Family, FreezeAttack, Prey, Way, drop_guards, inserted
+from tests.kernel.store.attacks import Family, FreezeAttack, Precondition, TargetRow, drop_guards, sql_insert
 from tests.proof import scaled
 
 ADA = person("ada")
 ROUNDS = scaled(10, 40)
 CHILDREN = ("test_nodes", "test_edges")
-# Both keys cascade, which no table of ours should: the guards must hold even then.
+# Both keys cascade, which no real table should do: the guards must hold even then.
 TABLES = """
 CREATE TABLE test_versions (
     tenant_id text NOT NULL, project_id text NOT NULL, id text NOT NULL, status text NOT NULL, title text NOT NULL,
@@ -50,10 +50,10 @@ DECLARED = Schema(
 
 
 def family(project: str, version: str, status: str) -> Family:
-    """A version with a row in each table below it."""
+    """Return a version with a row in each table below it."""
     ours = {"tenant_id": "local", "project_id": project}
     return Family(
-        Prey(
+        TargetRow(
             "test_versions",
             FROZEN.key,
             {**ours, "id": version, "status": status, "title": "first"},
@@ -61,7 +61,7 @@ def family(project: str, version: str, status: str) -> Family:
             fresh={"id": f"{version}-fresh"},
         ),
         tuple(
-            Prey(
+            TargetRow(
                 child,
                 ("tenant_id", "id"),
                 {**ours, "version_id": version, "id": f"{version}-row", "body": "first"},
@@ -75,18 +75,18 @@ def family(project: str, version: str, status: str) -> Family:
     )
 
 
-def place(engine: Engine, placed: Family) -> None:
-    """Write a family the way a plan comes about: as a draft, which then gets its status."""
+def insert_family(engine: Engine, placed: Family) -> None:
+    """Write a family as a draft, then set its status."""
     engine.as_app(
         ADA,
-        inserted("test_versions", {**placed.parent.row, "status": "DRAFT"}),
-        *(inserted(child.table, child.row) for child in placed.children),
+        sql_insert("test_versions", {**placed.parent.row, "status": "DRAFT"}),
+        *(sql_insert(child.table, child.row) for child in placed.children),
         f"UPDATE test_versions SET status = '{placed.parent.row['status']}' WHERE {placed.parent.where}",
     )
 
 
 class Scene:
-    """A published version and two drafts, with every attack on the published one and on a draft."""
+    """A published version and two drafts, with all attacks on the published one and on a draft."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -96,7 +96,7 @@ class Scene:
         self.draft = family(self.project, "draft", "DRAFT")
         self.other = family(self.project, "other", "DRAFT")
         for placed in (self.published, self.draft, self.other):
-            place(engine, placed)
+            insert_family(engine, placed)
         self.siege = FreezeAttack(engine, FROZEN, self.other)
 
 
@@ -108,21 +108,21 @@ def scene(engine: Engine) -> Scene:
 def test_a_published_version_and_all_below_it_withstand_every_attack_of_the_app(scene: Scene) -> None:
     engine, siege = scene.engine, scene.siege
     before = engine.as_owner(siege.show)
-    with engine.transaction(ADA) as run:  # whatever is left of an attack is kept
-        assert siege.unrefused(run, siege.attacks(scene.published, *Way)) == []
+    with engine.transaction(ADA) as run:  # an effect of an attack would be committed
+        assert siege.find_accepted(run, siege.attacks(scene.published, *Precondition)) == []
 
     assert engine.as_owner(siege.show) == before
 
 
 def test_the_same_edits_change_a_draft(scene: Scene) -> None:
-    attacks = scene.siege.attacks(scene.draft, Way.EDIT)
+    attacks = scene.siege.attacks(scene.draft, Precondition.EDIT)
 
     with scene.engine.transaction(ADA, keep=False) as run:
         assert scene.siege.without_effect(run, attacks) == []
 
 
 def test_without_the_guards_the_same_attacks_change_what_is_published(scene: Scene) -> None:
-    attacks = scene.siege.attacks(scene.published, Way.EDIT, Way.UNDO)
+    attacks = scene.siege.attacks(scene.published, Precondition.EDIT, Precondition.UNDO)
     drop_guards(scene.engine, scene.siege.tables)
 
     with scene.engine.transaction(ADA, keep=False) as run:
@@ -130,21 +130,21 @@ def test_without_the_guards_the_same_attacks_change_what_is_published(scene: Sce
 
 
 def test_only_the_owner_can_take_the_guards_down(scene: Scene) -> None:
-    attacks = scene.siege.attacks(scene.published, Way.TAMPER)
+    attacks = scene.siege.attacks(scene.published, Precondition.TAMPER)
 
-    with scene.engine.owned() as run:
+    with scene.engine.owner_transaction() as run:
         assert scene.siege.without_effect(run, attacks) == []
     with scene.engine.transaction(ADA, keep=False) as run:
         assert scene.siege.with_effect(run, attacks) == []
 
 
 def test_what_only_the_owner_may_do_stops_at_the_guards_as_well(scene: Scene) -> None:
-    attacks = scene.siege.attacks(scene.published, Way.BULK)
+    attacks = scene.siege.attacks(scene.published, Precondition.BULK)
 
-    with scene.engine.owned() as run:
+    with scene.engine.owner_transaction() as run:
         assert scene.siege.with_effect(run, attacks) == []
     drop_guards(scene.engine, scene.siege.tables)
-    with scene.engine.owned() as run:
+    with scene.engine.owner_transaction() as run:
         assert scene.siege.without_effect(run, attacks) == []
 
 
@@ -152,7 +152,7 @@ def test_every_final_status_freezes(scene: Scene, subtests: pytest.Subtests) -> 
     for status in FROZEN.values:
         with subtests.test(str(status)):
             final = family(scene.project, f"final-{status}", status)
-            place(scene.engine, final)
+            insert_family(scene.engine, final)
 
             for prey in (final.parent, *final.children):
                 with pytest.raises(scene.engine.refusals, match=f"frozen: {prey.table}"):
@@ -165,14 +165,14 @@ def test_nothing_can_be_put_below_a_version_that_does_not_exist(scene: Scene, su
             row = {**prey.row, **prey.fresh, "version_id": "nowhere"}
 
             with pytest.raises(scene.engine.refusals, match=f"frozen: {prey.table}"):
-                scene.engine.as_app(ADA, inserted(prey.table, row))
+                scene.engine.as_app(ADA, sql_insert(prey.table, row))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_nothing_can_be_put_below_a_version_that_the_actor_cannot_see(scene: Scene) -> None:
     for prey in scene.draft.children:
         with pytest.raises(scene.engine.refusals, match=f"frozen: {prey.table}"):
-            scene.engine.as_app(person("dora"), inserted(prey.table, {**prey.row, **prey.fresh}))
+            scene.engine.as_app(person("dora"), sql_insert(prey.table, {**prey.row, **prey.fresh}))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -208,7 +208,7 @@ def content(run: Run, version: str) -> Rows:
 
 
 def publish(run: Run, version: str) -> Rows:
-    """Publish, and say what was published."""
+    """Publish a version and return its content."""
     run(f"UPDATE test_versions SET status = 'PUBLISHED' WHERE id = '{version}'")
     return content(run, version)
 
@@ -218,7 +218,7 @@ def test_what_is_published_is_what_stays_when_others_edit_at_the_same_moment(sce
     engine = scene.engine
     versions = [f"v{number}" for number in range(ROUNDS)]
     for version in versions:
-        place(engine, family(scene.project, version, "DRAFT"))
+        insert_family(engine, family(scene.project, version, "DRAFT"))
     start = threading.Barrier(3)
 
     def publisher() -> list[Rows]:

@@ -1,4 +1,4 @@
-"""A SQLite file that is being made: by somebody who is killed, meets an error, or is not the only one."""
+"""Migration of a SQLite file that is killed, meets an error, or runs concurrently."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ pytestmark = pytest.mark.slow
 
 AT_ONCE = 8
 ROUNDS = scaled(4, 20)
-EVERY = scaled(3, 1)  # at which statements there is a fault: another third of them each day, and in a proof at all
-STATEMENTS_BEFORE_THE_LOCK = 5  # whose file, which version, the journal, which steps, BEGIN IMMEDIATE
+EVERY = scaled(3, 1)  # which statements fail: another third of them each day, all in a proof
+STATEMENTS_BEFORE_THE_LOCK = 5  # application id, version, journal, steps, BEGIN IMMEDIATE
 
 
-class Stopped(Exception):
-    """Somebody stopped before the next step."""
+class MigrationStopped(Exception):
+    """The migration stopped before the next step."""
 
 
-class Watched(sqlite3.Connection):
-    """A connection that says so before each statement."""
+class WatchedConnection(sqlite3.Connection):
+    """A connection that calls `before` ahead of each statement."""
 
     before: Callable[[str], None] = staticmethod(lambda _: None)
 
@@ -47,78 +47,78 @@ class Watched(sqlite3.Connection):
         return super().execute(statement, *arguments)
 
 
-def watched(path: Path, before: Callable[[str], None] = Watched.before) -> Watched:
-    connection = sqlite3.connect(path, isolation_level=None, factory=Watched)
-    connection.execute("PRAGMA synchronous = OFF")  # a process is killed here, not the machine
+def connect_watched(path: Path, before: Callable[[str], None] = WatchedConnection.before) -> WatchedConnection:
+    connection = sqlite3.connect(path, isolation_level=None, factory=WatchedConnection)
+    connection.execute("PRAGMA synchronous = OFF")  # the tests kill processes, not the machine
     connection.before = before
     return connection
 
 
-def take(connection: Watched, steps: Sequence[Migration], *, most: int) -> None:
-    """Take so many steps and no more."""
+def migrate_some(connection: WatchedConnection, steps: Sequence[Migration], *, most: int) -> None:
+    """Apply at most `most` migrations."""
     begun = count(1)
 
     def before(statement: str) -> None:
         if statement.startswith("BEGIN") and next(begun) > most:
-            raise Stopped
+            raise MigrationStopped
 
     connection.before = before
-    with suppress(Stopped):
+    with suppress(MigrationStopped):
         migrate(connection, build_schema(), steps)
 
 
 def version(path: Path) -> tuple[int, int]:
-    """The version that a file claims, and how many things are in it."""
+    """Return the schema version of a file, and the number of things in its schema."""
     with closing(sqlite3.connect(path)) as connection:
-        return version_seen(connection)
+        return read_version(connection)
 
 
-def version_seen(connection: sqlite3.Connection) -> tuple[int, int]:
+def read_version(connection: sqlite3.Connection) -> tuple[int, int]:
     (claimed,) = connection.execute("PRAGMA user_version").fetchone()
     (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     return claimed, things
 
 
-def versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
-    """A file of each version, from none to all steps taken."""
+def make_versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
+    """Return a file of each version, from none to all migrations applied."""
     made = [folder / f"version-{number}.db" for number in range(len(steps) + 1)]
     for number, path in enumerate(made):
         if number:
             shutil.copy(made[number - 1], path)
-        with closing(watched(path)) as connection:
-            take(connection, steps, most=min(number, 1))
+        with closing(connect_watched(path)) as connection:
+            migrate_some(connection, steps, most=min(number, 1))
     assert [version(path)[0] for path in made] == list(range(len(steps) + 1))
     return made
 
 
 def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_path: Path) -> None:
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
-    whole = [version(path) for path in versions(tmp_path, steps)]
+    whole = [version(path) for path in make_versions(tmp_path, steps)]
     path = tmp_path / "plan.db"
     images: list[tuple[bytes, bytes]] = []
 
     def keep_image(_: str) -> None:
-        # What a kill at this moment would leave behind: the bytes of the file and of its log.
+        # The state that a kill at this moment leaves: the bytes of the file and of its log.
         log = Path(f"{path}-wal")
         images.append((path.read_bytes(), log.read_bytes() if log.exists() else b""))
 
-    with closing(watched(path, keep_image)) as connection:
+    with closing(connect_watched(path, keep_image)) as connection:
         migrate(connection, build_schema(), steps)
     assert version(path) == whole[-1]
     assert len(images) > len(SECOND)
 
     found = set()
-    for number, (content, log) in enumerate(set(images)):  # the same bytes go on in the same way
+    for number, (content, log) in enumerate(set(images)):  # equal bytes continue equally
         image = tmp_path / f"image-{number}.db"
         image.write_bytes(content)
         Path(f"{image}-wal").write_bytes(log)
         there = version(image)
         found.add(there)
-        with closing(watched(image)) as connection:
-            take(connection, steps, most=1)
+        with closing(connect_watched(image)) as connection:
+            migrate_some(connection, steps, most=1)
         assert version(image) == whole[there[0] + 1]
 
-    # One shape for each version and none in between; the last one is there only when the last statement is done.
+    # One shape for each version and none in between; the last one only after the last statement.
     assert sorted(found) == whole[:-1]
 
 
@@ -141,19 +141,19 @@ def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: P
         return before
 
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
-    files = versions(tmp_path, steps)
+    files = make_versions(tmp_path, steps)
     path, faults = tmp_path / "plan.db", 0
     for before, after in pairwise(map(version, files)):
         shutil.copy(files[before[0]], path)
-        # One connection for all the faults: each time it goes on, and comes farther than the last time.
-        with closing(watched(path)) as connection, closing(sqlite3.connect(path)) as onlooker:
+        # One connection for all faults: each run continues and gets further than the one before.
+        with closing(connect_watched(path)) as connection, closing(sqlite3.connect(path)) as onlooker:
             for place in count(today() % EVERY, EVERY):
                 connection.before = fault_at(place)
                 with suppress(Fault):
                     migrate(connection, build_schema(), steps)
                 assert not connection.in_transaction
-                if version_seen(onlooker) != before:
-                    break  # it came to the next step, which is tried from where it begins
+                if read_version(onlooker) != before:
+                    break  # it reached the next step, which is tried from its start
                 faults += 1
         assert version(path) == after
     assert faults > len(SECOND)
@@ -172,7 +172,7 @@ def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp
 
     for place in range(STATEMENTS_BEFORE_THE_LOCK):
         path = tmp_path / f"{place}.db"
-        with closing(watched(path, finished_at(place, path))) as connection:
+        with closing(connect_watched(path, finished_at(place, path))) as connection:
             _bring_up_to_date(connection, path, build_schema, WriteQueue(path))
             assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))
 
@@ -194,7 +194,7 @@ def test_threads_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: P
             assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))
 
 
-# Forks of a process that has read the modules: they all begin when the pipe that they wait at is closed.
+# Forks of a process with loaded modules; all start when the pipe they wait at is closed.
 OPENERS = """
 import os, sys
 from pathlib import Path

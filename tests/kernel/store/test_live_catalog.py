@@ -1,4 +1,4 @@
-"""The tables as they really are, asked by the product with the rights it has, on both engines."""
+"""Reading the tables as they really are, with the product's own rights, on both engines."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ MEMBERS = ["project_members", "projects"]
 
 
 @contextlib.contextmanager
-def spoiled(engine: Engine, *statements: str) -> Iterator[Transaction]:
-    """A transaction of the product's own role, after its owner did something to the schema; nothing of it is kept."""
+def transaction_after(engine: Engine, *statements: str) -> Iterator[Transaction]:
+    """A transaction of the product's role after the owner changed the schema; rolled back."""
     ada, now = local_actor("ada"), "2026-01-01T00:00:00.000Z"
     if isinstance(engine, SqliteEngine):
         engine.as_owner(*statements)
@@ -43,12 +43,12 @@ def spoiled(engine: Engine, *statements: str) -> Iterator[Transaction]:
         connection.rollback()
 
 
-def asked(engine: Engine, *names: str) -> dict[str, LiveTable]:
+def read_tables(engine: Engine, *names: str) -> dict[str, LiveTable]:
     return engine.store.read(local_actor("ada"), lambda tx: read_live_tables(tx, names))
 
 
 def test_columns_keys_and_references_are_told_alike_by_both_engines(engine: Engine) -> None:
-    found = asked(engine, "project_members", "nothing", "toc_edges")
+    found = read_tables(engine, "project_members", "nothing", "toc_edges")
 
     assert list(found) == ["project_members", "toc_edges"]
     edges = found["toc_edges"]
@@ -59,7 +59,7 @@ def test_columns_keys_and_references_are_told_alike_by_both_engines(engine: Engi
 
 
 def test_an_index_of_some_rows_makes_nothing_unique(engine: Engine) -> None:
-    assert ["tenant_id", "project_id"] not in asked(engine, "toc_versions")["toc_versions"].keys
+    assert ["tenant_id", "project_id"] not in read_tables(engine, "toc_versions")["toc_versions"].keys
 
 
 def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> None:
@@ -67,7 +67,7 @@ def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> 
         "ALTER TABLE toc_nodes ADD COLUMN parent_id text",
         "CREATE UNIQUE INDEX stray ON toc_nodes (tenant_id, parent_id)",
     )
-    with spoiled(engine, *statements) as tx:
+    with transaction_after(engine, *statements) as tx:
         found = read_live_tables(tx, ["toc_nodes"])["toc_nodes"]
 
     assert found.columns["parent_id"].lower() == "text"
@@ -75,7 +75,7 @@ def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> 
 
 
 def test_tables_are_found_by_how_their_names_begin(engine: Engine) -> None:
-    with spoiled(engine, "CREATE TABLE toc_tree (id text)") as tx:
+    with transaction_after(engine, "CREATE TABLE toc_tree (id text)") as tx:
         found = list_tables_with_prefix(tx, "toc_")
 
     assert {"toc_nodes", "toc_edges", "toc_tree"} <= set(found)
@@ -88,7 +88,7 @@ def test_row_security_is_right_on_postgres_and_nothing_that_sqlite_has(engine: E
     findings = engine.store.read(local_actor("ada"), lambda tx: check_row_security(tx, names))
 
     assert findings == (None if engine.dialect is Dialect.SQLITE else [])
-    guards = {table.row_security is None for table in asked(engine, *names).values()}
+    guards = {table.row_security is None for table in read_tables(engine, *names).values()}
     assert guards == {engine.dialect is Dialect.SQLITE}
 
 
@@ -108,7 +108,7 @@ def test_row_security_is_right_on_postgres_and_nothing_that_sqlite_has(engine: E
     ],
 )
 def test_what_opens_a_table_is_found(team: PostgresEngine, spoil: str, word: str) -> None:
-    with spoiled(team, spoil) as tx:
+    with transaction_after(team, spoil) as tx:
         findings = check_row_security(tx, MEMBERS)
 
     assert findings
@@ -117,7 +117,7 @@ def test_what_opens_a_table_is_found(team: PostgresEngine, spoil: str, word: str
 
 def test_a_policy_that_only_takes_away_opens_nothing(team: PostgresEngine) -> None:
     stray = "CREATE POLICY stray ON projects AS RESTRICTIVE FOR SELECT TO PUBLIC USING (true)"
-    with spoiled(team, stray) as tx:
+    with transaction_after(team, stray) as tx:
         assert check_row_security(tx, MEMBERS) == []
 
 

@@ -1,4 +1,4 @@
-"""One migration file becomes the SQL of each engine, and a mistake in it is found before any engine sees it."""
+"""One migration file is expanded to the SQL of each engine, and mistakes in it are found before any engine runs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Write = Callable[[str], Path]
 FILES = sorted(MIGRATIONS_FOLDER.glob("*.sql"))
 NOT_CODE = re.compile(r"--.*|'(?:[^']|'')*'|\{\w[^{}]*\}")  # comments, literals and placeholders
 REFUSAL = re.compile(r"CREATE TRIGGER \w+\s+(?:BEFORE|AFTER)\b[^;]*?\bON (\w+)[^;]*?RAISE\(ABORT, '\w+: (\w+)'\)")
-# What only one engine understands, or understands in its own way.
+# Words that only one engine understands, or that differ in meaning.
 OF_ONE_ENGINE = re.compile(
     r"""\b(?:TEXT|INTEGER|REAL|BLOB|STRICT|ROWID|VIRTUAL|GLOB|RAISE|fts5|strftime|json_(?:array|object|type|extract))\b
       | \b(?:bigint|boolean|double|instant|COLLATE|STORED|FUNCTION|DOMAIN|octet_length|json_typeof|json_build_\w+)\b
@@ -72,7 +72,7 @@ CREATE TRIGGER pets_stay_young
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write a migration into a folder of its own."""
+    """Write a migration into a folder."""
 
     def written(text: str) -> Path:
         path = tmp_path / str(len(list(tmp_path.iterdir()))) / "0001_pets.sql"
@@ -87,8 +87,8 @@ def checksums(path: Path) -> dict[Dialect, str]:
     return {dialect: load_migrations(dialect, path.parent)[0].checksum for dialect in Dialect}
 
 
-def words_of_one_engine(path: Path) -> list[str]:
-    """Where a word of one engine stands outside a block."""
+def find_engine_words(path: Path) -> list[str]:
+    """Return the words of one engine that are outside a block."""
     return [
         f"{path.name}:{number}: {found[0].strip()}"
         for number, only, line in parse_lines(path)
@@ -163,17 +163,17 @@ def test_a_checksum_is_of_what_the_engine_is_given(
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_word_of_one_engine_stands_in_a_block_or_is_a_placeholder(path: Path) -> None:
-    assert words_of_one_engine(path) == []
+    assert find_engine_words(path) == []
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_word_of_one_engine_is_found(write: Write, dialect: Dialect) -> None:
     path = write(SHARED)
-    assert words_of_one_engine(path) == []
+    assert find_engine_words(path) == []
 
     spelled = {name: re.sub(r"\{[01]\}", "id", getattr(one, dialect)) for name, one in PLACEHOLDERS.items()}
     same_as_nothing = {Dialect.SQLITE: {"json"}, Dialect.POSTGRES: {"strict", "strict_without_rowid"}}[dialect]
-    unfound = {name for name, text in spelled.items() if not words_of_one_engine(write(f"    name {text},\n"))}
+    unfound = {name for name, text in spelled.items() if not find_engine_words(write(f"    name {text},\n"))}
 
     assert unfound == same_as_nothing
 

@@ -1,4 +1,4 @@
-"""The steps from an empty database to today's schema: each whole or not at all, and never somebody else's."""
+"""Migrations from an empty database to the current schema: each is applied whole or not at all, to our own files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BROKEN = "INSERT INTO no_such_table VALUES (1);"
 
 
 def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migration]:
-    """The real steps, and one more of the test's own."""
+    """Return the real migrations and one of the test."""
     folder.mkdir()
     for path in MIGRATIONS_FOLDER.glob("*.sql"):
         shutil.copy(path, folder)
@@ -48,32 +48,32 @@ def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migrati
 
 
 def names(dialect: Dialect) -> list[str]:
-    """What the real steps are called."""
+    """Return the names of the real migrations."""
     return [step.name for step in load_migrations(dialect)]
 
 
-def take(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
-    """Bring the database forward as the product does it."""
+def migrate_database(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
+    """Migrate the database as the product does."""
     if isinstance(engine, PostgresEngine):
-        engine.will_be_altered()
+        engine.mark_altered()
         set_up(engine.owner_url, build_schema(), steps=steps)
     elif isinstance(engine, SqliteEngine):
         with closing(connect(engine.path)) as connection:
             migrate(connection, build_schema(), steps)
 
 
-def begin_anew(engine: Engine, steps: Sequence[Migration]) -> None:
-    """Put a database that has taken only these steps in the place of the engine's own."""
+def recreate(engine: Engine, steps: Sequence[Migration]) -> None:
+    """Replace the database by one with only these migrations."""
     if isinstance(engine, PostgresEngine):
         engine.as_owner("DROP SCHEMA groundplan CASCADE")
     elif isinstance(engine, SqliteEngine):
         engine.close()
         engine.path.write_bytes(b"")
-    take(engine, steps)
+    migrate_database(engine, steps)
 
 
 def shape(engine: Engine) -> Rows:
-    """Everything there is, by name, and the steps taken."""
+    """Return the names of everything in the schema, and the applied migrations."""
     if engine.dialect is Dialect.SQLITE:
         things = "SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1"
     else:
@@ -95,7 +95,7 @@ def test_a_fresh_database_takes_every_step(engine: Engine) -> None:
 def test_running_again_takes_no_step_and_changes_nothing(engine: Engine) -> None:
     before = shape(engine)
 
-    take(engine)
+    migrate_database(engine)
 
     assert shape(engine) == before
 
@@ -104,20 +104,20 @@ def test_a_step_that_fails_anywhere_leaves_the_version_before_it_and_can_be_run_
     engine: Engine, tmp_path: Path
 ) -> None:
     before = shape(engine)
-    for place in range(len(SECOND) + 1):  # each runs again what failed before, and comes farther
+    for place in range(len(SECOND) + 1):  # each runs what failed before again, and gets further
         broken = steps_with(tmp_path / f"broken-{place}", engine.dialect, *SECOND[:place], BROKEN, *SECOND[place:])
 
         with pytest.raises(engine.refusals):
-            take(engine, broken)
+            migrate_database(engine, broken)
         assert shape(engine) == before, place
 
-    take(engine, steps_with(tmp_path / "mended", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "mended", engine.dialect, *SECOND))
     assert [name for _, name, *_ in engine.as_owner(TAKEN)] == [*names(engine.dialect), "pets"]
     assert engine.as_owner("SELECT tenant_id, id, name FROM test_pets") == [("local", "rex", "rex")]
 
 
 def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> None:
-    begin_anew(engine, load_migrations(engine.dialect)[:1])
+    recreate(engine, load_migrations(engine.dialect)[:1])
     engine.as_owner(
         *(
             "INSERT INTO projects (tenant_id, id, name, goal, created_at, created_by, updated_at) VALUES "
@@ -126,7 +126,7 @@ def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> N
         )
     )
 
-    take(engine)
+    migrate_database(engine)
 
     with closing(engine.another_store()) as store:
         ada = Session(store, local_actor("ada"))
@@ -141,11 +141,11 @@ def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> N
 
 
 def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Engine, tmp_path: Path) -> None:
-    take(engine, steps_with(tmp_path / "then", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "then", engine.dialect, *SECOND))
     before = shape(engine)
 
     with pytest.raises(ChangedMigration) as refused:
-        take(engine, steps_with(tmp_path / "now", engine.dialect, *SECOND, "-- a remark"))
+        migrate_database(engine, steps_with(tmp_path / "now", engine.dialect, *SECOND, "-- a remark"))
 
     assert (refused.value.code, refused.value.details) == (
         "store_migration_changed",
@@ -155,10 +155,10 @@ def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Eng
 
 
 def test_a_database_that_a_newer_groundplan_made_is_refused_and_left_alone(engine: Engine, tmp_path: Path) -> None:
-    take(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
     before = shape(engine)
 
-    for attempt in (engine.another_store, lambda: take(engine)):
+    for attempt in (engine.another_store, lambda: migrate_database(engine)):
         with pytest.raises(NewerSchema) as refused:
             attempt()
         known = len(load_migrations(engine.dialect))
@@ -169,7 +169,7 @@ def test_a_database_that_a_newer_groundplan_made_is_refused_and_left_alone(engin
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_newer_file_is_not_touched_by_a_byte(engine: SqliteEngine, tmp_path: Path) -> None:
-    take(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
     engine.close()
     before = engine.path.read_bytes()
 
@@ -194,11 +194,11 @@ def test_a_set_up_whose_connection_is_killed_can_be_run_again(engine: PostgresEn
     suicide = "SELECT pg_terminate_backend(pg_backend_pid());"
 
     with pytest.raises(Unavailable) as refused:
-        take(engine, steps_with(tmp_path / "killed", engine.dialect, *SECOND[:3], suicide, *SECOND[3:]))
+        migrate_database(engine, steps_with(tmp_path / "killed", engine.dialect, *SECOND[:3], suicide, *SECOND[3:]))
     assert refused.value.code == "store_down"
     assert shape(engine) == before
 
-    take(engine, steps_with(tmp_path / "whole", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "whole", engine.dialect, *SECOND))
     assert engine.as_owner("SELECT name FROM test_pets") == [("rex",)]
 
 
@@ -207,6 +207,6 @@ def test_guards_are_put_up_anew_with_a_step(engine: Engine, tmp_path: Path) -> N
     before = shape(engine)
     engine.as_owner(f"DROP TRIGGER {guard}")
 
-    take(engine, steps_with(tmp_path / "steps", engine.dialect, *SECOND))
+    migrate_database(engine, steps_with(tmp_path / "steps", engine.dialect, *SECOND))
 
     assert {row for row in before if len(row) == 1} <= set(shape(engine))

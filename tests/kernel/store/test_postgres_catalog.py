@@ -1,6 +1,6 @@
-"""What PostgreSQL's own catalog says about the schema.
+"""Rules that PostgreSQL's own catalog must follow.
 
-Every question asks for offenders. There are none, and for every question one is made to show that it would be found.
+Each query returns offenders. There are none, and for each query an offender is made to show that it is found.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ DECLARED_VIEWS = ", ".join(f"'{view}'" for view in build_schema().views)
 TABLES = f"SELECT * FROM pg_class WHERE relnamespace = '{SCHEMA_NAME}'::regnamespace AND relkind IN ('r', 'p')"
 FUNCTIONS = f"SELECT * FROM pg_proc WHERE pronamespace = '{SCHEMA_NAME}'::regnamespace"
 POLICIES = f"SELECT * FROM pg_policies WHERE schemaname = '{SCHEMA_NAME}'"
-# The tenant of an organization is the organization itself, and the steps taken belong to nobody.
+# The tenant of an organization is itself, and the applied migrations have no tenant.
 TENANT_TABLES = f"SELECT * FROM ({TABLES}) AS t WHERE relname NOT IN ('organizations', 'schema_migrations')"
 
 
 @dataclass(frozen=True)
-class Question:
-    """A query for offenders, and the ways to make one."""
+class OffenderQuery:
+    """A query for offenders, and statements that make one."""
 
     offenders: str
     spoil: tuple[str, ...]
 
 
 QUESTIONS = {
-    "every table has row level security, enabled and forced": Question(
+    "every table has row level security, enabled and forced": OffenderQuery(
         f"SELECT relname FROM ({TABLES}) AS t WHERE NOT relrowsecurity OR NOT relforcerowsecurity",
         ("ALTER TABLE events DISABLE ROW LEVEL SECURITY", "ALTER TABLE events NO FORCE ROW LEVEL SECURITY"),
     ),
-    "every table has one policy for each command, for the app role alone": Question(
+    "every table has one policy for each command, for the app role alone": OffenderQuery(
         f"""SELECT relname
               FROM ({TABLES}) AS t
              WHERE (SELECT array_agg(cmd ORDER BY cmd) FROM ({POLICIES}) AS p
@@ -47,21 +47,21 @@ QUESTIONS = {
                    IS DISTINCT FROM ARRAY['DELETE', 'INSERT', 'SELECT', 'UPDATE']""",
         ("DROP POLICY events_delete ON events", "CREATE POLICY stray ON events FOR SELECT TO {app} USING (true)"),
     ),
-    "no policy is for anybody but the app role and the owner": Question(
+    "no policy is for anybody but the app role and the owner": OffenderQuery(
         f"SELECT policyname FROM ({POLICIES}) AS p "
         "WHERE roles NOT IN (ARRAY['{app}'::name], ARRAY['{owner}'::name])",
         ("CREATE POLICY stray ON events FOR SELECT TO PUBLIC USING (true)",),
     ),
-    "a policy for UPDATE or INSERT says which rows may come of it": Question(
+    "a policy for UPDATE or INSERT says which rows may come of it": OffenderQuery(
         f"SELECT policyname FROM ({POLICIES}) AS p WHERE cmd IN ('UPDATE', 'INSERT', 'ALL') AND with_check IS NULL",
         ("CREATE POLICY stray ON events FOR UPDATE TO {app} USING (true)",),
     ),
-    "policies ask who the actor is once per statement, not once per row": Question(
-        # A policy may ask about the row itself only where there is just one row: the one being inserted.
+    "policies ask who the actor is once per statement, not once per row": OffenderQuery(
+        # A policy may ask about the row itself only where there is a single row: on INSERT.
         f"""SELECT policyname
               FROM ({POLICIES}) AS p
-             WHERE concat(qual, ' ', regexp_replace(with_check, 'gp_has_no_members\\(project_id\\)',
-                                                    CASE cmd WHEN 'INSERT' THEN '' ELSE 'gp_has_no_members(' END))
+             WHERE concat(qual, ' ', regexp_replace(with_check, 'gp_(has_no_members|is_making)\\(project_id\\)',
+                                                    CASE cmd WHEN 'INSERT' THEN '' ELSE 'gp_x(' END, 'g'))
                    ~ '(?<!SELECT )gp_\\w+\\('""",
         (
             "CREATE POLICY stray ON events FOR SELECT TO {app} USING (project_id = ANY (gp_projects_as('{{owner}}')))",
@@ -69,16 +69,16 @@ QUESTIONS = {
             "CREATE POLICY stray ON events FOR UPDATE TO {app} USING (true) WITH CHECK (gp_has_no_members(project_id))",
         ),
     ),
-    "the app role has no powers": Question(
+    "the app role has no powers": OffenderQuery(
         "SELECT rolname FROM pg_roles WHERE rolname = '{app}' "
         "AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)",
         ("ALTER ROLE {app} BYPASSRLS", "ALTER ROLE {app} SUPERUSER", "ALTER ROLE {app} CREATEROLE"),
     ),
-    "the app role belongs to no other role": Question(
+    "the app role belongs to no other role": OffenderQuery(
         "SELECT roleid::regrole FROM pg_auth_members WHERE member = '{app}'::regrole",
         ("GRANT pg_read_all_data TO {app}",),
     ),
-    "the app role owns nothing": Question(
+    "the app role owns nothing": OffenderQuery(
         "SELECT classid, objid FROM pg_shdepend WHERE refobjid = '{app}'::regrole AND deptype = 'o'",
         (
             "ALTER TABLE events OWNER TO {app}",
@@ -86,36 +86,36 @@ QUESTIONS = {
             f"ALTER SCHEMA {SCHEMA_NAME} OWNER TO {{app}}",
         ),
     ),
-    "the app role can create nothing beside the tables": Question(
+    "the app role can create nothing beside the tables": OffenderQuery(
         f"SELECT 1 WHERE has_schema_privilege('{{app}}', '{SCHEMA_NAME}', 'CREATE')",
         (f"GRANT CREATE ON SCHEMA {SCHEMA_NAME} TO {{app}}",),
     ),
-    "the app role has only the rights of the four commands": Question(
+    "the app role has only the rights of the four commands": OffenderQuery(
         f"SELECT relname, privilege_type FROM ({TABLES}) AS t, aclexplode(relacl) "
         "WHERE grantee = '{app}'::regrole AND privilege_type NOT IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE')",
         ("GRANT TRUNCATE ON events TO {app}", "GRANT TRIGGER ON events TO {app}"),
     ),
-    "nobody else has a right to a table": Question(
+    "nobody else has a right to a table": OffenderQuery(
         f"SELECT relname, grantee FROM ({TABLES}) AS t, aclexplode(relacl) "
         "WHERE grantee NOT IN ('{app}'::regrole, relowner)",
         ("GRANT SELECT ON events TO PUBLIC",),
     ),
-    "what runs with the owner's rights has a fixed search_path": Question(
+    "what runs with the owner's rights has a fixed search_path": OffenderQuery(
         f"SELECT proname FROM ({FUNCTIONS}) AS f WHERE prosecdef "
         f"AND NOT coalesce('search_path={SCHEMA_NAME}, pg_temp' = ANY (proconfig), false)",
         ("ALTER FUNCTION gp_in_organization() RESET search_path", "ALTER FUNCTION gp_tenant() SECURITY DEFINER"),
     ),
-    "no function is open to everybody": Question(
+    "no function is open to everybody": OffenderQuery(
         f"SELECT proname FROM ({FUNCTIONS}) AS f WHERE proacl IS NULL "
         "OR EXISTS (SELECT 1 FROM aclexplode(proacl) WHERE grantee = 0)",
         ("GRANT EXECUTE ON FUNCTION gp_in_organization() TO PUBLIC", "CREATE FUNCTION stray() RETURNS int RETURN 1"),
     ),
-    "every row of a tenant names its tenant": Question(
+    "every row of a tenant names its tenant": OffenderQuery(
         f"SELECT relname FROM ({TENANT_TABLES}) AS t WHERE NOT EXISTS "
         "(SELECT 1 FROM pg_attribute WHERE attrelid = t.oid AND attname = 'tenant_id' AND attnotnull)",
         ("CREATE TABLE stray (id text)",),
     ),
-    "the tenant stands first in every key, unique rule and reference": Question(
+    "the tenant stands first in every key, unique rule and reference": OffenderQuery(
         f"""SELECT relname, conname
               FROM ({TENANT_TABLES}) AS t
               JOIN pg_constraint AS c ON c.conrelid = t.oid AND contype IN ('p', 'u', 'f', 'x')
@@ -133,7 +133,7 @@ QUESTIONS = {
             "ALTER TABLE projects ADD CONSTRAINT stray FOREIGN KEY (name) REFERENCES organizations (id)",
         ),
     ),
-    "a reference to a tenant's row ends at the same tenant": Question(
+    "a reference to a tenant's row ends at the same tenant": OffenderQuery(
         f"""SELECT conname
               FROM ({TENANT_TABLES}) AS t
               JOIN pg_constraint AS c ON c.conrelid = t.oid AND contype = 'f'
@@ -144,21 +144,21 @@ QUESTIONS = {
             "ADD CONSTRAINT stray FOREIGN KEY (tenant_id, id) REFERENCES projects (id, tenant_id)",
         ),
     ),
-    "there are no sequences": Question(
+    "there are no sequences": OffenderQuery(
         f"SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = '{SCHEMA_NAME}'::regnamespace",
         ("CREATE SEQUENCE stray",),
     ),
-    'text compares by code point (COLLATE "C")': Question(
+    'text compares by code point (COLLATE "C")': OffenderQuery(
         f"SELECT relname, attname FROM ({TABLES}) AS t JOIN pg_attribute AS a ON a.attrelid = t.oid AND attnum > 0 "
         "WHERE attcollation NOT IN (0, '\"C\"'::regcollation)",
         ("ALTER TABLE events ADD COLUMN stray text", "ALTER TABLE events ADD COLUMN stray varchar(3)"),
     ),
-    "views ask as whoever looks at them": Question(
+    "views ask as whoever looks at them": OffenderQuery(
         f"SELECT relname FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = '{SCHEMA_NAME}'::regnamespace "
         "AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)",
         ("CREATE VIEW stray AS SELECT 1", "CREATE MATERIALIZED VIEW stray AS SELECT 1"),
     ),
-    "a view can be looked at by the app role, and that is all": Question(
+    "a view can be looked at by the app role, and that is all": OffenderQuery(
         f"""SELECT relname
               FROM pg_class AS v
              WHERE relkind = 'v' AND relnamespace = '{SCHEMA_NAME}'::regnamespace
@@ -172,7 +172,7 @@ QUESTIONS = {
             "REVOKE SELECT ON pciv_scope_members FROM {app}",
         ),
     ),
-    "every table is declared, and every declared table is there": Question(
+    "every table is declared, and every declared table is there": OffenderQuery(
         f"SELECT * FROM (VALUES {DECLARED}) AS d (name) FULL JOIN ({TABLES}) AS t ON relname = name "
         "WHERE relname IS NULL OR name IS NULL",
         ("CREATE TABLE stray (tenant_id text)", "DROP TABLE answers"),
@@ -180,15 +180,15 @@ QUESTIONS = {
 }
 
 
-def ask(engine: PostgresEngine, question: Question, *, after: str | None = None) -> Rows:
-    """The offenders, perhaps after something was done; nothing of it is kept."""
+def find_offenders(engine: PostgresEngine, question: OffenderQuery, *, after: str | None = None) -> Rows:
+    """Return the offenders after some statements; everything is rolled back."""
     owner = engine.as_owner("SELECT relowner::regrole FROM pg_class WHERE relname = 'events'")[0][0]
     statements = (after, question.offenders) if after else (question.offenders,)
     return engine.as_owner(*(one.format(app=engine.app_role, owner=owner) for one in statements), keep=False)
 
 
 def test_the_catalog_answers_every_question_well(engine: PostgresEngine) -> None:
-    offenders = {name: ask(engine, question) for name, question in QUESTIONS.items()}
+    offenders = {name: find_offenders(engine, question) for name, question in QUESTIONS.items()}
 
     assert {name: found for name, found in offenders.items() if found} == {}
 
@@ -198,7 +198,7 @@ def test_every_question_finds_its_offenders(engine: PostgresEngine) -> None:
         (name, offence)
         for name, question in QUESTIONS.items()
         for offence in question.spoil
-        if not ask(engine, question, after=offence)
+        if not find_offenders(engine, question, after=offence)
     ]
 
     assert blind == []

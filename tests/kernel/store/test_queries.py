@@ -1,4 +1,4 @@
-"""Named SQL: one text, two spellings, and nothing of it ever comes from a value."""
+"""Named SQL: one text, two spellings, and values are never part of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from groundplan.kernel.store.queries import Query, load_queries
 
 
-def written(folder: Path, shared: str, special: str | None = None) -> str:
+def write_queries(folder: Path, shared: str, special: str | None = None) -> str:
     (folder / "queries.sql").write_text(shared, encoding="utf-8")
     if special is not None:
         (folder / "queries.postgres.sql").write_text(special, encoding="utf-8")
@@ -18,7 +18,7 @@ def written(folder: Path, shared: str, special: str | None = None) -> str:
 
 def test_a_query_is_found_by_its_name(tmp_path: Path) -> None:
     sql = load_queries(
-        written(tmp_path, "-- A file.\n\n-- name: one\n-- About it.\nSELECT 1;\n\n-- name: two\nSELECT :x;\n")
+        write_queries(tmp_path, "-- A file.\n\n-- name: one\n-- About it.\nSELECT 1;\n\n-- name: two\nSELECT :x;\n")
     )
 
     assert sql.one.sqlite == "SELECT 1"
@@ -35,7 +35,7 @@ def test_parameters_are_spelled_for_each_driver() -> None:
 
 
 def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
-    sql = load_queries(written(tmp_path, "-- name: one\nSELECT 1;", "-- name: one\nSELECT :b;"))
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: one\nSELECT :b;"))
 
     assert (sql.one.sqlite, sql.one.postgres) == ("SELECT 1", "SELECT %(b)s")
     assert sql.one.parameters == {"b"}
@@ -43,24 +43,28 @@ def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
 
 def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="other"):
-        load_queries(written(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
 
 
 def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="twice"):
-        load_queries(written(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
 
 
 def test_the_modules_of_a_folder_share_its_statements(tmp_path: Path) -> None:
-    written(tmp_path, "-- name: one\nSELECT 1;")
+    write_queries(tmp_path, "-- name: one\nSELECT 1;")
 
     assert load_queries(str(tmp_path / "a.py")).one is load_queries(str(tmp_path / "b.py")).one
 
 
 def test_a_list_of_columns_serves_every_form_in_its_folder_and_below(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
-    written(tmp_path, "-- columns: node\nname, rev\n\n-- name: add\nINSERT INTO t ({node}) VALUES ({node:values});")
-    below = written(tmp_path / "below", "-- name: change\nUPDATE t SET {node:set};\n\n-- name: all\nSELECT {n.node};")
+    write_queries(
+        tmp_path, "-- columns: node\nname, rev\n\n-- name: add\nINSERT INTO t ({node}) VALUES ({node:values});"
+    )
+    below = write_queries(
+        tmp_path / "below", "-- name: change\nUPDATE t SET {node:set};\n\n-- name: all\nSELECT {n.node};"
+    )
 
     above = load_queries(str(tmp_path / "module.py"))
     assert above.columns == {"node": ("name", "rev")}

@@ -1,4 +1,4 @@
-"""The second fence: a query that forgot its predicate, sent raw as the app role, finds nothing of somebody else's."""
+"""Row level security: a query without its predicate, run as the app role, finds no rows of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.kernel.actors import Access, Actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.postgres.store import PostgresStore, PostgresTransaction
 from groundplan.kernel.store.transaction import Transaction
-from tests.engines import PostgresEngine, person, undone
+from tests.engines import PostgresEngine, person, run_and_undo
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
@@ -43,7 +43,7 @@ SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
  WHERE c.relnamespace = 'groundplan'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
  ORDER BY a.attnum
 """
-# What every member of an organization may do there, whatever the role in a project: make one, and what goes with it;
+# What every member of an organization may do, whatever the role in a project: create one, with its rows,
 # and write templates.
 MEMBERS_MAY = {
     ("update", "organizations", "rev"),
@@ -60,8 +60,8 @@ MEMBERS_MAY = {
 }
 
 
-class Filled:
-    """Every table has rows of Ada's project in it: some by the product, and in any case one that fits the columns."""
+class FilledDatabase:
+    """A database with rows of Ada's project in every table: some by the product, and one that fits the columns."""
 
     def __init__(self, engine: PostgresEngine) -> None:
         self.engine = engine
@@ -72,7 +72,7 @@ class Filled:
             f"INSERT INTO principals VALUES ('local', 'dora', 'dora', 'person', {STAMP})",
             f"INSERT INTO user_memberships VALUES ('local', 'dora', {STAMP}, 'ada')",
         )
-        engine.found_organization("rival", "mallory")
+        engine.create_organization("rival", "mallory")
         self.columns: dict[str, dict[str, str]] = {table: {} for table in TABLES}
         for table, column, kind in engine.as_owner(COLUMNS.strip()):
             if table in self.columns:
@@ -82,16 +82,16 @@ class Filled:
         )
         statements = (
             *(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in checks),
-            # Of which a project has one row: the key would stop an intruder before the policies are asked.
+            # A project has one row of these: the key would stop an intruder before the policies do.
             "ALTER TABLE work_projects DROP CONSTRAINT work_projects_pkey CASCADE",
             "ALTER TABLE graph_projects DROP CONSTRAINT graph_projects_pkey CASCADE",
             "SET session_replication_role = replica",
             *(self.insert(table, "filled", 7, actor="ada") for table in TABLES),
         )
-        engine.as_owner("; ".join(statements))  # as one, which takes a tenth of the time
+        engine.as_owner("; ".join(statements))  # as one call, which takes a tenth of the time
 
     def insert(self, table: str, key: str, number: int, *, actor: str) -> str:
-        """A row of Ada's organization and project that says it comes from the actor."""
+        """Return SQL that inserts a row of Ada's organization and project, attributed to the actor."""
         values = {
             name: {
                 "tenant_id": "'local'",
@@ -107,13 +107,13 @@ class Filled:
         }
         return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
 
-    def seen(self, actor: Actor | None) -> dict[str, int]:
-        """How many rows of Ada's organization a query without a predicate shows to somebody."""
+    def count_visible(self, actor: Actor | None) -> dict[str, int]:
+        """Return the number of rows of Ada's organization that an actor gets from queries without a predicate."""
         with self.engine.transaction(actor, keep=False) as run:
-            return dict(run(" UNION ALL ".join(map(self._unguarded, SEEN))))
+            return dict(run(" UNION ALL ".join(map(self._sql_count, SEEN))))
 
     @staticmethod
-    def _unguarded(table: str) -> str:
+    def _sql_count(table: str) -> str:
         tenant = "id" if table == "organizations" else "tenant_id"
         return f"SELECT '{table}', count(*) FILTER (WHERE {tenant} = 'local') FROM {table}"
 
@@ -127,85 +127,89 @@ class Filled:
 
 
 @pytest.fixture
-def filled(engine: PostgresEngine) -> Filled:
-    return Filled(engine)
+def filled_database(engine: PostgresEngine) -> FilledDatabase:
+    return FilledDatabase(engine)
 
 
-def test_every_table_is_filled_and_its_owner_sees_it(filled: Filled) -> None:
+def test_every_table_is_filled_and_its_owner_sees_it(filled_database: FilledDatabase) -> None:
     trusted = replace(ADA, access=Access.OPEN)
 
-    assert [table for table, rows in filled.seen(trusted).items() if not rows] == []
+    assert [table for table, rows in filled_database.count_visible(trusted).items() if not rows] == []
 
 
-def test_a_stranger_sees_nothing_without_any_predicate(filled: Filled) -> None:
-    seen = {str(actor): filled.seen(actor) for actor in STRANGERS}
+def test_a_stranger_sees_nothing_without_any_predicate(filled_database: FilledDatabase) -> None:
+    seen = {str(actor): filled_database.count_visible(actor) for actor in STRANGERS}
 
     assert seen == dict.fromkeys(seen, dict.fromkeys(SEEN, 0))
 
 
-def test_a_colleague_who_is_not_in_the_project_sees_only_the_organization(filled: Filled) -> None:
-    seen = {table for table, rows in filled.seen(DORA).items() if rows}
+def test_a_colleague_who_is_not_in_the_project_sees_only_the_organization(filled_database: FilledDatabase) -> None:
+    seen = {table for table, rows in filled_database.count_visible(DORA).items() if rows}
 
     assert seen == {"organizations", "principals", "user_memberships", "work_templates", "work_template_sections"}
 
 
-def test_without_row_level_security_the_same_queries_show_everything(filled: Filled) -> None:
-    filled.engine.as_owner(*(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in TABLES))
+def test_without_row_level_security_the_same_queries_show_everything(filled_database: FilledDatabase) -> None:
+    filled_database.engine.as_owner(*(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in TABLES))
 
-    assert all(filled.seen(MALLORY).values())
+    assert all(filled_database.count_visible(MALLORY).values())
 
 
-def changes_by(filled: Filled, actor: Actor, tables: Sequence[str] = TABLES) -> dict[tuple[str, ...], set[str]]:
-    """Which of all the single changes to these tables come to something when this actor makes them, and to which rows.
+def changes_by(
+    filled_database: FilledDatabase, actor: Actor, tables: Sequence[str] = TABLES
+) -> dict[tuple[str, ...], set[str]]:
+    """Return the single changes to these tables that have an effect for this actor, with the changed rows.
 
-    Nothing is kept. Whoever watches is the owner, who takes the app's role for the change itself.
+    Everything is rolled back. The owner reads the rows and takes the app's role for the change itself.
     """
     attempts = [
-        *filled.updates(),
+        *filled_database.updates(),
         *((("delete", table), f"DELETE FROM {table}") for table in TABLES),
-        *((("insert", table), filled.insert(table, "fresh", 8, actor=actor.id)) for table in TABLES),
+        *((("insert", table), filled_database.insert(table, "fresh", 8, actor=actor.id)) for table in TABLES),
     ]
     done = {}
-    with filled.engine.owned() as run:
-        # The triggers are tested elsewhere; here only the policies and grants are to speak.
+    with filled_database.engine.owner_transaction() as run:
+        # The triggers are tested elsewhere; here only policies and grants count.
         for table in tables:
             run(f"ALTER TABLE {table} DISABLE TRIGGER ALL")
         said = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
         for setting, value in said.items():
             run(f"SELECT set_config('groundplan.{setting}', '{value}', true)")
-        as_app = f"SET LOCAL ROLE {filled.engine.app_role}"
-        before = {table: set(run(shown(table))) for table in tables}
+        as_app = f"SET LOCAL ROLE {filled_database.engine.app_role}"
+        before = {table: set(run(sql_select(table))) for table in tables}
         for name, statement in attempts:
             table = name[1]
             if table in before:
-                with suppress(*filled.engine.refusals):
-                    after = set(undone(run, as_app, statement, "RESET ROLE", shown(table)))
+                with suppress(*filled_database.engine.refusals):
+                    after = set(run_and_undo(run, as_app, statement, "RESET ROLE", sql_select(table)))
                     if after != before[table]:
                         done[name] = {row for (row,) in after ^ before[table]}
     return done
 
 
-def shown(table: str) -> str:
+def sql_select(table: str) -> str:
     return f"SELECT t::text FROM {table} AS t"
 
 
-def test_a_viewer_changes_nothing_but_what_every_member_of_the_organization_may(filled: Filled) -> None:
-    assert changes_by(filled, CLEO).keys() == MEMBERS_MAY
+def test_a_viewer_changes_nothing_but_what_every_member_of_the_organization_may(
+    filled_database: FilledDatabase,
+) -> None:
+    assert changes_by(filled_database, CLEO).keys() == MEMBERS_MAY
 
 
-def test_a_stranger_changes_nothing_at_all(filled: Filled) -> None:
-    done = changes_by(filled, MALLORY)
+def test_a_stranger_changes_nothing_at_all(filled_database: FilledDatabase) -> None:
+    done = changes_by(filled_database, MALLORY)
 
-    # Her own organization's revision is hers; nothing else came of it.
+    # The revision of her own organization changes; nothing else.
     assert done.keys() == {("update", "organizations", "rev")}
     assert {row.partition(",")[0] for rows in done.values() for row in rows} == {"(rival"}
 
 
-def test_an_editor_writes_facts_but_takes_no_run_away(filled: Filled) -> None:
-    filled.engine.session("ada").call("member.add", scopeId="atlas", userId="ben", role="editor")
+def test_an_editor_writes_facts_but_takes_no_run_away(filled_database: FilledDatabase) -> None:
+    filled_database.engine.session("ada").call("member.add", scopeId="atlas", userId="ben", role="editor")
     declared = {table.name: table for table in context_tables.TABLES}
 
-    done = changes_by(filled, BEN, tuple(declared))
+    done = changes_by(filled_database, BEN, tuple(declared))
 
     assert done.keys() == {
         *(("update", name, column) for name, table in declared.items() for column in table.update_columns),
@@ -213,17 +217,17 @@ def test_an_editor_writes_facts_but_takes_no_run_away(filled: Filled) -> None:
     } - {("delete", "pciv_runs")}
 
 
-def test_the_viewer_could_change_everything_if_the_policies_did_not_stop_her(filled: Filled) -> None:
-    engine = filled.engine
+def test_the_viewer_could_change_everything_if_the_policies_did_not_stop_her(filled_database: FilledDatabase) -> None:
+    engine = filled_database.engine
     engine.as_owner(
         *(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in TABLES),
         f"GRANT ALL ON ALL TABLES IN SCHEMA groundplan TO {engine.app_role}",
     )
 
-    done = changes_by(filled, CLEO).keys()
+    done = changes_by(filled_database, CLEO).keys()
 
     assert {("delete", table) for table in TABLES} <= done
-    assert {name for name, _ in filled.updates()} - done == set()
+    assert {name for name, _ in filled_database.updates()} - done == set()
 
 
 IDENTITY = "SELECT pg_backend_pid(), " + ", ".join(
@@ -231,7 +235,7 @@ IDENTITY = "SELECT pg_backend_pid(), " + ", ".join(
 )
 
 
-def leave_well(tx: Transaction) -> None:
+def return_normally(tx: Transaction) -> None:
     tx.record("test.happened", "x")
 
 
@@ -239,21 +243,21 @@ def fail(tx: Transaction) -> None:
     raise RuntimeError("a defect")
 
 
-def break_off(tx: Transaction) -> None:
+def exit_early(tx: Transaction) -> None:
     raise KeyboardInterrupt
 
 
-def mistype(tx: Transaction) -> None:
+def send_bad_sql(tx: Transaction) -> None:
     assert isinstance(tx, PostgresTransaction)
     tx.connection.execute("SELECT 1 / 0")
 
 
-def be_cancelled(tx: Transaction) -> None:
+def cancel_statement(tx: Transaction) -> None:
     assert isinstance(tx, PostgresTransaction)
     tx.connection.execute("SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(5)")
 
 
-@pytest.mark.parametrize("run", [leave_well, fail, break_off, mistype, be_cancelled])
+@pytest.mark.parametrize("run", [return_normally, fail, exit_early, send_bad_sql, cancel_statement])
 def test_a_pooled_connection_forgets_who_used_it(engine: PostgresEngine, run: Callable[[Transaction], None]) -> None:
     engine.session("ada").call("project.create", name="atlas")
     store = PostgresStore(engine.app_url, connections_max=1)

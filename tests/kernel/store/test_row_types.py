@@ -1,4 +1,4 @@
-"""Rows by name: columns meet fields by their names, on both engines."""
+"""Rows are objects: columns are matched to fields by name, on both engines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Colour(StrEnum):
 
 
 class Thing(Struct):
-    """Fields in another order than the columns."""
+    """A row class with its fields in another order than the columns."""
 
     name: str
     number: int
@@ -34,7 +34,7 @@ class Thing(Struct):
 
 
 class Pair(NamedTuple):
-    """As many fields as columns, in their order."""
+    """A row class with the fields in the order of the columns."""
 
     number: int
     name: str

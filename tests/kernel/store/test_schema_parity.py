@@ -1,6 +1,6 @@
-"""One schema in two dialects: the same tables, columns, keys, rules, indexes and views, under the same names.
+"""One schema in two dialects: the same tables, columns, keys, constraints, indexes and views, with the same names.
 
-Each engine is asked for the facts of its schema, in the same words; what one of them does not say is a difference.
+Each engine's catalog is read into the same facts; a fact that only one of them has is a difference.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "
 IS_INSTANT = re.compile(r"(^|_)(at|until)$")
 GENERATED = re.compile(r"(\w+)\s+\w+ NOT NULL GENERATED ALWAYS AS \((.*?)\) VIRTUAL", re.DOTALL)
 
-# What the dialects rightly say in different ways, with the reason.
+# Intended differences, with their reasons.
 ONLY_ONE_SAYS = {
-    # SQLite's text index has one key for the whole file, of which this number is a part. PostgreSQL has no such index,
-    # and a rule that reaches over organizations would tell one of them about another.
+    # SQLite's text index has one key for the whole file, and this number is part of it. PostgreSQL has no such
+    # index, and a constraint across organizations would reveal one to another.
     "work_projects: index work_projects_number_is_unique (number) unique=True where=None",
     "work_projects: index work_projects_number_is_unique (tenant_id, number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (tenant_id, number) unique=True where=None",
-    # On PostgreSQL nobody has the right to delete these rows.
+    # On PostgreSQL nobody may delete these rows.
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     "toc_keys: trigger toc_keys_are_never_deleted",
-    # They keep that text index; under row level security PostgreSQL would not use one.
+    # They maintain the text index; under row level security PostgreSQL would not use one.
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",
     *(
@@ -51,7 +51,7 @@ ONLY_ONE_SAYS = {
     ),
 }
 
-# Changes to one of the engines, and how each is told.
+# A change to one engine, and the difference it makes.
 DIFFERENT = [
     ("CREATE TABLE stray (id bigint)", "stray: column 1 id integer default None"),
     ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 7 stray integer default None"),
@@ -134,37 +134,41 @@ SELECT c.relname, t.tgname
 """
 
 
-def listed(columns: object) -> str:
+def join_columns(columns: object) -> str:
     assert isinstance(columns, list)
     return "(" + ", ".join(map(str, columns)) + ")"
 
 
-def column(
+def column_fact(
     table: str, place: int, name: str, kind: str, required: bool, default: str | None, generated: str | None
 ) -> str:
     rule = " not null" if required else ""
-    value = f"generated {spoken(generated)}" if generated else f"default {default and default.removesuffix('::text')}"
+    value = (
+        f"generated {normalize_expression(generated)}"
+        if generated
+        else f"default {default and default.removesuffix('::text')}"
+    )
     return f"{table}: column {place} {name} {TYPES.get(kind, kind)}{rule} {value}"
 
 
-def spoken(expression: str | None) -> str | None:
-    """An expression without what an engine adds to it or takes from it: brackets, line breaks, types of literals."""
+def normalize_expression(expression: str | None) -> str | None:
+    """Return an expression without engine-specific brackets, line breaks and casts."""
     return expression and " ".join(re.sub(r"[()]|::text", " ", expression).split())
 
 
 def postgres_facts(run: Run) -> Iterator[str]:
     for table, *rest in run(COLUMNS):
-        yield column(table, *rest)
+        yield column_fact(table, *rest)
     for table, name, kind, columns, target, target_columns, updated, deleted in run(CONSTRAINTS):
         spelled = {"p": "primary key", "u": "unique", "f": "foreign key", "c": "check"}[kind]
         yield f"{table}: {spelled} {name}"
         if kind == "f":
             actions = f"on update {ACTIONS[updated]} on delete {ACTIONS[deleted]}"
-            yield f"{table}: {listed(columns)} references {target} {listed(target_columns)} {actions}"
+            yield f"{table}: {join_columns(columns)} references {target} {join_columns(target_columns)} {actions}"
         elif kind != "c":
-            yield f"{table}: {spelled} {listed(columns)}"
+            yield f"{table}: {spelled} {join_columns(columns)}"
     for table, name, unique, where, columns in run(INDEXES):
-        yield f"{table}: index {name} {listed(columns)} unique={unique} where={spoken(where)}"
+        yield f"{table}: index {name} {join_columns(columns)} unique={unique} where={normalize_expression(where)}"
     for table, name in run(TRIGGERS):
         yield f"{table}: trigger {name}"
     for view, place, name in run(VIEWS):
@@ -182,9 +186,9 @@ def sqlite_facts(engine: Engine) -> Iterator[str]:
         )
         generated = dict(GENERATED.findall(text))
         for place, name, kind, required, default, _ in about:
-            yield column(table, place, name, kind, bool(required), default, generated.get(name))
+            yield column_fact(table, place, name, kind, bool(required), default, generated.get(name))
         key = sorted((place_in_key, name) for _, name, *_, place_in_key in about if place_in_key)
-        yield f"{table}: primary key {listed([name for _, name in key])}"
+        yield f"{table}: primary key {join_columns([name for _, name in key])}"
         for name, kind in CONSTRAINT.findall(text):
             yield f"{table}: {KINDS[kind.upper()]} {name}"
         yield from sqlite_references(engine, table)
@@ -206,7 +210,7 @@ def sqlite_references(engine: Engine, table: str) -> Iterator[str]:
         keys.setdefault(number, []).append((rest[0], rest[1], rest[2], rest[3], rest[4]))
     for key in keys.values():
         target, _, _, updated, deleted = key[0]
-        ours, theirs = listed([one[1] for one in key]), listed([one[2] for one in key])
+        ours, theirs = join_columns([one[1] for one in key]), join_columns([one[2] for one in key])
         yield f"{table}: {ours} references {target} {theirs} on update {updated} on delete {deleted}"
 
 
@@ -219,9 +223,9 @@ def sqlite_indexes(engine: Engine, table: str) -> Iterator[str]:
             "SELECT coalesce(name, 'an expression') || CASE WHEN \"desc\" THEN ' desc' ELSE '' END "
             f"FROM pragma_index_xinfo('{name}') WHERE key ORDER BY seqno"
         )
-        columns = listed([one for (one,) in found])
+        columns = join_columns([one for (one,) in found])
         if origin == "c":
-            where = spoken(text.partition("WHERE")[2] or None)
+            where = normalize_expression(text.partition("WHERE")[2] or None)
             yield f"{table}: index {name} {columns} unique={bool(unique)} where={where}"
         elif origin == "u":
             yield f"{table}: unique {columns}"
@@ -252,8 +256,8 @@ def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None
         "projects: unique (tenant_id, name)",
         "projects: check projects_goal_fits",
         "answers: index answers_by_age (tenant_id, at) unique=False where=None",
-        "work_nodes: index work_nodes_by_claimant (tenant_id, project_id, claimed_by, n) unique=False "
-        "where=claimed_by IS NOT NULL",
+        "work_nodes: index work_nodes_by_change (tenant_id, project_id, updated_at, n) unique=False "
+        "where=claimed_by IS NULL",
         "work_nodes: column 33 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
         "work_nodes: trigger work_nodes_rev_moves_by_one",
@@ -267,7 +271,7 @@ def test_a_table_that_differs_is_told(engine: PostgresEngine, lite: SqliteEngine
     said = set(sqlite_facts(lite))
     untold = []
     for change, told in DIFFERENT:
-        with engine.owned() as run:
+        with engine.owner_transaction() as run:
             run(change)
             if told not in said ^ set(postgres_facts(run)):
                 untold.append(change)

@@ -1,4 +1,4 @@
-"""Setting PostgreSQL up: safe to run again, by several at once, and on a database that somebody has meddled with."""
+"""Setting PostgreSQL up is safe to repeat, concurrently, and on a database that was tampered with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.kernel.store.test_migrations import SECOND, steps_with
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 AT_ONCE = 4
-# Everything that is generated: who may do what, and what watches over it.
+# Everything that is generated: grants, policies and guards.
 PROTECTION = """
 SELECT 'policy', concat_ws(' ', tablename, policyname, permissive, cmd, roles, qual, with_check)
   FROM pg_policies
@@ -77,7 +77,7 @@ MEDDLING = [
 
 @pytest.fixture
 def new_role(engine: PostgresEngine, worker: str) -> Iterator[str]:
-    """The name of a role that is not there yet, and is gone afterwards."""
+    """The name of a role that does not exist yet and is dropped afterwards."""
     name = f"groundplan_{worker}_new"
     yield name
     with psycopg.connect(engine.superuser_url, autocommit=True) as connection:
@@ -86,7 +86,7 @@ def new_role(engine: PostgresEngine, worker: str) -> Iterator[str]:
             connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
-def roles_named(engine: PostgresEngine, name: str) -> Rows:
+def count_roles(engine: PostgresEngine, name: str) -> Rows:
     return engine.as_owner(f"SELECT 1 FROM pg_roles WHERE rolname = '{name}'")
 
 
@@ -142,7 +142,7 @@ def test_several_that_set_up_a_new_database_at_once_all_succeed_and_take_each_st
 
 
 def test_a_database_of_a_newer_groundplan_gets_no_role(engine: PostgresEngine, new_role: str, tmp_path: Path) -> None:
-    engine.will_be_altered()
+    engine.mark_altered()
     set_up(engine.owner_url, build_schema(), steps=steps_with(tmp_path / "newer", Dialect.POSTGRES, *SECOND))
     before = engine.as_owner(PROTECTION)
 
@@ -150,7 +150,7 @@ def test_a_database_of_a_newer_groundplan_gets_no_role(engine: PostgresEngine, n
         set_up(engine.owner_url, build_schema(), app_role=new_role)
 
     assert engine.as_owner(PROTECTION) == before
-    assert roles_named(engine, new_role) == []
+    assert count_roles(engine, new_role) == []
 
 
 def test_a_step_reaches_the_rows_that_are_hidden_from_the_owner(engine: PostgresEngine, tmp_path: Path) -> None:

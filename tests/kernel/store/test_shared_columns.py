@@ -1,4 +1,4 @@
-"""A list of columns stands once in a file of queries, whatever reads or writes them."""
+"""A list of columns is written once in a file of queries and used by all its queries."""
 
 from __future__ import annotations
 

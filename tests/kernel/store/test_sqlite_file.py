@@ -1,4 +1,4 @@
-"""The file itself: private from its first moment, never somebody else's, and a clear word when it cannot be had."""
+"""The SQLite file: private from its first moment, never another program's, and a clear error if it cannot be opened."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def plan(tmp_path: Path) -> Path:
     return tmp_path / "plan.db"
 
 
-def refusal(path: Path) -> str:
-    """The code with which a file is refused."""
+def error_of(path: Path) -> str:
+    """Return the code with which a file is refused."""
     with pytest.raises(Unavailable) as refused:
         SqliteStore(path, build_schema)
     return refused.value.code
@@ -78,7 +78,7 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_was(plan: Pat
         connection.commit()
     before = plan.read_bytes()
 
-    assert refusal(plan) == "store_not_groundplan"
+    assert error_of(plan) == "store_not_groundplan"
     assert plan.read_bytes() == before
     assert [path.name for path in plan.parent.iterdir()] == [plan.name]
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(plan: Path) ->
     text = "Dear diary,\n" * 1000
     plan.write_text(text)
 
-    assert refusal(plan) == "store_not_groundplan"
+    assert error_of(plan) == "store_not_groundplan"
     assert plan.read_text() == text
     assert [path.name for path in plan.parent.iterdir()] == [plan.name]
 
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(plan: Path) ->
 def test_a_place_where_no_file_can_be_is_refused(plan: Path, where: str) -> None:
     (plan.parent / "text").write_text("not a folder")
 
-    assert refusal(plan.parent / where) == "store_cannot_open"
+    assert error_of(plan.parent / where) == "store_cannot_open"
 
 
 def test_a_damaged_file_is_refused_by_name(plan: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_damaged_file_is_refused_by_name(plan: Path) -> None:
     whole = plan.read_bytes()
     plan.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
 
-    assert refusal(plan) == "store_damaged"
+    assert error_of(plan) == "store_damaged"
 
 
 def test_opening_a_file_that_is_up_to_date_changes_none_of_its_bytes(plan: Path) -> None:

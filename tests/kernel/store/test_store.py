@@ -1,4 +1,4 @@
-"""The one write path: revision, events and answers are all there together, or none of them is."""
+"""The one write path: revision, events and answers are written together or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, person
 
-# What happens to every project in its first write.
+# The event of a project's first write.
 BEGINNING = ["project.created", "member.added", "work.created"]
 
 
@@ -132,7 +132,7 @@ def test_an_archived_project_can_be_read_but_not_changed(engine: Engine, atlas: 
 def test_the_transaction_alone_says_whose_rows_are_meant(engine: Engine, atlas: str) -> None:
     from groundplan.kernel.store.authorize import sql
 
-    engine.found_organization("rival", "mallory")
+    engine.create_organization("rival", "mallory")
     mallory = person("mallory", organization="rival")
 
     found = engine.store.read(
@@ -192,7 +192,7 @@ def test_permission_is_asked_again_before_an_answer_is_repeated(engine: Engine, 
 def test_a_repeated_request_that_changed_nothing_still_has_no_later_effect(engine: Engine, atlas: str) -> None:
     ada = engine.session("ada")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
-    ada.call("member.add", scopeId="atlas", userId="ben", role="editor", op_id="once")  # already so: no change
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor", op_id="once")  # already the case: no change
     ada.call("member.add", scopeId="atlas", userId="ben", role="viewer")
     before = revision(engine, atlas)
 

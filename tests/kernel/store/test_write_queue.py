@@ -1,4 +1,4 @@
-"""The queue of the writers: one at a time across threads and processes, and never stuck for ever."""
+"""The write queue: one writer at a time across threads and processes, and never a deadlock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.sqlite.write_queue import QueueStuck, WriteQueue
 
-SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
+SHORT_S = 0.05  # enough for a free lock, and the longest wait for one that is not
 
 HOLDER = """
 import sys
@@ -59,8 +59,8 @@ def plan(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def child(script: str, plan: Path, *, says: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that has come as far as to say something, and ends when its input does."""
+def run_child(script: str, plan: Path, *, says: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has printed something, and ends with its standard input."""
     command = [sys.executable, "-c", script, str(plan)]
     with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -68,12 +68,12 @@ def child(script: str, plan: Path, *, says: str) -> Iterator[subprocess.Popen[st
         yield process
 
 
-def held_by_another_process(plan: Path) -> AbstractContextManager[subprocess.Popen[str]]:
-    return child(HOLDER, plan, says="mine")
+def hold_in_process(plan: Path) -> AbstractContextManager[subprocess.Popen[str]]:
+    return run_child(HOLDER, plan, says="mine")
 
 
 @contextmanager
-def held_by_another_thread(plan: Path) -> Iterator[None]:
+def hold_in_thread(plan: Path) -> Iterator[None]:
     taken, let_go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -99,7 +99,7 @@ def is_free(plan: Path) -> bool:
 
 
 def test_a_thread_waits_while_another_one_has_its_turn(plan: Path) -> None:
-    with held_by_another_thread(plan):
+    with hold_in_thread(plan):
         assert not is_free(plan)
         assert is_free(plan.with_name("other.db"))
 
@@ -143,7 +143,7 @@ def test_processes_that_take_turns_lose_nothing(plan: Path) -> None:
 def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(plan: Path) -> None:
     impatient = WriteQueue(plan, wait_s=SHORT_S)
 
-    with held_by_another_process(plan):
+    with hold_in_process(plan):
         for _ in range(3):
             with pytest.raises(QueueStuck) as stuck, impatient.turn():
                 pass
@@ -151,13 +151,13 @@ def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(pl
 
     with WriteQueue(plan).turn():
         assert not is_free(plan)
-    # Those that gave up may still come to the lock one after the other, and let go of it at once.
+    # Waiters that gave up may still get the lock one after the other, and release it at once.
     assert any(is_free(plan) for _ in range(100))
 
 
 @pytest.mark.slow
 def test_somebody_who_gave_up_waiting_does_not_keep_the_gate(plan: Path) -> None:
-    with held_by_another_process(plan):
+    with hold_in_process(plan):
         assert not is_free(plan)
 
         with plan.with_name("plan.db-gate").open("r+b") as gate:
@@ -166,7 +166,7 @@ def test_somebody_who_gave_up_waiting_does_not_keep_the_gate(plan: Path) -> None
 
 @pytest.mark.slow
 def test_a_holder_that_is_killed_lets_go(plan: Path) -> None:
-    with held_by_another_process(plan) as holder:
+    with hold_in_process(plan) as holder:
         assert not is_free(plan)
         holder.send_signal(signal.SIGKILL)
         holder.wait()
@@ -184,17 +184,17 @@ def test_a_turn_that_fails_is_over(plan: Path) -> None:
 
 @pytest.mark.slow
 def test_somebody_who_was_interrupted_while_waiting_does_not_get_the_lock_for_good(plan: Path) -> None:
-    with held_by_another_process(plan) as holder, child(INTERRUPTED, plan, says="interrupted"):
+    with hold_in_process(plan) as holder, run_child(INTERRUPTED, plan, says="interrupted"):
         holder.communicate()
 
         assert any(is_free(plan) for _ in range(100))
 
 
-def times_open(path: Path) -> int:
-    """How many open files of this process are this one."""
+def count_open(path: Path) -> int:
+    """Return how many open files of this process are this path."""
     times = 0
     for entry in Path("/dev/fd").iterdir():
-        with suppress(OSError):  # the one of the listing itself is closed by now
+        with suppress(OSError):  # the descriptor of the listing itself is closed by now
             times += os.path.samestat(os.fstat(int(entry.name)), path.stat())
     return times
 
@@ -212,7 +212,7 @@ def test_threads_and_turnstiles_that_are_gone_leave_no_open_file(plan: Path) -> 
         thread.join()
         one_turn(WriteQueue(plan))
 
-    assert [times_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]
+    assert [count_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]
 
 
 @pytest.mark.parametrize("is_contended", [False, True])

@@ -1,4 +1,4 @@
-"""The matcher and a slow reference say the same of every text and every path."""
+"""The matcher and the slow reference agree on every text and every path."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse_pattern
 from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
-from tests.knowledge.paths import reference
-from tests.knowledge.paths.generated import SOUND_TEXTS, TEXTS, paths_about
+from tests.knowledge.paths import reference_matcher
+from tests.knowledge.paths.random_paths import SOUND_TEXTS, TEXTS, generate_paths
 from tests.machines.budget import STEPS_IN_A_RUN, budget
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 3_000  # comparisons; each example makes as many as a machine takes steps
-STEPS_OF_TEXTS = 600  # a list of texts takes longer to draw than to compare
+STEPS_OF_TEXTS = 600  # drawing a list of texts takes longer than comparing
 
 SEEDS = st.integers(0, 2**32)
 
 
-def parsed(text: str) -> Pattern | None:
+def parse_or_none(text: str) -> Pattern | None:
     try:
         return parse_pattern(text)
     except MalformedPattern:
@@ -33,29 +33,31 @@ def parsed(text: str) -> Pattern | None:
 @budget(STEPS_OF_TEXTS)
 @given(st.lists(TEXTS, min_size=STEPS_IN_A_RUN, max_size=STEPS_IN_A_RUN))
 def test_the_same_texts_are_patterns(texts: list[str]) -> None:
-    assert {text: parsed(text) is not None for text in texts} == {text: reference.is_pattern(text) for text in texts}
+    assert {text: parse_or_none(text) is not None for text in texts} == {
+        text: reference_matcher.is_pattern(text) for text in texts
+    }
 
 
 @budget(STEPS)
 @given(st.one_of(TEXTS, SOUND_TEXTS, SOUND_TEXTS), SEEDS)
 def test_a_pattern_matches_the_same_paths(text: str, seed: int) -> None:
-    pattern = parsed(text)
+    pattern = parse_or_none(text)
     if pattern is not None:
-        paths = paths_about([text], seed)
+        paths = generate_paths([text], seed)
         assert [path for path in paths if pattern.matches(path)] == [
-            path for path in paths if reference.matches(text, path)
+            path for path in paths if reference_matcher.matches(text, path)
         ]
 
 
 @budget(STEPS)
 @given(SOUND_TEXTS, SEEDS)
 def test_the_machine_alone_matches_what_quick_comparison_matches(text: str, seed: int) -> None:
-    pattern = parsed(text)
+    pattern = parse_or_none(text)
     if pattern is None:
         return
     routes = [PatternRoute([parse_segment(name) for name in one.split("/")]) for one in pattern.alternatives]
     machine = Automaton(route.row for route in routes)
-    for path in paths_about([text], seed):
+    for path in generate_paths([text], seed):
         names = split_path(path)
         if names is not None and path != pattern.text:
             assert machine.accepts(names) == pattern.matches(path), path
@@ -64,11 +66,11 @@ def test_the_machine_alone_matches_what_quick_comparison_matches(text: str, seed
 @budget(STEPS)
 @given(st.one_of(TEXTS, SOUND_TEXTS), SEEDS)
 def test_the_alternatives_of_a_pattern_are_patterns_that_together_mean_the_same(text: str, seed: int) -> None:
-    pattern = parsed(text)
+    pattern = parse_or_none(text)
     if pattern is None:
         return
     alone = [parse_pattern(alternative) for alternative in pattern.alternatives]
     assert [one.alternatives for one in alone] == [(one.text,) for one in alone]
-    paths = set(paths_about([text], seed))
-    for path in paths - {pattern.text, *pattern.alternatives}:  # these match also because they are the text itself
+    paths = set(generate_paths([text], seed))
+    for path in paths - {pattern.text, *pattern.alternatives}:  # these also match because the path equals the text
         assert pattern.matches(path) == any(one.matches(path) for one in alone), path

@@ -1,11 +1,11 @@
-"""Where another matcher means the same by a pattern, it finds the same paths.
+"""Where wcmatch gives a pattern the same meaning, it finds the same paths.
 
-Left out, because there the two differ on purpose:
-- texts that are refused here: wcmatch takes `[a`, `{a`, `a//b` or `!a` for something, and knows `[[:alpha:]]`;
-- `{1..3}`, which wcmatch counts through, and which is plain text here;
-- commas and braces in a class that stands in braces: wcmatch writes braces out first, here a class is read first;
+Left out, because the two differ on purpose:
+- texts that are refused here: wcmatch accepts `[a`, `{a`, `a//b` or `!a`, and knows `[[:alpha:]]`;
+- `{1..3}`, which is a range in wcmatch and plain text here;
+- commas and braces in a class inside braces: wcmatch expands braces first, here a class is read first;
 - `./` in front of a pattern, which is dropped here;
-- a path that is equal to the pattern's text, and paths with a `/` too many or with `.` or `..` on the way.
+- a path that equals the pattern's text, and paths with an extra `/` or with `.` or `..` segments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wcmatch import glob
 
 from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
-from tests.knowledge.paths.generated import PLAIN, WHOLE, paths_about
+from tests.knowledge.paths.random_paths import PLAIN, WHOLE, generate_paths
 from tests.machines.budget import budget
 
 STEPS = 3_000
@@ -42,13 +42,13 @@ def test_wcmatch_finds_the_same_paths(text: str, seed: int) -> None:
         pattern = parse_pattern(text)
     except MalformedPattern:
         return
-    for path in paths_about([text], seed):
+    for path in generate_paths([text], seed):
         if path != text and split_path(path) is not None:
             assert pattern.matches(path) == glob.globmatch(path, text, flags=LIKE_OURS), path
 
 
 def test_it_is_asked_with_flags_that_make_it_like_ours() -> None:
-    """Otherwise the comparison above would hold because nothing ever matches."""
+    """Otherwise the comparison above could hold because nothing ever matches."""
     for text, path in (("**/.a", "b/.a"), ("*", ".a"), ("{a,b}/?", "b/a"), ("a/**", "a/b/c"), ("**/a/**", "a/b")):
         assert glob.globmatch(path, text, flags=LIKE_OURS)
         assert parse_pattern(text).matches(path)

@@ -1,4 +1,4 @@
-"""An index answers as its patterns would one by one, whatever was put into it and taken out, in whatever order."""
+"""An index answers like its patterns one by one, after any additions and removals in any order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
-from tests.knowledge.paths.generated import SOUND_TEXTS, paths_about
+from tests.knowledge.paths.random_paths import SOUND_TEXTS, generate_paths
 from tests.machines.budget import budget
 
 STEPS = 750
 
-# Many patterns at few directories, so that all ways to file them are in use.
+# Many patterns in few directories, so that every kind of bucket is used.
 KEYS = st.sampled_from([f"atom-{n}" for n in range(20)])
 BEGINNINGS = st.sampled_from(("", "", "a/", "a/", "a/b/", "**/", "**/a/", "a/**/"))
 PATTERNS = st.lists(st.tuples(BEGINNINGS, SOUND_TEXTS).map("".join), max_size=3)
@@ -24,7 +24,7 @@ ATOMS = st.lists(st.tuples(KEYS, PATTERNS), max_size=40)
 SEEDS = st.integers(0, 2**32)
 
 
-def sound(patterns: Iterable[str]) -> list[str]:
+def keep_patterns(patterns: Iterable[str]) -> list[str]:
     kept = []
     for text in patterns:
         try:
@@ -35,7 +35,7 @@ def sound(patterns: Iterable[str]) -> list[str]:
     return kept
 
 
-def built(atoms: Iterable[tuple[str, list[str]]]) -> PathIndex:
+def build_index(atoms: Iterable[tuple[str, list[str]]]) -> PathIndex:
     index = PathIndex()
     for key, patterns in atoms:
         index.put(key, patterns)
@@ -46,9 +46,9 @@ def built(atoms: Iterable[tuple[str, list[str]]]) -> PathIndex:
 @budget(STEPS)
 @given(ATOMS, SEEDS)
 def test_it_finds_what_the_patterns_match_one_by_one(given_atoms: list[tuple[str, list[str]]], seed: int) -> None:
-    atoms = {key: sound(patterns) for key, patterns in given_atoms}
-    index = built(atoms.items())
-    paths = paths_about([text for patterns in atoms.values() for text in patterns], seed)
+    atoms = {key: keep_patterns(patterns) for key, patterns in given_atoms}
+    index = build_index(atoms.items())
+    paths = generate_paths([text for patterns in atoms.values() for text in patterns], seed)
     for path in paths:
         expected = [
             key for key, patterns in atoms.items() if any(parse_pattern(text).matches(path) for text in patterns)
@@ -69,12 +69,12 @@ def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
             index.remove(key)
             atoms.pop(key, None)
         else:
-            atoms[key] = sound(patterns)
+            atoms[key] = keep_patterns(patterns)
             index.put(key, atoms[key])
     shuffled = list(atoms.items())
     Random(seed).shuffle(shuffled)  # noqa: S311 - the same order every time
-    fresh = built(shuffled)
-    paths = paths_about([text for _, patterns in changes for text in patterns or ()], seed)
+    fresh = build_index(shuffled)
+    paths = generate_paths([text for _, patterns in changes for text in patterns or ()], seed)
     assert [index.matching(path) for path in paths] == [fresh.matching(path) for path in paths]
     assert (len(index), index.size) == (len(fresh), fresh.size) == (len(atoms), fresh.size)
     for key in atoms:
@@ -85,43 +85,45 @@ def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
 
 @pytest.mark.parametrize("text", ["**/*part{}-*/**", "src/**/name?{}-*.tsx", "**/[a-z]*{}-[a-z]*", "src/**/*{}-*"])
 def test_patterns_that_differ_only_in_the_middle_of_a_name_are_all_found(text: str) -> None:
-    index = built((str(n), [text.format(n)]) for n in range(100))
+    index = build_index((str(n), [text.format(n)]) for n in range(100))
     assert index.matching("src/part7-x/name-7-card.tsx") == ["7"]
     index.remove("7")
     assert index.matching("src/part7-x/name-7-card.tsx") == []
 
 
 def test_keys_come_sorted_and_once() -> None:
-    index = built([("b", ["src/**", "**/*.ts", "src/a.ts"]), ("a", ["src/{a,b}.ts"]), ("c", ["lib/**"])])
+    index = build_index([("b", ["src/**", "**/*.ts", "src/a.ts"]), ("a", ["src/{a,b}.ts"]), ("c", ["lib/**"])])
     assert index.matching("src/a.ts") == ["a", "b"]
 
 
 def test_putting_a_key_again_replaces_its_patterns() -> None:
-    index = built([("a", ["src/**", "docs/**"])])
+    index = build_index([("a", ["src/**", "docs/**"])])
     index.put("a", ["docs/**", "lib/**"])
     assert [index.matching(path) for path in ("src/x", "docs/x", "lib/x")] == [[], ["a"], ["a"]]
 
 
 def test_a_key_whose_new_patterns_are_malformed_keeps_what_it_had() -> None:
-    index = built([("a", ["src/**"])])
+    index = build_index([("a", ["src/**"])])
     with pytest.raises(MalformedPattern):
         index.put("a", ["lib/**", "x["])
     assert (index.matching("src/x"), index.matching("lib/x"), index.size) == (["a"], [], 1)
 
 
 def test_a_pattern_equal_to_the_path_is_found_whatever_its_signs_mean() -> None:
-    index = built([("page", ["app/[id]/page.tsx"]), ("braces", ["x{a,b}"])])
+    index = build_index([("page", ["app/[id]/page.tsx"]), ("braces", ["x{a,b}"])])
     assert index.matching("app/[id]/page.tsx") == ["page"]
     assert index.matching("app/i/page.tsx") == ["page"]
     assert [index.matching(path) for path in ("x{a,b}", "xa")] == [["braces"], ["braces"]]
 
 
 def test_its_size_counts_written_out_patterns_of_every_key() -> None:
-    index = built([("a", ["src/{a,b}/**", "lib/**"]), ("b", ["lib/**"]), ("c", ["./lib/**", "lib/**"]), ("d", [])])
+    index = build_index(
+        [("a", ["src/{a,b}/**", "lib/**"]), ("b", ["lib/**"]), ("c", ["./lib/**", "lib/**"]), ("d", [])]
+    )
     assert (len(index), index.size) == (4, 5)
 
 
 def test_removing_what_is_not_there_changes_nothing() -> None:
-    index = built([("a", ["src/**"])])
+    index = build_index([("a", ["src/**"])])
     index.remove("b")
     assert (len(index), index.size) == (1, 1)

@@ -1,4 +1,4 @@
-"""The page about path patterns says what is so: every row of its tables is tried."""
+"""The page about path patterns is right: every row of its tables is tried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUESTED = "| Written | Read as |"
 
 
 def rows(head: str) -> list[tuple[str, ...]]:
-    """The cells of the table with this head."""
+    """Return the cells of the table with this header."""
     table = PAGE[PAGE.index(head) :].split("\n\n")[0].splitlines()[2:]
     return [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table]
 

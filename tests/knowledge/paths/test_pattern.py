@@ -1,4 +1,4 @@
-"""What patterns mean, rule by rule, and what is refused with which hint."""
+"""The meaning of patterns, rule by rule, and the errors and hints for invalid ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.knowledge.paths.braces import expand_braces
 from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, MalformedPattern, parse_pattern
 
 
-def refusal(text: str) -> MalformedPattern:
+def error_of(text: str) -> MalformedPattern:
     with pytest.raises(MalformedPattern) as refused:
         parse_pattern(text)
     return refused.value
@@ -168,7 +168,7 @@ def test_a_path_that_does_not_lead_down_from_the_root_matches_nothing(text: str,
     ],
 )
 def test_what_is_no_pattern_is_refused_with_a_hint(text: str, problem: str, hint: str) -> None:
-    refused = refusal(text)
+    refused = error_of(text)
     assert problem in refused.problem
     assert refused.hint is not None
     assert hint in refused.hint
@@ -182,24 +182,24 @@ def test_only_whole_segments_of_dots_are_refused() -> None:
 def test_exactly_as_many_alternatives_as_allowed_pass() -> None:
     assert len(parse_pattern("{a,b}" * 6).alternatives) == ALTERNATIVES_MAX
     assert len(parse_pattern("{" + ",".join(map(str, range(ALTERNATIVES_MAX))) + "}").alternatives) == ALTERNATIVES_MAX
-    assert "more than 64" in refusal("{" + ",".join(map(str, range(ALTERNATIVES_MAX + 1))) + "}").problem
+    assert "more than 64" in error_of("{" + ",".join(map(str, range(ALTERNATIVES_MAX + 1))) + "}").problem
 
 
 def test_equal_alternatives_are_kept_once_but_count() -> None:
     assert parse_pattern("{a,a}").alternatives == ("a",)
-    assert "more than 64" in refusal("{a,a}" * 7).problem
+    assert "more than 64" in error_of("{a,a}" * 7).problem
 
 
 def test_alternatives_that_are_long_together_are_refused() -> None:
     long = "x" * 100
     assert len(parse_pattern("{a,b}" * 6 + long).alternatives) == ALTERNATIVES_MAX
-    assert "8,192 characters" in refusal("{a,b}" * 6 + "x" * 123).problem
+    assert "8,192 characters" in error_of("{a,b}" * 6 + "x" * 123).problem
 
 
 def test_a_text_that_would_explode_is_refused_before_it_does() -> None:
-    """Written out, the first would have 2 to the 1,000th alternatives."""
+    """Expanded, the first would have 2 to the 1,000th alternatives."""
     for text in ("{a,b}" * 1_000, "{{a,b}{a,b},c}" * 100, "{" * 400 + "a,b" + "}{a,b}" * 400):
-        assert "more than 64" in refusal(text).problem
+        assert "more than 64" in error_of(text).problem
 
 
 def test_nesting_goes_as_deep_as_one_likes() -> None:

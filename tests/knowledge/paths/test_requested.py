@@ -1,4 +1,4 @@
-"""However paths are written down, the same ones are meant."""
+"""Requested paths are normalized: different spellings mean the same path."""
 
 from __future__ import annotations
 

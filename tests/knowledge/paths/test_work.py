@@ -1,4 +1,4 @@
-"""How much work matching is: it grows with the path as the path grows, whatever pattern somebody thinks of."""
+"""The work of matching grows linearly with the path, for any pattern."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPatte
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
 from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
-from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path
-from tests.knowledge.paths.steps import Counted, lines_run
+from tests.knowledge.paths.pathological_patterns import PATHOLOGICAL, long_path
+from tests.knowledge.paths.work_counters import CountedPath, count_lines
 
 
-def machine_of(text: str) -> Automaton:
-    """All alternatives of a pattern, also those that need no machine."""
+def automaton_of(text: str) -> Automaton:
+    """Return all alternatives of a pattern, also those that need no automaton."""
     return Automaton(
         PatternRoute([parse_segment(name) for name in alternative.split("/")]).row
         for alternative in parse_pattern(text).alternatives
@@ -25,10 +25,10 @@ def machine_of(text: str) -> Automaton:
 @pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
 def test_each_character_of_a_path_is_looked_at_once_for_all_alternatives(text: str, unit: str) -> None:
     assert len(text) <= PATTERN_CHARS_MAX
-    machine = machine_of(text)
+    machine = automaton_of(text)
     for chars in (PATH_CHARS_MAX // 4, PATH_CHARS_MAX // 2, PATH_CHARS_MAX):
         path = long_path(unit, chars)
-        names = Counted(path)
+        names = CountedPath(path)
         machine.accepts(names)
         assert names.characters <= len(path)
 
@@ -37,8 +37,8 @@ def test_each_character_of_a_path_is_looked_at_once_for_all_alternatives(text: s
 def test_a_path_of_twice_the_length_is_at_most_twice_the_work(text: str, unit: str) -> None:
     pattern = parse_pattern(text)
     short, long = (long_path(unit, chars) for chars in (PATH_CHARS_MAX // 2, PATH_CHARS_MAX))
-    pattern.matches(short)  # the machine is built once
-    assert lines_run(lambda: pattern.matches(long)) <= 2 * lines_run(lambda: pattern.matches(short)) + 10
+    pattern.matches(short)  # the automaton is built once
+    assert count_lines(lambda: pattern.matches(long)) <= 2 * count_lines(lambda: pattern.matches(short)) + 10
 
 
 @pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
@@ -46,19 +46,21 @@ def test_the_longest_path_is_bounded_work_even_the_first_time(text: str, unit: s
     path = long_path(unit, PATH_CHARS_MAX)
     lines_per_character = 5
     places = sum(map(len, parse_pattern(text).alternatives))
-    assert lines_run(lambda: parse_pattern(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
+    assert (
+        count_lines(lambda: parse_pattern(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
+    )
 
 
 @pytest.mark.parametrize("text", ["{a,b}" * 20, "{a,b}" * 100, "{{a,b},{c,d}}" * 38, "{a,b,c,d}" * 56])
 def test_too_many_alternatives_are_refused_without_writing_them_out(text: str) -> None:
-    def refused() -> None:
+    def error_of() -> None:
         with pytest.raises(MalformedPattern):
             parse_pattern(text)
 
-    assert lines_run(refused) <= 1_000
+    assert count_lines(error_of) <= 1_000
 
 
-# What thousands of patterns may have in common, and the paths that only one of them matches.
+# What thousands of patterns have in common, and paths that only one of them matches.
 CROWDS = {
     "directories of their own": ("src/area{}/**", "src/area{}/ui/a.ts"),
     "files of their own": ("src/area{}/file.ts", "src/area{}/file.ts"),
@@ -74,25 +76,25 @@ CROWDS = {
 
 @pytest.mark.parametrize(("text", "path"), CROWDS.values(), ids=CROWDS)
 def test_each_pattern_of_a_crowd_is_found(text: str, path: str) -> None:
-    index = crowd(100, text)
+    index = make_index(100, text)
     for n in range(100):
         assert index.matching(path.format(n)) == [str(n)]
 
 
 @pytest.mark.parametrize(("text", "path"), CROWDS.values(), ids=CROWDS)
 def test_a_path_meets_no_more_patterns_when_there_are_ten_times_as_many(text: str, path: str) -> None:
-    few, many = crowd(100, text), crowd(1_000, text)
+    few, many = make_index(100, text), make_index(1_000, text)
     asked = path.format(7)
-    assert lines_run(lambda: many.matching(asked)) <= lines_run(lambda: few.matching(asked)) + 20
+    assert count_lines(lambda: many.matching(asked)) <= count_lines(lambda: few.matching(asked)) + 20
 
 
 def test_patterns_that_differ_only_in_the_middle_of_a_name_are_passed_over_in_a_line_or_two_each() -> None:
-    many = crowd(3_000, "**/*part{}-*/**")
+    many = make_index(3_000, "**/*part{}-*/**")
     assert many.matching("src/xpart7-x/a.ts") == ["7"]
-    assert lines_run(lambda: many.matching("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
+    assert count_lines(lambda: many.matching("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
 
 
-def crowd(many: int, text: str) -> PathIndex:
+def make_index(many: int, text: str) -> PathIndex:
     index = PathIndex()
     for n in range(many):
         index.put(str(n), [text.format(n)])

@@ -1,4 +1,4 @@
-"""Sheets of CSV for tests: a theory as one, and what is read of others."""
+"""CSV sheets for tests: a sample theory, and what readers return."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import io
 from groundplan.purpose.exchange.formats.csv_sheets import csv_sheets
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
-from tests.purpose.exchange.taken_in import within_limits
-from tests.purpose.exchange.written import written
+from tests.purpose.exchange.foreign_files import assert_within_limits
+from tests.purpose.exchange.theory_strategies import make_published
 from tests.purpose.theories import whole_theory
 
-WHOLE = csv_sheets(written(whole_theory()))
+WHOLE = csv_sheets(make_published(whole_theory()))
 
 
 def read(text: str) -> ReadDocument:
     reading = read_csv(text.encode())
-    within_limits(reading)
+    assert_within_limits(reading)
     return reading
 
 
@@ -26,5 +26,5 @@ def titles(reading: ReadDocument) -> dict[str, str]:
 
 
 def cells_of(text: str) -> list[list[str]]:
-    """The rows as another reader of RFC 4180 sees them."""
+    """Return the rows as another reader of RFC 4180 sees them."""
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))

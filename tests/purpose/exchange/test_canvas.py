@@ -1,4 +1,4 @@
-"""Theories on a canvas of Obsidian: what it looks like there, and what comes back."""
+"""Theories as an Obsidian canvas, written and read back."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from groundplan.purpose.exchange.formats.canvas_texts import edge_label, node_te
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import EdgeType, PurposeEdge
-from tests.purpose.exchange.taken_in import as_it_comes_back, fields_of, skips, taken
-from tests.purpose.exchange.written import (
+from tests.purpose.exchange.foreign_files import count_skipped, expected_fields, fields_of, read_or_none
+from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,
     any_theory,
     hostile_line,
     hostile_sentence,
     hostile_text,
+    make_published,
     tries,
-    written,
 )
 from tests.purpose.theories import node, theory, whole_theory
 
-WHOLE = canvas(written(whole_theory())).encode()
+WHOLE = canvas(make_published(whole_theory())).encode()
 KEPT = {
     "nodes": {"key", "node_type", "title", "description"},
     "edges": {"source", "target", "edge_type", "mechanism"},
@@ -38,23 +38,23 @@ TYPES = {"text", "file", "link", "group"}
 GROUPS = ("group", "only the type that its name gives to the cards inside is imported")
 
 
-def drawn(one: Theory) -> Any:
+def export_canvas(one: Theory) -> Any:
     return json.loads(canvas(one))
 
 
 @given(any_theory())
 @tries(16)
 def test_keys_types_texts_edges_and_assumptions_of_any_theory_come_back(one: Theory) -> None:
-    reading = taken(read_canvas, canvas(one).encode())
+    reading = read_or_none(read_canvas, canvas(one).encode())
 
     assert (reading is None) == (not one.content.nodes)
     if reading is not None:
-        expected = as_it_comes_back(one)
+        expected = expected_fields(one)
         assert fields_of(reading) == {
             **{sort: [_only(row, fields) for row in expected[sort]] for sort, fields in KEPT.items()},
             "indicators": [],
         }
-        assert skips(reading).keys() == {GROUPS}
+        assert count_skipped(reading).keys() == {GROUPS}
 
 
 def _only(row: dict[str, Any], fields: set[str]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_any_theory_is_a_canvas_as_the_specification_describes_it(one: Theory) -
 @given(any_theory())
 @tries(10)
 def test_cards_lie_in_the_band_of_their_type_and_on_no_other_card(one: Theory) -> None:
-    cards = drawn(one)["nodes"]
+    cards = export_canvas(one)["nodes"]
     bands = {card["label"]: card for card in cards if card["type"] == "group"}
     names = {"GOAL": "Goals", "OUTCOME": "Outcomes", "OUTPUT": "Outputs", "ACTIVITY": "Activities"}
     for card in cards:
@@ -97,7 +97,7 @@ def test_cards_lie_in_the_band_of_their_type_and_on_no_other_card(one: Theory) -
 
 def test_assumptions_stand_below_their_node_and_push_others_away() -> None:
     many = {f"AS{n}": "AC1" if n % 2 else "AC1->OP1" for n in range(1, 7)}
-    cards = drawn(written(theory("AC1 -> OP1", "AC2 -> OP1", "AC3 -> OP1", assumptions=many)))["nodes"]
+    cards = export_canvas(make_published(theory("AC1 -> OP1", "AC2 -> OP1", "AC3 -> OP1", assumptions=many)))["nodes"]
 
     assert not any(_overlap(*pair) for pair in combinations([card for card in cards if card["type"] == "text"], 2))
     tops = {card["id"]: card["y"] for card in cards}
@@ -128,7 +128,7 @@ def test_colours_of_risk_are_those_of_assumptions_and_of_nothing_else() -> None:
             "AS4": "OP1",
         },
     )
-    colours = {card["id"]: card.get("color") for card in drawn(written(content))["nodes"]}
+    colours = {card["id"]: card.get("color") for card in export_canvas(make_published(content))["nodes"]}
 
     assert [colours[key] for key in ("AS1", "AS2", "AS3", "AS4")] == ["1", "2", "4", None]
     assert not {"1", "2", "3", "4"} & {colour for id_, colour in colours.items() if not id_.startswith("AS")}
@@ -185,13 +185,13 @@ def test_a_contribution_needs_no_word_unless_its_mechanism_looks_like_one() -> N
 
 
 def test_characters_that_no_store_keeps_break_nothing() -> None:
-    cards = drawn(written(theory("AC1", nodes={"AC1": {"title": f"a{NEVER_STORED}b"}})))["nodes"]
+    cards = export_canvas(make_published(theory("AC1", nodes={"AC1": {"title": f"a{NEVER_STORED}b"}})))["nodes"]
 
     assert cards[1]["text"] == f"**AC1** a{NEVER_STORED}b"
 
 
 def test_what_leads_back_goes_over_the_top() -> None:
-    edges = drawn(written(theory("AC1 -> OP1", "OP1->AC1/FEEDBACK")))["edges"]
+    edges = export_canvas(make_published(theory("AC1 -> OP1", "OP1->AC1/FEEDBACK")))["edges"]
 
     assert {edge["id"]: (edge["fromSide"], edge["toSide"]) for edge in edges} == {
         "AC1->OP1": ("right", "left"),

@@ -1,4 +1,4 @@
-"""Theories as sheets of CSV: nothing is lost, and nothing becomes a formula."""
+"""Theories as CSV sheets: nothing is lost, and no cell is a formula."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, csv_sheets
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
+from tests.purpose.exchange.foreign_files import expected_fields, fields_of, read_or_none
 from tests.purpose.exchange.sheets import cells_of, read, titles
-from tests.purpose.exchange.taken_in import as_it_comes_back, fields_of, taken
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, tries, written
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory
 
 FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20a")
 GUARDED = (*FORMULAS, "\ttab", "\rreturn", "\nfeed", "'quoted", "''twice")
 
 
-def storable(one: Theory) -> Theory:
-    """The theory with metadata that a gate lets in: no whole numbers beyond its limit, and not too long."""
+def make_storable(one: Theory) -> Theory:
+    """Return the theory with metadata that the input gate accepts: bounded integers and length."""
 
     def kept(value: Any) -> Any:
         if isinstance(value, list):
@@ -40,7 +40,7 @@ def storable(one: Theory) -> Theory:
 
 
 def test_the_sheets_are_four_with_their_headers_and_an_empty_line_between_them() -> None:
-    assert csv_sheets(written(theory("AC1 -> OP1"))).split("\r\n") == [
+    assert csv_sheets(make_published(theory("AC1 -> OP1"))).split("\r\n") == [
         "key,type,title,description,narrative,owner,metadata",
         "OP1,OUTPUT,what OP1 is,,,,",
         "AC1,ACTIVITY,what AC1 is,,,,",
@@ -55,14 +55,14 @@ def test_the_sheets_are_four_with_their_headers_and_an_empty_line_between_them()
     ]
 
 
-@given(any_theory().map(storable))
+@given(any_theory().map(make_storable))
 @tries(15)
 def test_every_field_of_any_theory_comes_back(one: Theory) -> None:
-    reading = taken(read_csv, csv_sheets(one).encode())
+    reading = read_or_none(read_csv, csv_sheets(one).encode())
 
     assert (reading is None) == (not one.content.nodes)
     if reading is not None:
-        assert fields_of(reading) == as_it_comes_back(one)
+        assert fields_of(reading) == expected_fields(one)
         assert reading.skipped == []
 
 
@@ -89,14 +89,14 @@ def test_no_text_leaves_its_cell_or_becomes_a_formula(one: Theory) -> None:
 
 @pytest.mark.parametrize("text", GUARDED)
 def test_what_begins_like_a_formula_is_guarded_and_comes_back_without_its_guard(text: str) -> None:
-    sheets = csv_sheets(written(theory("AC1", nodes={"AC1": {"description": text}})))
+    sheets = csv_sheets(make_published(theory("AC1", nodes={"AC1": {"description": text}})))
 
     assert cells_of(sheets)[1][3] == f"'{text}"
     assert read(sheets).document.nodes[0].description == text
 
 
 def test_a_negative_number_and_a_truth_stay_what_they_are() -> None:
-    one = written(
+    one = make_published(
         theory("G1", indicators={"IN1": {"on": "G1", "baseline": -3, "baseline_verified": True, "target": -0.5}})
     )
 
@@ -104,8 +104,8 @@ def test_a_negative_number_and_a_truth_stay_what_they_are() -> None:
 
 
 def test_characters_that_no_store_keeps_break_nothing() -> None:
-    odd = NEVER_STORED.replace("\x00", "")  # by which a wrong encoding is told
-    sheets = csv_sheets(written(theory("AC1", nodes={"AC1": {"title": f"a{odd}b"}})))
+    odd = NEVER_STORED.replace("\x00", "")  # which shows a wrong encoding
+    sheets = csv_sheets(make_published(theory("AC1", nodes={"AC1": {"title": f"a{odd}b"}})))
 
     assert cells_of(sheets)[1][2] == f"a{odd}b"
     assert titles(read(sheets)) == {"AC1": "ab"}
@@ -116,5 +116,5 @@ def test_an_apostrophe_of_somebody_else_stays() -> None:
 
 
 def test_cycles_and_links_that_lead_down_come_in_as_they_are() -> None:
-    one = written(theory("AC1 -> OP1 -> AC1", "G1 -> AC1", "AC1->OP1/FEEDBACK"))
+    one = make_published(theory("AC1 -> OP1 -> AC1", "G1 -> AC1", "AC1->OP1/FEEDBACK"))
     assert len(read(csv_sheets(one)).document.edges) == 4

@@ -1,4 +1,4 @@
-"""CSV as others write it: separators, line ends, quotes and encodings, and how much there may be."""
+"""CSV of other programs: separators, line ends, quotes, encodings and limits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import io
 import pytest
 
 from groundplan.purpose.exchange.readers.read_csv import read_csv
+from tests.purpose.exchange.foreign_files import count_skipped, error_of, fields_of
 from tests.purpose.exchange.sheets import WHOLE, cells_of, read, titles
-from tests.purpose.exchange.taken_in import fields_of, refusal, skips
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -19,7 +19,7 @@ def test_separators_and_line_ends_are_told_from_the_file(separator: str, line_en
     reading = read(line_end.join(["", *rows]).replace("|", separator))
 
     assert titles(reading) == {"G1": "One, or; more"}
-    assert skips(reading) == {("column", "unknown in a sheet of factors"): 1}
+    assert count_skipped(reading) == {("column", "unknown in a sheet of factors"): 1}
 
 
 def test_each_sheet_may_have_a_separator_of_its_own() -> None:
@@ -39,7 +39,7 @@ def test_a_line_that_says_the_separator_is_understood(said: str) -> None:
     reading = read(f"{said}key;type;title, or, what, it, is, called\nG1;goal;One\n")
 
     assert [one.key for one in reading.document.nodes] == ["G1"]
-    assert skips(reading) == {("column", "unknown in a sheet of factors"): 1}
+    assert count_skipped(reading) == {("column", "unknown in a sheet of factors"): 1}
 
 
 def test_a_separator_that_is_said_may_be_any_and_holds_for_what_follows() -> None:
@@ -59,7 +59,7 @@ def test_files_are_utf_8_or_say_otherwise(encoding: str) -> None:
 
 
 def test_another_encoding_is_refused_with_the_place() -> None:
-    assert "not UTF-8 at byte 24" in refusal(read_csv, "key,type,title\nG1,goal,Bücher".encode("latin-1"))
+    assert "not UTF-8 at byte 24" in error_of(read_csv, "key,type,title\nG1,goal,Bücher".encode("latin-1"))
 
 
 def test_an_empty_line_in_a_cell_does_not_end_its_sheet() -> None:
@@ -80,8 +80,8 @@ def test_a_file_that_a_spreadsheet_filled_up_with_empty_cells_is_the_same_file()
 
 def test_a_quote_that_is_left_open_refuses_the_file_with_its_line() -> None:
     open_ = 'key,type,title\nG1,goal,"One"\nG2,goal,"Two\nG3,goal,Three\n'
-    assert refusal(read_csv, open_.encode()).startswith("line 3 has a quote that is not closed at the end of its cell")
-    assert "line 2" in refusal(read_csv, b'key,type,title\nG1,goal,"the "big" one"\n')
+    assert error_of(read_csv, open_.encode()).startswith("line 3 has a quote that is not closed at the end of its cell")
+    assert "line 2" in error_of(read_csv, b'key,type,title\nG1,goal,"the "big" one"\n')
 
 
 def test_quotes_inside_of_a_plain_cell_and_spaces_around_a_quoted_one_are_understood() -> None:
@@ -93,11 +93,11 @@ def test_a_cell_of_any_length_is_shortened_and_the_limit_of_the_csv_module_stays
     reading = read(f'key,type,title,description\nG1,goal,One,"{"ab," * 100_000}"')
 
     assert len((reading.document.nodes[0].description or "").encode()) <= 16_384
-    assert skips(reading) == {("description", "longer than 16384 bytes; shortened"): 1}
+    assert count_skipped(reading) == {("description", "longer than 16384 bytes; shortened"): 1}
     assert csv.field_size_limit() == before
 
 
-# What stands behind it would refuse the file as well, if anybody got there.
+# The rest would be refused as well, if it were read.
 LEFT_OPEN = '\n\n"left open'
 
 
@@ -118,7 +118,7 @@ def test_far_too_much_is_refused_as_soon_as_it_is(
 ) -> None:
     monkeypatch.setattr(f"groundplan.purpose.exchange.readers.csv_rows.{limit}", 5)
 
-    assert why in refusal(read_csv, (text + LEFT_OPEN).encode())
+    assert why in error_of(read_csv, (text + LEFT_OPEN).encode())
 
 
 def test_as_much_as_there_may_be_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,4 +137,4 @@ def test_empty_lines_and_rows_of_separators_cost_nothing(monkeypatch: pytest.Mon
 def test_a_sort_in_several_sheets_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.THINGS_MAX", 3)
 
-    assert "more than 3 factors" in refusal(read_csv, b"title\na\nb\n\ntitle\nc\nd\n")
+    assert "more than 3 factors" in error_of(read_csv, b"title\na\nb\n\ntitle\nc\nd\n")

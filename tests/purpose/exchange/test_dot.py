@@ -1,4 +1,4 @@
-"""A theory as a Graphviz graph, read back with a reader of the language that Graphviz documents."""
+"""A theory as a Graphviz graph, read back with a parser of the documented language."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import given
 from groundplan.purpose.exchange.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, dot
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, NodeType
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, make_waiver, tries
 from tests.purpose.theories import theory
 
-# A quoted string ends at the first quote that has no backslash before it; a backslash may be before another one.
+# A quoted string ends at the first quote without a backslash before it.
 TOKEN = re.compile(
     r'\s+|//[^\n]*\n|(?P<quoted>"(?:\\["\\]|[^"\\]|\\(?!["\\]))*")|(?P<bare>[A-Za-z_]\w*|\d+)|(?P<sign>->|[{}\[\]=;,])'
 )
@@ -32,12 +32,12 @@ class Arrow(NamedTuple):
 
 
 class Graph:
-    """What Graphviz would take from a file."""
+    """A parsed Graphviz file."""
 
     def __init__(self, text: str) -> None:
         self.attributes: Attributes = {}
         self.clusters: dict[str, Attributes] = {}
-        self.nodes: dict[str, tuple[str, Attributes]] = {}  # with the cluster they are in
+        self.nodes: dict[str, tuple[str, Attributes]] = {}  # with their cluster
         self.arrows: list[Arrow] = []
         self._tokens = tokens(text)
         assert [self._next() for _ in range(3)] == ["digraph", '"theory"', "{"]
@@ -47,7 +47,7 @@ class Graph:
     def _statements(self, cluster: str, attributes: Attributes) -> None:
         while (first := self._next()) != "}":
             if first == "subgraph":
-                name = unquoted(self._next())
+                name = unquote(self._next())
                 assert self._next() == "{"
                 self._statements(name, self.clusters.setdefault(name, {}))
                 continue
@@ -55,12 +55,12 @@ class Graph:
                 self._attributes()
             elif self._tokens[0] == "=":
                 self._next()
-                attributes[first] = unquoted(self._next())
+                attributes[first] = unquote(self._next())
             elif self._tokens[0] == "->":
                 self._next()
-                self.arrows.append(Arrow(unquoted(first), unquoted(self._next()), self._attributes()))
+                self.arrows.append(Arrow(unquote(first), unquote(self._next()), self._attributes()))
             else:
-                key = unquoted(first)
+                key = unquote(first)
                 assert key not in self.nodes
                 self.nodes[key] = (cluster, self._attributes())
             assert self._next() == ";"
@@ -72,7 +72,7 @@ class Graph:
                 name, equals, value = self._next(), self._next(), self._next()
                 assert equals == "="
                 assert name not in found
-                found[name] = unquoted(value)
+                found[name] = unquote(value)
                 assert self._tokens[0] in ",]"
         return found
 
@@ -92,16 +92,16 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def unquoted(token: str) -> str:
+def unquote(token: str) -> str:
     if not token.startswith('"'):
         assert token not in KEYWORDS
         return token
-    # Only a quote loses its backslash here; labels know the other escapes.
+    # Only a quote loses its backslash here; labels have the other escapes.
     return re.sub(r'\\(["\\])', lambda found: '"' if found[1] == '"' else found[0], token[1:-1])
 
 
-def shown(value: str) -> str:
-    """What of a label or a tooltip is to be seen: escapes first, entities then."""
+def visible_text(value: str) -> str:
+    """Return the visible text of a label or tooltip: escapes first, then entities."""
 
     def meant(found: re.Match[str]) -> str:
         assert found[1] in "nl\\", f"Graphviz would put something in for {found[0]}"
@@ -110,13 +110,13 @@ def shown(value: str) -> str:
     return html.unescape(SHOWN_ESCAPE.sub(meant, value))
 
 
-def squeezed(text: str) -> str:
-    """Text without what breaking it into lines may change."""
+def without_spaces(text: str) -> str:
+    """Return text without what line breaking may change."""
     return "".join(text.split())
 
 
 def test_every_node_stands_in_the_cluster_of_its_type_in_a_shape_of_its_own() -> None:
-    graph = Graph(dot(written(theory("AC1 -> OP1 -> OC1 -> G1"))))
+    graph = Graph(dot(make_published(theory("AC1 -> OP1 -> OC1 -> G1"))))
 
     assert {key: cluster for key, (cluster, _) in graph.nodes.items()} == {
         "AC1": "cluster_activities",
@@ -136,13 +136,13 @@ def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are_
         "OP1->AC1/FEEDBACK",
         edges={"AC2->OP1/CAUSES": {"confidence": "low", "mechanism": "it\nflows"}},
     )
-    back, plain, cause = Graph(dot(written(content))).arrows
+    back, plain, cause = Graph(dot(make_published(content))).arrows
 
-    assert (back.source, back.target, shown(back.attributes["label"])) == ("OP1", "AC1", "FEEDBACK")
+    assert (back.source, back.target, visible_text(back.attributes["label"])) == ("OP1", "AC1", "FEEDBACK")
     assert (back.attributes["style"], "constraint" in back.attributes) == ("dashed", False)
     assert plain == Arrow("AC1", "OP1", {})
-    assert shown(cause.attributes["label"]) == "CAUSES\nconfidence low"
-    assert shown(cause.attributes["tooltip"]) == shown(cause.attributes["labeltooltip"]) == "it\nflows"
+    assert visible_text(cause.attributes["label"]) == "CAUSES\nconfidence low"
+    assert visible_text(cause.attributes["tooltip"]) == visible_text(cause.attributes["labeltooltip"]) == "it\nflows"
 
 
 def test_assumptions_are_marks_where_they_are_and_whole_in_the_tooltip() -> None:
@@ -154,20 +154,20 @@ def test_assumptions_are_marks_where_they_are_and_whole_in_the_tooltip() -> None
             "AS2": {"on": "AC1->OP1", "risk_level": "LOW", "text": "it is dry"},
         },
     )
-    graph = Graph(dot(written(content, statuses={"AS2": AssumptionStatus.HOLDING})))
+    graph = Graph(dot(make_published(content, statuses={"AS2": AssumptionStatus.HOLDING})))
     _, node = graph.nodes["OP1"]
 
-    assert shown(node["label"]) == "OP1\nwhat OP1 is\nAS1 HIGH"
-    assert shown(node["tooltip"]) == "first\nsecond\nAS1 HIGH: it rains"
-    assert shown(graph.arrows[0].attributes["label"]) == "AS2 LOW, holding"
-    assert shown(graph.arrows[0].attributes["tooltip"]) == "AS2 LOW, holding: it is dry"
+    assert visible_text(node["label"]) == "OP1\nwhat OP1 is\nAS1 HIGH"
+    assert visible_text(node["tooltip"]) == "first\nsecond\nAS1 HIGH: it rains"
+    assert visible_text(graph.arrows[0].attributes["label"]) == "AS2 LOW, holding"
+    assert visible_text(graph.arrows[0].attributes["tooltip"]) == "AS2 LOW, holding: it is dry"
 
 
 def test_the_graph_is_titled_with_its_version_and_its_waivers() -> None:
-    text = dot(written(theory("G1"), waivers=[waiver("cycle", ["G1"], reason="small \\so far\\")]))
+    text = dot(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1"], reason="small \\so far\\")]))
 
     assert text.startswith("// Groundplan theory of change, format: 1\n")
-    assert shown(Graph(text).attributes["label"]) == (
+    assert visible_text(Graph(text).attributes["label"]) == (
         "wells, v2 Two wells, profile standard\n"
         "Waived: cycle on G1: small \\so far\\ (ada answers for it until 2027-02-28)\n"
     )
@@ -175,13 +175,15 @@ def test_the_graph_is_titled_with_its_version_and_its_waivers() -> None:
 
 def test_long_texts_are_broken_into_lines_and_nothing_of_them_is_cut() -> None:
     title, reason = "wells " * 80, "x" * 1_000
-    graph = Graph(dot(written(theory("G1", nodes={"G1": {"title": title}}), waivers=[waiver("cycle", reason=reason)])))
-    label, note = shown(graph.nodes["G1"][1]["label"]), shown(graph.attributes["label"])
+    graph = Graph(
+        dot(make_published(theory("G1", nodes={"G1": {"title": title}}), waivers=[make_waiver("cycle", reason=reason)]))
+    )
+    label, note = visible_text(graph.nodes["G1"][1]["label"]), visible_text(graph.attributes["label"])
 
     assert max(map(len, label.split("\n"))) <= TITLE_LINE_CHARS
     assert max(map(len, note.split("\n"))) <= NOTE_LINE_CHARS
-    assert squeezed(label) == "G1" + squeezed(title)
-    assert reason in squeezed(note)
+    assert without_spaces(label) == "G1" + without_spaces(title)
+    assert reason in without_spaces(note)
 
 
 @pytest.mark.parametrize(
@@ -201,15 +203,15 @@ def test_long_texts_are_broken_into_lines_and_nothing_of_them_is_cut() -> None:
     ],
 )
 def test_a_title_that_means_something_to_graphviz_stays_a_title(title: str) -> None:
-    graph = Graph(dot(written(theory("AC1 -> G1", nodes={"G1": {"title": title, "description": title}}))))
+    graph = Graph(dot(make_published(theory("AC1 -> G1", nodes={"G1": {"title": title, "description": title}}))))
 
-    assert shown(graph.nodes["G1"][1]["label"]) == f"G1\n{title}"
-    assert shown(graph.nodes["G1"][1]["tooltip"]) == title
+    assert visible_text(graph.nodes["G1"][1]["label"]) == f"G1\n{title}"
+    assert visible_text(graph.nodes["G1"][1]["tooltip"]) == title
     assert len(graph.arrows) == 1
 
 
 def test_a_sign_stands_for_what_no_picture_can_hold() -> None:
-    graph = Graph(dot(written(theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b"}}))))
+    graph = Graph(dot(make_published(theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b"}}))))
 
     assert "\ufffd" in graph.nodes["G1"][1]["label"]
     assert not set("\x00\x01\x1b\ufffe\uffff") & set(graph.nodes["G1"][1]["label"])
@@ -227,8 +229,8 @@ def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -
     marks = one.assumptions_by_subject()
     for key, node in one.content.nodes.items():
         _, attributes = graph.nodes[key]
-        assert squeezed(shown(attributes["label"])).startswith(squeezed(key + node.title))
-        tooltip = shown(attributes.get("tooltip", ""))
+        assert without_spaces(visible_text(attributes["label"])).startswith(without_spaces(key + node.title))
+        tooltip = visible_text(attributes.get("tooltip", ""))
         assert tooltip.startswith("\n".join((node.description or "").splitlines()).rstrip("\n"))
         assert tooltip.count("\n") >= len(marks.get(key, ())) - 1
     assert [(arrow.source, arrow.target) for arrow in graph.arrows] == [
@@ -236,9 +238,9 @@ def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -
     ]
     for arrow, edge in zip(graph.arrows, one.content.edges, strict=True):
         if edge.mechanism is not None:
-            assert squeezed(edge.mechanism) in squeezed(shown(arrow.attributes["tooltip"]))
+            assert without_spaces(edge.mechanism) in without_spaces(visible_text(arrow.attributes["tooltip"]))
         assert all(each.key in arrow.attributes["label"] for each in marks.get(edge.name, ()))
-    note = squeezed(shown(graph.attributes["label"]))
-    assert note.startswith(squeezed(one.project))
+    note = without_spaces(visible_text(graph.attributes["label"]))
+    assert note.startswith(without_spaces(one.project))
     for each in one.waivers:
-        assert all(squeezed(said) in note for said in (each.code, each.reason, each.owner, each.due, *each.refs))
+        assert all(without_spaces(said) in note for said in (each.code, each.reason, each.owner, each.due, *each.refs))

@@ -1,4 +1,4 @@
-"""Versions as files, out of the store."""
+"""Exporting versions from the store."""
 
 from __future__ import annotations
 
@@ -10,38 +10,42 @@ import pytest
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.exchange.formats.table import FORMATS, WRITABLE
 from groundplan.purpose.picture import layout, svg
-from tests.purpose.desk import Purpose, add_edge, add_node, op
+from tests.purpose.client import PurposeClient, add_edge, add_node, op
 
 
-def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(drawn: Purpose) -> None:
-    drawn.publish()
-    drawn.draft()
-    drawn.edit(op("update_node", node="G1", title="better health"))
+def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(
+    chain_client: PurposeClient,
+) -> None:
+    chain_client.publish()
+    chain_client.draft()
+    chain_client.edit(op("update_node", node="G1", title="better health"))
 
     def title(**given: object) -> tuple[int, str]:
-        answer = drawn.call("purpose.export", format="json", **given)
+        answer = chain_client.call("purpose.export", format="json", **given)
         return answer.version, msgspec.json.decode(answer.content)["nodes"][0]["title"]
 
     assert title() == (2, "better health")
     assert title(version=1) == title(version="published") == (1, "health")
-    drawn.discard()
+    chain_client.discard()
     assert title() == (1, "health")
 
 
-def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subtests) -> None:
+def test_every_format_tells_of_every_node(chain_client: PurposeClient, subtests: pytest.Subtests) -> None:
     for key in ("AC1", "OP1", "OC1", "G1"):
-        drawn.edit(op("add_indicator", node=key, name="How many", target=3))
+        chain_client.edit(op("add_indicator", node=key, name="How many", target=3))
 
     for format_ in WRITABLE:
         with subtests.test(str(format_)):
-            content = drawn.call("purpose.export", format=format_).content
+            content = chain_client.call("purpose.export", format=format_).content
 
             assert all(title in content for title in ("dig", "well", "water", "health"))
             assert content.endswith("\n")
 
 
-def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpose, subtests: pytest.Subtests) -> None:
-    desk.draw("well -> water -> health")
+def test_a_waiver_in_force_stands_in_every_format_that_carries_text(
+    client: PurposeClient, subtests: pytest.Subtests
+) -> None:
+    client.draw("well -> water -> health")
     waiver = {
         "code": "GA_OUTCOME_COVERAGE",
         "refs": ["OC1"],
@@ -49,56 +53,56 @@ def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpos
         "owner": "ben",
         "due": "2099-12-31",
     }
-    desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
+    client.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
 
     for format_ in ("json", "logframe", "svg", "mermaid", "dot", "graphml"):
         with subtests.test(str(format_)):
-            content = desk.call("purpose.export", format=format_).content
+            content = client.call("purpose.export", format=format_).content
 
             assert all(word in content for word in ("GA_OUTCOME_COVERAGE", "next spring", "ben", "2099-12-31"))
             assert "GA_LEAP" not in content
 
 
-def test_a_waiver_about_what_the_version_does_not_have_is_not_in_its_file(desk: Purpose) -> None:
-    _, outcome, _ = desk.draw("well -> water -> health")
-    desk.edit(add_node("OUTCOME", "other"), add_edge("OC2", "G1"))
+def test_a_waiver_about_what_the_version_does_not_have_is_not_in_its_file(client: PurposeClient) -> None:
+    _, outcome, _ = client.draw("well -> water -> health")
+    client.edit(add_node("OUTCOME", "other"), add_edge("OC2", "G1"))
     waiver = {"code": "GA_OUTCOME_COVERAGE", "reason": "later", "owner": "ben", "due": "2099-12-31"}
-    desk.record(waivers=[{**waiver, "refs": ["OC2"]}, {**waiver, "refs": [outcome, "OC2"], "reason": "both"}])
-    desk.edit(op("remove_node", node="OC2"))
+    client.record(waivers=[{**waiver, "refs": ["OC2"]}, {**waiver, "refs": [outcome, "OC2"], "reason": "both"}])
+    client.edit(op("remove_node", node="OC2"))
 
-    waivers = msgspec.json.decode(desk.call("purpose.export", format="json").content)["waivers"]
+    waivers = msgspec.json.decode(client.call("purpose.export", format="json").content)["waivers"]
 
     assert [(one["refs"], one["reason"]) for one in waivers] == [([outcome], "both")]
 
 
-def test_there_must_be_a_version(desk: Purpose) -> None:
-    desk.discard()
+def test_there_must_be_a_version(client: PurposeClient) -> None:
+    client.discard()
     for operation, given in (("purpose.export", {"format": "json"}), ("purpose.render", {})):
         with pytest.raises(NotFound):
-            desk.call(operation, **given)
+            client.call(operation, **given)
         with pytest.raises(NotFound):
-            desk.call(operation, version=3, **given)
+            client.call(operation, version=3, **given)
 
 
-def test_a_picture_shows_the_ways_through_a_node_or_what_changed(drawn: Purpose) -> None:
-    drawn.publish()
-    drawn.draft()
-    drawn.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
+def test_a_picture_shows_the_ways_through_a_node_or_what_changed(chain_client: PurposeClient) -> None:
+    chain_client.publish()
+    chain_client.draft()
+    chain_client.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
 
-    plain = drawn.call("purpose.render")
-    assert plain.svg == drawn.call("purpose.export", format="svg").content
+    plain = chain_client.call("purpose.render")
+    assert plain.svg == chain_client.call("purpose.export", format="svg").content
     assert f'width="{plain.width}" height="{plain.height}"' in plain.svg
-    assert "what leads to OP1" in drawn.call("purpose.render", pathway="OP1").svg
-    assert "nodes 1 added" in drawn.call("purpose.render", compare="published").svg
-    assert drawn.call("purpose.render", theme="dark").svg != plain.svg
+    assert "what leads to OP1" in chain_client.call("purpose.render", pathway="OP1").svg
+    assert "nodes 1 added" in chain_client.call("purpose.render", compare="published").svg
+    assert chain_client.call("purpose.render", theme="dark").svg != plain.svg
 
 
 @pytest.mark.parametrize(("operation", "given"), [("purpose.render", {}), ("purpose.export", {"format": "svg"})])
 def test_a_picture_is_drawn_when_its_transaction_has_ended(
-    desk: Purpose, monkeypatch: pytest.MonkeyPatch, operation: str, given: dict[str, Any]
+    client: PurposeClient, monkeypatch: pytest.MonkeyPatch, operation: str, given: dict[str, Any]
 ) -> None:
-    desk.draw("well -> water -> health")
-    read, lay_out = desk.session.store.read, layout.layout_of
+    client.draw("well -> water -> health")
+    read, lay_out = client.session.store.read, layout.layout_of
     steps: list[str] = []
 
     def watched_read(*arguments: Any) -> Any:
@@ -111,22 +115,22 @@ def test_a_picture_is_drawn_when_its_transaction_has_ended(
         steps.append("drawing begins")
         return lay_out(*arguments)
 
-    monkeypatch.setattr(desk.session.store, "read", watched_read)
+    monkeypatch.setattr(client.session.store, "read", watched_read)
     monkeypatch.setattr(svg, "layout_of", watched_layout)
-    desk.call(operation, **given)
+    client.call(operation, **given)
 
     assert steps == ["transaction begins", "transaction ends", "drawing begins"]
 
 
-def test_a_picture_is_of_one_thing_and_of_a_node_that_is_there(desk: Purpose) -> None:
-    desk.draw("well -> water -> health")
+def test_a_picture_is_of_one_thing_and_of_a_node_that_is_there(client: PurposeClient) -> None:
+    client.draw("well -> water -> health")
 
     with pytest.raises(Invalid):
-        desk.call("purpose.render", pathway="G1", compare="draft")
+        client.call("purpose.render", pathway="G1", compare="draft")
     with pytest.raises(NotFound):
-        desk.call("purpose.render", pathway="G9")
+        client.call("purpose.render", pathway="G9")
     with pytest.raises(NotFound):
-        desk.call("purpose.render", compare="published")
+        client.call("purpose.render", compare="published")
 
 
 def test_the_table_of_formats_says_of_each_what_it_keeps_and_loses() -> None:

@@ -1,4 +1,4 @@
-"""A theory as GraphML, read back whole."""
+"""A theory as GraphML, read back completely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from msgspec.structs import asdict
 from groundplan.purpose.exchange.formats.graphml import graphml
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, measured, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import (
+    NEVER_STORED,
+    any_theory,
+    make_measurement,
+    make_published,
+    make_waiver,
+    tries,
+)
 from tests.purpose.theories import theory, whole_theory
 
 NAMES = "{http://graphml.graphdrawing.org/xmlns}"
@@ -31,7 +38,7 @@ class Graph(NamedTuple):
 
 
 def read(text: str) -> Graph:
-    """A graph, every datum by the name that its key declares for what it is on."""
+    """Return the graph, with every datum by the name that its key declares."""
     root = ElementTree.fromstring(text.encode())  # noqa: S314 - written by ourselves
     assert root.tag == f"{NAMES}graphml"
     *keys, graph = root
@@ -62,8 +69,8 @@ def read(text: str) -> Graph:
     return Graph(data("graph", graph), nodes, edges)
 
 
-def said(row: Any, *leaving: str, **more: Any) -> Data:
-    """What a file must say of a row: all but its id, and nothing of what has no value."""
+def expected_data(row: Any, *leaving: str, **more: Any) -> Data:
+    """Return what a file must say about a row: all fields with a value but the id."""
     fields = {**(asdict(row) if isinstance(row, Struct) else row._asdict()), **more}
     return {name: value for name, value in fields.items() if value not in (None, [], {}) and name not in leaving}
 
@@ -73,43 +80,46 @@ def expected(one: Theory) -> Graph:
 
     def assumptions(on: Any) -> list[Data]:
         return [
-            said(each, "id", "node", "edge", status=one.status_of(each.key))
+            expected_data(each, "id", "node", "edge", status=one.status_of(each.key))
             for each in content.assumptions.values()
             if on in (each.node, each.edge)
         ]
 
     def indicators(node: str) -> list[Data]:
         return [
-            said(each, "id", "node", latest=latest(each.key))
+            expected_data(each, "id", "node", latest=latest(each.key))
             for each in content.indicators.values()
             if each.node == node
         ]
 
     def latest(key: str) -> Data | None:
         found = one.latest.get(key)
-        return None if found is None else said(found, "rev", "n", "indicator", "recorded_at", "recorded_by")
+        return None if found is None else expected_data(found, "rev", "n", "indicator", "recorded_at", "recorded_by")
 
     waivers = [
         {name: getattr(each, name) for name in ("code", "refs", "reason", "owner", "due")} for each in one.waivers
     ]
     return Graph(
-        said(one, "content", "statuses", "latest", format=1, waivers=waivers),
+        expected_data(one, "content", "statuses", "latest", format=1, waivers=waivers),
         {
-            key: said(node, "id", "key", assumptions=assumptions(key), indicators=indicators(key))
+            key: expected_data(node, "id", "key", assumptions=assumptions(key), indicators=indicators(key))
             for key, node in content.nodes.items()
         },
-        {edge.name: said(edge, "id", "source", "target", assumptions=assumptions(edge.name)) for edge in content.edges},
+        {
+            edge.name: expected_data(edge, "id", "source", "target", assumptions=assumptions(edge.name))
+            for edge in content.edges
+        },
     )
 
 
 def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
     graph = read(
         graphml(
-            written(
+            make_published(
                 whole_theory(),
                 statuses={"AS1": AssumptionStatus.AT_RISK},
-                latest={"IN1": measured("IN1", 1.5, source="survey")},
-                waivers=[waiver("cycle", ["OC1"])],
+                latest={"IN1": make_measurement("IN1", 1.5, source="survey")},
+                waivers=[make_waiver("cycle", ["OC1"])],
             )
         )
     )
@@ -128,7 +138,7 @@ def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
 
 
 def test_an_empty_text_is_there_and_none_is_not() -> None:
-    graph = read(graphml(written(theory("G1", "OC1", nodes={"G1": {"description": ""}}))))
+    graph = read(graphml(make_published(theory("G1", "OC1", nodes={"G1": {"description": ""}}))))
 
     assert graph.nodes["G1"]["description"] == ""
     assert "description" not in graph.nodes["OC1"]
@@ -136,7 +146,8 @@ def test_an_empty_text_is_there_and_none_is_not() -> None:
 
 def test_a_number_is_spelled_in_one_way() -> None:
     whole, broken = (
-        graphml(written(theory("G1", indicators={"IN1": {"on": "G1", "target": value}}))) for value in (5000, 5000.0)
+        graphml(make_published(theory("G1", indicators={"IN1": {"on": "G1", "target": value}})))
+        for value in (5000, 5000.0)
     )
 
     assert whole == broken
@@ -145,7 +156,7 @@ def test_a_number_is_spelled_in_one_way() -> None:
 
 def test_a_sign_stands_for_what_xml_cannot_hold() -> None:
     content = theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b", "metadata": {NEVER_STORED: NEVER_STORED}}})
-    node = read(graphml(written(content))).nodes["G1"]
+    node = read(graphml(make_published(content))).nodes["G1"]
 
     assert node["title"] == "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\x7f\x80\x85\x9f\ufffd\ufffdb"
     assert len(node["metadata"]) == 1

@@ -1,4 +1,4 @@
-"""Indicators as results of the IATI standard: in the order of its schema, and nothing made up."""
+"""Indicators as IATI results: valid against the order of its schema, with nothing invented."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from hypothesis import given
 from groundplan.purpose.exchange.formats.iati import NAMESPACE, iati, identifier
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import IndicatorDirection, NodeType
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, measured, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import (
+    NEVER_STORED,
+    any_theory,
+    make_measurement,
+    make_published,
+    make_waiver,
+    tries,
+)
 from tests.purpose.theories import theory
 
-# The elements that the schema of 2.03 has in each element that we write, in its order; what must be there ends in `!`.
+# The child elements of the 2.03 schema for each element that we write, in order; required ones end in `!`.
 SCHEMA = {
     "iati-activities": "iati-activity!",
     "iati-activity": """iati-identifier! reporting-org! title! description! participating-org! other-identifier
@@ -37,7 +44,7 @@ SCHEMA = {
     "period-start": "",
     "period-end": "",
 }
-# Attributes without a namespace, with what their values look like; `?` after what may be missing.
+# Attributes without a namespace, with the form of their values; `?` marks optional ones.
 DAY = r"\d{4}-\d\d-\d\d"
 NUMBER = r"-?\d+(\.\d+)?"
 ATTRIBUTES = {
@@ -50,14 +57,14 @@ ATTRIBUTES = {
     "target": {"value": NUMBER},
     "actual": {"value": NUMBER},
 }
-SEVERAL = {"result", "indicator", "period"}  # also baselines, of which we have one
+SEVERAL = {"result", "indicator", "period"}  # also baselines, of which we write one
 OF_THE_PUBLISHER = ["reporting-org", "participating-org", "activity-status", "activity-date"]
 RESULT_TYPES = {NodeType.OUTPUT: "1", NodeType.OUTCOME: "2", NodeType.GOAL: "3", NodeType.ACTIVITY: "9"}
 OURS = f"{{{NAMESPACE}}}"
 
 
 def read(text: str) -> Element:
-    """The activity of a file that is as the schema wants it, but for what only a publisher knows."""
+    """Return the activity of a file that follows the schema, except for what only a publisher knows."""
     root = ElementTree.fromstring(text.encode())  # noqa: S314 - written by ourselves
     for element in root.iter():
         check_order(element)
@@ -88,7 +95,7 @@ def check_attributes(element: Element) -> None:
     assert not found
 
 
-def narrated(element: Element, tag: str) -> str | None:
+def narrative_of(element: Element, tag: str) -> str | None:
     return element.findtext(f"{tag}/narrative")
 
 
@@ -102,23 +109,23 @@ def test_results_lead_from_the_goals_down_under_the_codes_of_the_standard() -> N
         nodes={"G1": {"title": "Safe water", "description": "for all"}},
         indicators={f"IN{n}": key for n, key in enumerate(("AC1", "OP1", "OC1", "G1", "G1"), 1)},
     )
-    activity = read(iati(written(content)))
+    activity = read(iati(make_published(content)))
 
     assert [one.attrib["type"] for one in activity.iter("result")] == ["3", "2", "1", "9"]
     goal = by_key(activity, "result")["G1"]
-    assert (narrated(goal, "title"), narrated(goal, "description")) == ("Safe water", "for all")
+    assert (narrative_of(goal, "title"), narrative_of(goal, "description")) == ("Safe water", "for all")
     assert [*by_key(goal, "indicator")] == ["IN4", "IN5"]
 
 
 def test_a_node_without_indicators_is_no_result() -> None:
-    activity = read(iati(written(theory("OP1 -> OC1", indicators={"IN1": "OC1"}))))
+    activity = read(iati(make_published(theory("OP1 -> OC1", indicators={"IN1": "OC1"}))))
 
     assert [*by_key(activity, "result")] == ["OC1"]
 
 
 def test_a_description_that_says_nothing_is_left_out() -> None:
     content = theory("G1", nodes={"G1": {"description": " \n"}}, indicators={"IN1": "G1"})
-    (result,) = read(iati(written(content))).iter("result")
+    (result,) = read(iati(make_published(content))).iter("result")
 
     assert [child.tag for child in result] == ["title", "indicator"]
     assert [child.tag for child in result[1]] == ["title"]
@@ -133,7 +140,7 @@ def test_percentages_and_directions_are_told_in_codes() -> None:
             "IN3": {"on": "G1", "unit": "of 12"},
         },
     )
-    found = by_key(read(iati(written(content))), "indicator")
+    found = by_key(read(iati(make_published(content))), "indicator")
 
     assert [(one.get("measure"), one.get("ascending")) for one in found.values()] == [
         ("2", "1"),
@@ -151,21 +158,23 @@ def test_a_baseline_of_no_year_and_a_target_of_no_day_are_told_but_not_dated() -
         "target": 97.5,
         "method": "survey",
     }
-    one = by_key(read(iati(written(theory("G1", indicators={"IN1": planned})))), "indicator")["IN1"]
+    one = by_key(read(iati(make_published(theory("G1", indicators={"IN1": planned})))), "indicator")["IN1"]
 
     assert [(each.tag, each.attrib["value"]) for each in one.iter() if "value" in each.attrib] == [
         ("baseline", "31"),
         ("target", "97.5"),
     ]
     assert one.findtext("baseline/comment/narrative") == "not verified"
-    assert narrated(one, "description") == "Unit: %\nMethod: survey"
+    assert narrative_of(one, "description") == "Unit: %\nMethod: survey"
     assert "year" not in one.find("baseline").attrib  # type: ignore[union-attr] # it is there
 
 
 def test_the_latest_measurement_is_the_actual_value_of_its_day_and_the_target_is_of_none() -> None:
     content = theory("G1", indicators={"IN1": {"on": "G1", "target": 100}})
-    latest = {"IN1": measured("IN1", 54.5, "2026-11-15T09:30:00.000Z", source="report 7", note="two villages missing")}
-    measured_then, planned = read(iati(written(content, latest=latest))).iter("period")
+    latest = {
+        "IN1": make_measurement("IN1", 54.5, "2026-11-15T09:30:00.000Z", source="report 7", note="two villages missing")
+    }
+    measured_then, planned = read(iati(make_published(content, latest=latest))).iter("period")
 
     told = [one.attrib.get("iso-date") or one.attrib["value"] for one in measured_then]
     assert told == ["2026-11-15", "2026-11-15", "54.5"]
@@ -177,7 +186,7 @@ def test_what_only_the_publisher_knows_is_asked_for_where_it_belongs() -> None:
     def added(comment: re.Match[str]) -> str:
         return "".join(f"<{name}/>" for name in OF_THE_PUBLISHER if name in comment[1].partition("here")[2])
 
-    text = iati(written(theory("G1", indicators={"IN1": "G1"})))
+    text = iati(make_published(theory("G1", indicators={"IN1": "G1"})))
     (activity,) = ElementTree.fromstring(re.sub("<!--(.*?)-->", added, text))  # noqa: S314 - as above
 
     assert [child.tag for child in activity] == [
@@ -206,14 +215,16 @@ def test_an_activity_is_called_by_what_an_identifier_may_hold(project: str, expe
 )
 def test_a_number_has_no_exponent(value: float, expected: str) -> None:
     content = theory("G1", indicators={"IN1": {"on": "G1", "target": value}})
-    one = by_key(read(iati(written(content, latest={"IN1": measured("IN1", value)}))), "indicator")["IN1"]
+    one = by_key(read(iati(make_published(content, latest={"IN1": make_measurement("IN1", value)}))), "indicator")[
+        "IN1"
+    ]
 
     assert [each.attrib["value"] for each in one.iter() if "value" in each.attrib] == [expected] * 2
 
 
 def test_nothing_is_told_of_waivers_and_assumptions() -> None:
     content = theory("G1", indicators={"IN1": "G1"}, assumptions={"AS1": {"on": "G1", "text": "it rains"}})
-    text = iati(written(content, waivers=[waiver("cycle", reason="too small")]))
+    text = iati(make_published(content, waivers=[make_waiver("cycle", reason="too small")]))
 
     assert "it rains" not in text
     assert "too small" not in text
@@ -222,8 +233,8 @@ def test_nothing_is_told_of_waivers_and_assumptions() -> None:
 def test_a_sign_stands_for_what_xml_cannot_hold() -> None:
     content = theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b"}}, indicators={"IN1": "G1"})
 
-    (result,) = read(iati(written(content))).iter("result")
-    assert str(narrated(result, "title")).startswith("a\ufffd")
+    (result,) = read(iati(make_published(content))).iter("result")
+    assert str(narrative_of(result, "title")).startswith("a\ufffd")
 
 
 @given(any_theory())
@@ -235,22 +246,22 @@ def test_a_file_keeps_to_the_schema_and_every_text_comes_back_as_it_was(one: The
 
     assert text.endswith("</iati-activities>\n")
     assert "row-" not in text
-    assert narrated(activity, "title") == one.project
+    assert narrative_of(activity, "title") == one.project
     placed = sorted((key, each) for key, result in results.items() for each in by_key(result, "indicator"))
     assert placed == sorted((each.node, each.key) for each in one.content.indicators.values())
     for key, result in results.items():
         node = one.content.nodes[key]
         assert result.attrib["type"] == RESULT_TYPES[node.node_type]
-        assert narrated(result, "title") == node.title
-        assert narrated(result, "description") == (node.description if (node.description or "").strip() else None)
+        assert narrative_of(result, "title") == node.title
+        assert narrative_of(result, "description") == (node.description if (node.description or "").strip() else None)
     for key, found in indicators.items():
         indicator = one.content.indicators[key]
-        assert narrated(found, "title") == indicator.name
-        said = narrated(found, "description") or ""
+        assert narrative_of(found, "title") == indicator.name
+        said = narrative_of(found, "description") or ""
         assert all(text in said for text in (indicator.unit, indicator.method, indicator.owner) if text is not None)
         assert (found.find("period/target") is not None) == (indicator.target is not None)
         assert (found.find("baseline") is not None) == (indicator.baseline is not None)
         if key in one.latest:
             (actual,) = found.iter("actual")
             assert float(actual.attrib["value"]) == one.latest[key].value
-            assert narrated(actual, "comment") == one.latest[key].source
+            assert narrative_of(actual, "comment") == one.latest[key].source

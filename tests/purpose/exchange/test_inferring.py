@@ -1,4 +1,4 @@
-"""What nodes are of which a file does not say it: told from where they stand."""
+"""Inferring the types of nodes from their position when a file does not give them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder
 from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
 from groundplan.purpose.model import NodeType
-from tests.purpose.exchange.written import tries
+from tests.purpose.exchange.theory_strategies import tries
 
 G, OC, OP, AC = NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY
 WHY = "not given; inferred from the position of the node"
 
 
-def told(*lines: str, **known: NodeType) -> dict[str, NodeType]:
-    """Types of nodes that are drawn as chains, `a b c`; those that are known are given."""
+def infer_types(*lines: str, **known: NodeType) -> dict[str, NodeType]:
+    """Infer the types of nodes that are drawn as chains, `a b c`; known types are given."""
     chains = [line.split() for line in lines]
     said = {ref: known.get(ref) for chain in chains for ref in chain}
     causal = [pair for chain in chains for pair in pairwise(chain)]
@@ -26,28 +26,28 @@ def told(*lines: str, **known: NodeType) -> dict[str, NodeType]:
 
 
 def test_a_chain_ends_in_its_goal_and_begins_with_activities() -> None:
-    assert told("a b c d e") == {"a": AC, "b": AC, "c": OP, "d": OC, "e": G}
+    assert infer_types("a b c d e") == {"a": AC, "b": AC, "c": OP, "d": OC, "e": G}
 
 
 def test_the_longest_way_to_an_end_counts() -> None:
-    assert told("a b c d", "a d", "x d") == {"a": AC, "b": OP, "c": OC, "d": G, "x": OC}
+    assert infer_types("a b c d", "a d", "x d") == {"a": AC, "b": OP, "c": OC, "d": G, "x": OC}
 
 
 def test_every_end_of_arrows_is_a_goal() -> None:
-    assert told("a b", "a c") == {"a": OC, "b": G, "c": G}
+    assert infer_types("a b", "a c") == {"a": OC, "b": G, "c": G}
 
 
 def test_a_cycle_stands_where_a_single_node_would() -> None:
-    assert told("a b c a", "c d") == {"a": OC, "b": OC, "c": OC, "d": G}
-    assert told("a b a") == {"a": G, "b": G}
+    assert infer_types("a b c a", "c d") == {"a": OC, "b": OC, "c": OC, "d": G}
+    assert infer_types("a b a") == {"a": G, "b": G}
 
 
 def test_a_lone_node_is_an_activity_even_if_it_leads_to_itself() -> None:
-    assert told("a", "b b", "c d") == {"a": AC, "b": AC, "c": OC, "d": G}
+    assert infer_types("a", "b b", "c d") == {"a": AC, "b": AC, "c": OC, "d": G}
 
 
 def test_known_types_stay_and_tell_nothing_about_others() -> None:
-    assert told("a b c", c=AC) == {"a": OP, "b": OC, "c": AC}
+    assert infer_types("a b c", c=AC) == {"a": OP, "b": OC, "c": AC}
 
 
 def test_edges_to_what_is_no_node_tell_nothing() -> None:
@@ -93,10 +93,10 @@ refs = st.sampled_from("abcdefgh")
 @tries(20)
 def test_types_are_those_of_the_longest_way_over_cycles_that_count_once(edges: list[tuple[str, str]]) -> None:
     nodes = {end for edge in edges for end in edge} | {"a"}
-    assert infer_node_types(DocumentBuilder(), dict.fromkeys(nodes), edges) == slowly_told(nodes, edges)
+    assert infer_node_types(DocumentBuilder(), dict.fromkeys(nodes), edges) == infer_slowly(nodes, edges)
 
 
-def slowly_told(nodes: set[str], edges: list[tuple[str, str]]) -> dict[str, NodeType]:
+def infer_slowly(nodes: set[str], edges: list[tuple[str, str]]) -> dict[str, NodeType]:
     reach = {one: {one} for one in nodes}
     for _ in nodes:
         for source, target in edges:

@@ -1,4 +1,4 @@
-"""A theory as a logical framework, read back with a reader of Markdown that others wrote."""
+"""A theory as a logical framework, read back with a Markdown parser."""
 
 from __future__ import annotations
 
@@ -13,21 +13,29 @@ from groundplan.purpose.exchange.formats.logframe import logframe
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, VersionStatus
-from tests.purpose.exchange.written import NEVER_STORED, TROUBLE, any_theory, measured, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import (
+    NEVER_STORED,
+    TROUBLE,
+    any_theory,
+    make_measurement,
+    make_published,
+    make_waiver,
+    tries,
+)
 from tests.purpose.theories import theory, whole_theory
 
 COLUMNS = ["Objective", "Indicators", "Means of verification", "Assumptions"]
 LEVELS = ["Goals", "Outcomes", "Outputs", "Activities"]
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
-# What a page is made of; nothing else may come of a text.
+# The tokens of a page; no text may become another one.
 BLOCKS = {"heading", "paragraph", "inline", "table", "thead", "tbody", "tr", "th", "td", "bullet_list", "list_item"}
 
 
 class Page(NamedTuple):
     title: str
     about: str
-    rows: dict[str, list[list[str]]]  # by the heading of their table
+    rows: dict[str, list[list[str]]]  # by table heading
     lists: dict[str, list[str]]
 
 
@@ -43,7 +51,7 @@ def read(text: str) -> Page:
             if token.type == "tr_open" and "tbody" in inside:
                 page.rows.setdefault(section, []).append([])
             continue
-        said = shown(token)
+        said = visible_text(token)
         match inside:
             case ["heading"] if not page.title:
                 page = page._replace(title=said)
@@ -63,8 +71,8 @@ def read(text: str) -> Page:
     return page
 
 
-def shown(inline: Token) -> str:
-    """What is to be read: lines of a cell as lines, keys in bold as they are."""
+def visible_text(inline: Token) -> str:
+    """Return the visible text: lines of a cell as lines, bold keys unchanged."""
     said = ""
     for one in inline.children or []:
         if one.type == "html_inline":
@@ -76,12 +84,12 @@ def shown(inline: Token) -> str:
     return said
 
 
-def folded(text: str) -> str:
+def fold_blanks(text: str) -> str:
     return " ".join(text.split())
 
 
 def test_a_table_for_each_level_leads_from_the_goals_down() -> None:
-    page = read(logframe(written(theory("AC1 -> OP1 -> OC1 -> G1", "AC2"))))
+    page = read(logframe(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2"))))
 
     assert page.title == "Logical framework: wells, v2 Two wells, profile standard"
     assert page.about == "Groundplan, format: 1. Published on 2026-11-15."
@@ -95,22 +103,22 @@ def test_a_table_for_each_level_leads_from_the_goals_down() -> None:
 )
 def test_whether_a_baseline_was_verified_is_told_where_somebody_said_it(verified: bool | None, told: str) -> None:
     content = theory("OC1", indicators={"IN1": {"on": "OC1", "baseline": 3, "baseline_verified": verified}})
-    ((_, indicators, _, _),) = read(logframe(written(content))).rows["Outcomes"]
+    ((_, indicators, _, _),) = read(logframe(make_published(content))).rows["Outcomes"]
 
     assert told in indicators
 
 
 def test_what_was_noted_at_a_measurement_stands_with_its_source() -> None:
     content = theory("OC1", indicators={"IN1": "OC1"})
-    latest = {"IN1": measured("IN1", 54, source="report 7", note="after rain")}
-    ((_, _, verified, _),) = read(logframe(written(content, latest=latest))).rows["Outcomes"]
+    latest = {"IN1": make_measurement("IN1", 54, source="report 7", note="after rain")}
+    ((_, _, verified, _),) = read(logframe(make_published(content, latest=latest))).rows["Outcomes"]
 
     assert verified == "IN1 latest from report 7, note: after rain"
 
 
 def test_of_two_edges_with_the_same_ends_the_one_that_is_assumed_of_is_told() -> None:
     content = theory("AC1 -> OP1", "AC1->OP1/CAUSES", assumptions={"AS1": "AC1->OP1/CAUSES", "AS2": "AC1->OP1"})
-    ((*_, assumptions),) = read(logframe(written(content))).rows["Activities"]
+    ((*_, assumptions),) = read(logframe(make_published(content))).rows["Activities"]
 
     assert "(for AC1 → OP1 CAUSES, " in assumptions
     assert "(for AC1 → OP1, " in assumptions
@@ -135,8 +143,8 @@ def test_indicators_stand_with_their_numbers_and_how_they_are_verified() -> None
             "IN2": {"on": "OC1", "name": "Pumps"},
         },
     )
-    latest = {"IN1": measured("IN1", 54, "2026-11-15T09:30:00.000Z", source="report 7")}
-    ((_, indicators, verified, _),) = read(logframe(written(content, latest=latest))).rows["Outcomes"]
+    latest = {"IN1": make_measurement("IN1", 54, "2026-11-15T09:30:00.000Z", source="report 7")}
+    ((_, indicators, verified, _),) = read(logframe(make_published(content, latest=latest))).rows["Outcomes"]
 
     assert indicators.split("\n") == [
         "IN1 Households: 31 (not verified) → 97.5 %, should increase; latest 54 on 2026-11-15",
@@ -159,7 +167,7 @@ def test_what_an_edge_rests_on_stands_in_the_row_it_leads_away_from() -> None:
             "AS2": {"on": "OP1", "text": "it holds"},
         },
     )
-    page = read(logframe(written(content, statuses={"AS1": AssumptionStatus.AT_RISK})))
+    page = read(logframe(make_published(content, statuses={"AS1": AssumptionStatus.AT_RISK})))
 
     assert page.rows["Activities"][0][3] == (
         "AS1 it rains (for AC1 → OP1, risk HIGH, at risk, owner ben, review by 2027-01-01)"
@@ -172,7 +180,7 @@ def test_it_says_what_leads_to_what_and_how() -> None:
         "AC1 -> OP1", "OP1->AC1/FEEDBACK", edges={"AC1->OP1": {"mechanism": "by hand", "confidence": "low"}}
     )
 
-    assert read(logframe(written(content))).lists == {
+    assert read(logframe(make_published(content))).lists == {
         "What leads to what": [
             "OP1 what OP1 is → AC1 what AC1 is (FEEDBACK)",
             "AC1 what AC1 is → OP1 what OP1 is (confidence low): by hand",
@@ -181,7 +189,9 @@ def test_it_says_what_leads_to_what_and_how() -> None:
 
 
 def test_waivers_have_a_section_of_their_own() -> None:
-    page = read(logframe(written(theory("G1"), waivers=[waiver("cycle", ["G1", "OC1"]), waiver("lonely")])))
+    page = read(
+        logframe(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"]), make_waiver("lonely")]))
+    )
 
     assert page.lists["Waivers"] == [
         "cycle on G1, OC1: known and small (ada answers for it until 2027-02-28)",
@@ -190,7 +200,7 @@ def test_waivers_have_a_section_of_their_own() -> None:
 
 
 def test_a_draft_says_so_and_an_empty_one_too() -> None:
-    page = read(logframe(written(theory(), status=VersionStatus.DRAFT, published_at=None)))
+    page = read(logframe(make_published(theory(), status=VersionStatus.DRAFT, published_at=None)))
 
     assert page.title == "Logical framework: wells, v2 (draft), profile standard"
     assert page.about == "Groundplan, format: 1. There is nothing in this version yet."
@@ -201,7 +211,7 @@ def test_nothing_is_cut() -> None:
     text = "|x" * (TEXT_BYTES_MAX // 2)
     refs = ["r" * 1_024] * 100
     content = theory("G1", nodes={"G1": {"description": text}})
-    page = read(logframe(written(content, waivers=[waiver("cycle", refs)])))
+    page = read(logframe(make_published(content, waivers=[make_waiver("cycle", refs)])))
 
     assert page.rows["Goals"][0][0].endswith(text)
     assert page.lists["Waivers"][0].count("r" * 1_024) == len(refs)
@@ -218,10 +228,10 @@ def test_a_text_that_means_something_to_markdown_keeps_to_its_cell(text: str) ->
         assumptions={"AS1": {"on": "G1", "text": text}},
         indicators={"IN1": {"on": "G1", "name": text, "method": text}},
     )
-    ((objective, indicators, verified, assumptions),) = read(logframe(written(content))).rows["Goals"]
+    ((objective, indicators, verified, assumptions),) = read(logframe(make_published(content))).rows["Goals"]
 
-    said = folded(text)
-    assert objective == f"G1 {folded(f'x{text}')}\nOwner: {said}".rstrip()
+    said = fold_blanks(text)
+    assert objective == f"G1 {fold_blanks(f'x{text}')}\nOwner: {said}".rstrip()
     assert indicators == f"IN1 {said}: — → —; not measured yet"
     assert verified == f"IN1 {said}".rstrip() or verified == "IN1 —"
     assert assumptions == f"AS1 {said} (risk not said, untested)"
@@ -242,21 +252,21 @@ def test_every_row_has_four_cells_and_every_text_reads_as_it_was_written(one: Th
     said = {row[0].split(" ")[0]: row for row in rows}
     assert set(said) == set(one.content.nodes)
     for key, node in one.content.nodes.items():
-        objective = [f"{key} {folded(node.title)}"]
-        objective += [folded(node.description)] if node.description and node.description.strip() else []
-        objective += [] if node.owner is None else [f"Owner: {folded(node.owner)}"]
+        objective = [f"{key} {fold_blanks(node.title)}"]
+        objective += [fold_blanks(node.description)] if node.description and node.description.strip() else []
+        objective += [] if node.owner is None else [f"Owner: {fold_blanks(node.owner)}"]
         assert said[key][0].split("\n") == objective
     for each in one.content.assumptions.values():
         row = said[str(each.node) if each.edge is None else each.edge.source]
-        assert f"{each.key} {folded(each.assumption_text)} (" in row[3]
+        assert f"{each.key} {fold_blanks(each.assumption_text)} (" in row[3]
     for indicator in one.content.indicators.values():
-        assert f"{indicator.key} {folded(indicator.name)}: " in said[indicator.node][1]
+        assert f"{indicator.key} {fold_blanks(indicator.name)}: " in said[indicator.node][1]
     assert len(page.lists.get("What leads to what", [])) == len(one.content.edges)
     for line, waived in zip(page.lists.get("Waivers", []), one.waivers, strict=True):
-        assert folded(waived.reason) in line
+        assert fold_blanks(waived.reason) in line
 
 
 def test_the_whole_theory_reads_as_a_framework() -> None:
-    page = read(logframe(written(whole_theory())))
+    page = read(logframe(make_published(whole_theory())))
 
     assert [row[0].split("\n") for row in page.rows["Outcomes"]] == [["OC1 what OC1 is", "what it is", "Owner: ada"]]

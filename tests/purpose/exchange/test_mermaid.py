@@ -1,4 +1,4 @@
-"""A theory as a Mermaid flowchart, read back with the little of Mermaid's grammar that it may use."""
+"""A theory as a Mermaid flowchart, read back with the part of Mermaid's grammar that it uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from groundplan.purpose.exchange.formats.mermaid import mermaid
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, NodeType
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, make_waiver, tries
 from tests.purpose.theories import theory, whole_theory
 
 CLOSED_BY = {"[": "]", "(": ")", "([": "])", "{{": "}}", ">": "]"}
@@ -29,7 +29,7 @@ ARROW = re.compile(r'  (\w+) (-->|==>|-\.->)(?:\|"([^"]*)"\|)? (\w+)')
 CLASS = re.compile(r"  classDef (\w+) fill:(#\w{6}),stroke:(#\w{6}),color:#\w{6}")
 CODE = re.compile(r"#(\d+);")
 
-# What Mermaid looks for before it reads a single label: directives, styles of its old days, directions of subgraphs.
+# What Mermaid looks for before it reads labels: directives, old styles, directions of subgraphs.
 TRAPS = (
     r"%%\{",
     r"style.*:\S*#.*;",
@@ -62,13 +62,13 @@ class Chart(NamedTuple):
 
 
 def read(text: str) -> Chart:
-    """A chart that is made of nothing but what the writer may write."""
+    """Return a chart that contains only what the writer may write."""
     chart = Chart([], [], {}, [], {})
     assert text.endswith("\n")
     lines = text[:-1].split("\n")
     while lines[0].startswith("%% "):
         remark = lines.pop(0).removeprefix("%% ")
-        assert not set(remark) & set("{}<>&\t\r\u2028"), remark  # of which a directive or a tag could be made
+        assert not set(remark) & set("{}<>&\t\r\u2028"), remark  # which could start a directive or a tag
         chart.comments.append(CODE.sub(lambda found: chr(int(found[1])), remark))
     assert lines.pop(0) == "flowchart LR"
     inside = ""
@@ -80,13 +80,13 @@ def read(text: str) -> Chart:
             key, opened, label, closed, hue = box.groups()
             assert closed == CLOSED_BY[opened]
             assert key not in chart.boxes
-            chart.boxes[key] = Box(inside, opened, shown(label), hue)
+            chart.boxes[key] = Box(inside, opened, visible_text(label), hue)
         elif not inside and (column := COLUMN.fullmatch(line)):
             inside = column[1]
             chart.columns.append(inside)
         elif not inside and (arrow := ARROW.fullmatch(line)):
             source, drawn, label, target = arrow.groups()
-            chart.arrows.append(Arrow(source, target, drawn, shown(label) if label else []))
+            chart.arrows.append(Arrow(source, target, drawn, visible_text(label) if label else []))
         elif not inside and (style := CLASS.fullmatch(line)):
             chart.classes[style[1]] = (style[2], style[3])
         else:
@@ -94,14 +94,14 @@ def read(text: str) -> Chart:
     return chart
 
 
-def shown(label: str) -> list[str]:
-    return [decoded(line) for line in label.split("<br/>")]
+def visible_text(label: str) -> list[str]:
+    return [decode(line) for line in label.split("<br/>")]
 
 
-def decoded(text: str) -> str:
+def decode(text: str) -> str:
     bare = CODE.sub("", text)
     assert not set(bare) & set("\"'`#;&<>[]{}()|\\@$*_%~^=+!?:/\t\r"), bare
-    # Signs that begin a list or an arrow stand in the middle of words only.
+    # Characters that begin a list or an arrow are allowed only inside words.
     assert not re.search(r"(^|[\s.-])[.-]|[.-]($|\s)", text), text
     return CODE.sub(lambda found: chr(int(found[1])), text)
 
@@ -111,7 +111,9 @@ def on_one_line(text: str) -> str:
 
 
 def test_every_node_stands_in_the_column_of_its_type_in_a_shape_of_its_own() -> None:
-    chart = read(mermaid(written(theory("AC1 -> OP1 -> OC1 -> G1", "AC2", nodes={"AC2": {"title": "Dig, twice"}}))))
+    chart = read(
+        mermaid(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2", nodes={"AC2": {"title": "Dig, twice"}})))
+    )
 
     assert chart.columns == ["activities", "outputs", "outcomes", "goals"]
     assert {key: box.column for key, box in chart.boxes.items()} == {
@@ -126,8 +128,8 @@ def test_every_node_stands_in_the_column_of_its_type_in_a_shape_of_its_own() -> 
 
 
 def test_a_type_without_nodes_has_no_column() -> None:
-    assert read(mermaid(written(theory("OC1")))).columns == ["outcomes"]
-    assert read(mermaid(written(theory()))).columns == []
+    assert read(mermaid(make_published(theory("OC1")))).columns == ["outcomes"]
+    assert read(mermaid(make_published(theory()))).columns == []
 
 
 def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are() -> None:
@@ -139,7 +141,7 @@ def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are(
         edges={"AC1->OP1/CAUSES": {"confidence": "low"}, "OP1->AC1/FEEDBACK": {"confidence": "high"}},
     )
 
-    assert read(mermaid(written(content))).arrows == [
+    assert read(mermaid(make_published(content))).arrows == [
         Arrow("OP1", "AC1", "-.->", ["FEEDBACK", "confidence high"]),
         Arrow("AC1", "OP1", "==>", ["CAUSES", "confidence low"]),
         Arrow("AC1", "OP1", "-->", []),
@@ -157,14 +159,16 @@ def test_assumptions_are_marks_where_they_are_with_risk_and_what_was_found() -> 
         },
     )
     statuses = {"AS2": AssumptionStatus.AT_RISK, "AS3": AssumptionStatus.REFUTED}
-    chart = read(mermaid(written(content, statuses=statuses)))
+    chart = read(mermaid(make_published(content, statuses=statuses)))
 
     assert chart.boxes["OP1"].lines[2:] == ["AS1 HIGH", "AS3, refuted"]
     assert chart.arrows[0].lines == ["AS2 LOW, at risk"]
 
 
 def test_waivers_stand_in_the_chart_with_refs_reason_owner_and_day() -> None:
-    chart = read(mermaid(written(theory("G1"), waivers=[waiver("cycle", ["G1", "OC1"], reason='"small" so far')])))
+    chart = read(
+        mermaid(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"], reason='"small" so far')]))
+    )
 
     assert chart.columns == ["goals", "waivers"]
     assert chart.boxes["waiver1"].lines == [
@@ -174,7 +178,7 @@ def test_waivers_stand_in_the_chart_with_refs_reason_owner_and_day() -> None:
 
 
 def test_the_chart_says_what_it_is_of_and_in_which_format() -> None:
-    chart = read(mermaid(written(theory("G1"), project="wells & pipes")))
+    chart = read(mermaid(make_published(theory("G1"), project="wells & pipes")))
 
     assert chart.comments == [
         "Groundplan theory of change, format: 1",
@@ -183,7 +187,7 @@ def test_the_chart_says_what_it_is_of_and_in_which_format() -> None:
 
 
 def test_types_keep_to_hues_from_blue_to_magenta() -> None:
-    classes = read(mermaid(written(whole_theory()))).classes
+    classes = read(mermaid(make_published(whole_theory()))).classes
 
     assert set(classes) == {"activity", "output", "outcome", "goal", "waiver"}
     for name in ("activity", "output", "outcome", "goal"):
@@ -206,12 +210,12 @@ def test_types_keep_to_hues_from_blue_to_magenta() -> None:
         "- another",
         "fa:fa-ban",
         "G1 --> G2",
-        "ﬂ°°34¶ß",  # what Mermaid itself writes for codes
+        "ﬂ°°34¶ß",  # codes that Mermaid itself writes
         NEVER_STORED,
     ],
 )
 def test_a_title_that_means_something_to_mermaid_stays_a_title(title: str) -> None:
-    chart = read(mermaid(written(theory("G1", nodes={"G1": {"title": title}}))))
+    chart = read(mermaid(make_published(theory("G1", nodes={"G1": {"title": title}}))))
 
     assert chart.boxes == {"G1": Box("goals", "{{", ["G1", on_one_line(title)], "goal")}
 

@@ -1,4 +1,4 @@
-"""Native files as they come from anywhere: what is none is refused, and only in the two ways that callers know."""
+"""Native files of any origin: invalid ones are refused with one of two known errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
 from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, ReadDocument, UnreadableFile
 from groundplan.purpose.exchange.readers.read_file import read_file, read_native
 from groundplan.purpose.exchange.theory import Theory
-from tests.purpose.exchange.taken_in import damaged
-from tests.purpose.exchange.written import any_theory, hostile_text, tries, waiver, written
+from tests.purpose.exchange.foreign_files import damaged_files
+from tests.purpose.exchange.theory_strategies import any_theory, hostile_text, make_published, make_waiver, tries
 from tests.purpose.theories import theory, whole_theory
 
-THEORY = written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"])])
+THEORY = make_published(whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"])])
 WHOLE = native_json(THEORY).encode()
 NODE = {"key": "G1", "node_type": "GOAL", "title": "Health"}
 
@@ -29,7 +29,7 @@ def read(document: Any) -> ReadDocument:
     return read_native(json.dumps(document).encode())
 
 
-def refusal(document: Any) -> Invalid:
+def error_of(document: Any) -> Invalid:
     with pytest.raises(Invalid) as refused:
         read_file(FileFormat.JSON, document if isinstance(document, bytes) else json.dumps(document).encode())
     return refused.value
@@ -47,8 +47,8 @@ def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> Non
 @tries(10)
 def test_any_theory_is_read_as_it_was_written(one: Theory) -> None:
     raw = native_json(one).encode()
-    if b"1152921504606846976" in raw:  # which no gate lets in
-        assert "not a number that can be stored" in refusal(raw).message
+    if b"1152921504606846976" in raw:  # which no gate accepts
+        assert "not a number that can be stored" in error_of(raw).message
     else:
         assert read_native(raw).document == build_document(one)
 
@@ -57,13 +57,13 @@ def test_a_file_needs_nodes_and_nothing_else() -> None:
     document = read({"nodes": []}).document
 
     assert document == TheoryDocument([])
-    assert refusal({}).details["field"] == "nodes"
-    assert refusal({"edges": []}).details["field"] == "nodes"
+    assert error_of({}).details["field"] == "nodes"
+    assert error_of({"edges": []}).details["field"] == "nodes"
 
 
 @pytest.mark.parametrize("format_", [2, 0, "2", 1.5, None, True])
 def test_another_version_of_the_format_is_refused(format_: Any) -> None:
-    assert refusal({"format": format_, "nodes": []}).details["field"] == "format"
+    assert error_of({"format": format_, "nodes": []}).details["field"] == "format"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_another_version_of_the_format_is_refused(format_: Any) -> None:
     ],
 )
 def test_what_is_malformed_is_refused_with_its_place(document: Any, field: str) -> None:
-    assert refusal(document).details["field"] == field
+    assert error_of(document).details["field"] == field
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_malformed_is_refused_with_its_place(document: Any, field: str) 
     ],
 )
 def test_what_is_no_strict_json_is_refused_with_the_reason(raw: bytes, why: str) -> None:
-    refused = refusal(raw)
+    refused = error_of(raw)
 
     assert isinstance(refused, UnreadableFile)
     assert why in refused.message
@@ -130,7 +130,7 @@ def test_what_is_no_strict_json_is_refused_with_the_reason(raw: bytes, why: str)
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], [{"nodes": []}], True])
 def test_what_is_no_object_is_refused(value: Any) -> None:
-    refusal(value)
+    error_of(value)
 
 
 def test_a_file_may_be_as_large_as_the_limit_and_no_larger() -> None:
@@ -163,10 +163,10 @@ _values = st.recursive(
 )
 
 
-@given(st.binary(max_size=60) | damaged(WHOLE, _PIECES))
+@given(st.binary(max_size=60) | damaged_files(WHOLE, _PIECES))
 @tries(30)
 def test_whatever_a_file_holds_it_is_read_or_refused(raw: bytes) -> None:
-    _read_or_refused(raw)
+    _read_or_refuse(raw)
 
 
 @given(st.fixed_dictionaries({"nodes": st.lists(st.just(NODE) | _values, max_size=2)}, optional={
@@ -174,10 +174,10 @@ def test_whatever_a_file_holds_it_is_read_or_refused(raw: bytes) -> None:
 }))  # fmt: skip
 @tries(20)
 def test_whatever_values_stand_in_a_document_it_is_read_or_refused(document: dict[str, Any]) -> None:
-    _read_or_refused(json.dumps(document).encode())
+    _read_or_refuse(json.dumps(document).encode())
 
 
-def _read_or_refused(raw: bytes) -> None:
+def _read_or_refuse(raw: bytes) -> None:
     try:
         reading = read_file(FileFormat.JSON, raw)
     except Invalid:
@@ -187,6 +187,6 @@ def _read_or_refused(raw: bytes) -> None:
 
 
 def test_a_theory_of_many_nodes_is_read() -> None:
-    many = written(theory(*(f"AC{n} -> OP{n}" for n in range(1, 1_001))))
+    many = make_published(theory(*(f"AC{n} -> OP{n}" for n in range(1, 1_001))))
 
     assert len(read_native(native_json(many).encode()).document.edges) == 1_000

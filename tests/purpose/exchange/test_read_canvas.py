@@ -1,4 +1,4 @@
-"""Canvases that people drew, or copied from: what is understood of them, and what refuses a file."""
+"""Canvases drawn by people: what is read from them, and what refuses a file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from groundplan.purpose.exchange.formats.canvas import canvas
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.model import EdgeType, NodeType
-from tests.purpose.exchange.taken_in import damaged, fields_of, refusal, skips, taken, within_limits
+from tests.purpose.exchange.foreign_files import (
+    assert_within_limits,
+    count_skipped,
+    damaged_files,
+    error_of,
+    fields_of,
+    read_or_none,
+)
 from tests.purpose.exchange.test_canvas import GROUPS, WHOLE
-from tests.purpose.exchange.written import (
+from tests.purpose.exchange.theory_strategies import (
     hostile_text,
+    make_published,
     tries,
-    written,
 )
 from tests.purpose.theories import theory
 
@@ -27,11 +34,11 @@ UNSAID = ("type", "not given; inferred from the position of the node")
 
 
 def read(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) -> ReadDocument:
-    """A canvas that somebody drew. A card has text unless it says otherwise, and a place that does not matter."""
+    """Read a canvas. A card has text and any position unless given."""
     place = {"type": "text", "x": 0, "y": 0, "width": 100, "height": 50}
     given = {"nodes": [{**place, **one} for one in nodes], "edges": edges or []}
     reading = read_canvas(json.dumps(given).encode())
-    within_limits(reading)
+    assert_within_limits(reading)
     return reading
 
 
@@ -135,12 +142,12 @@ def test_groups_tell_the_type_of_what_has_its_middle_inside_and_the_smallest_cou
         "low": NodeType.ACTIVITY,
         "nowhere": NodeType.ACTIVITY,
     }
-    assert skips(reading) == {GROUPS: 3, UNSAID: 3}
+    assert count_skipped(reading) == {GROUPS: 3, UNSAID: 3}
 
 
 def test_of_two_edges_with_the_same_ends_the_one_that_is_meant_keeps_its_assumption() -> None:
     content = theory("AC1 -> OP1", "AC1->OP1/CAUSES", assumptions={"AS1": "AC1->OP1/CAUSES", "AS2": "AC1->OP1"})
-    reading = read_canvas(canvas(written(content)).encode())
+    reading = read_canvas(canvas(make_published(content)).encode())
 
     assert [one.edge_type for one in reading.document.assumptions] == [EdgeType.CAUSES, EdgeType.CONTRIBUTES_TO]
 
@@ -165,7 +172,7 @@ def test_where_no_group_says_it_the_arrows_tell_types_but_not_those_of_feedback(
     reading = read(*({"id": id_, "text": id_} for id_ in "abcd"), edges=arrows)
 
     assert [*types_of(reading).values()] == [NodeType.ACTIVITY, NodeType.OUTPUT, NodeType.OUTCOME, NodeType.GOAL]
-    assert skips(reading) == {UNSAID: 4}
+    assert count_skipped(reading) == {UNSAID: 4}
 
 
 @pytest.mark.parametrize(
@@ -183,7 +190,7 @@ def test_arrows_tell_which_way_an_edge_leads(ends: dict[str, str], edges: list[t
 
     assert edges_of(reading) == edges
     is_bare = ends == {"toEnd": "none"}
-    assert skips(reading).get(("arrow", "the edge has none; the drawing direction is used"), 0) == is_bare
+    assert count_skipped(reading).get(("arrow", "the edge has none; the drawing direction is used"), 0) == is_bare
 
 
 def test_a_label_may_name_the_type_of_an_edge() -> None:
@@ -202,7 +209,7 @@ def test_edges_to_groups_to_nothing_and_to_themselves_are_counted_and_left_out()
     reading = read({"id": "a"}, {"id": "b"}, {"id": "g", "type": "group"}, edges=edges)
 
     assert edges_of(reading) == [("a", "b", "CONTRIBUTES_TO", None)]
-    assert skips(reading) == {
+    assert count_skipped(reading) == {
         GROUPS: 1,
         UNSAID: 2,
         ("edge", "its source or target is a group"): 1,
@@ -229,13 +236,13 @@ def test_an_assumption_by_hand_is_on_what_it_is_joined_to_and_its_colour_is_its_
         ("1", "it rains\nenough", "HIGH", "a", None, None),
         ("2", "it runs", "MEDIUM", None, "a", "CAUSES"),
     ]
-    assert skips(reading)["assumption", "it is connected to nothing, or to too many items"] == 1
+    assert count_skipped(reading)["assumption", "it is connected to nothing, or to too many items"] == 1
 
 
 def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_left_out() -> None:
     reading = read({"id": "a"}, {"id": "b", "type": "portal"}, {"id": "c", "type": None})
 
-    assert skips(reading) == {("card", "of a type that JSON Canvas 1.0 does not have"): 2, UNSAID: 1}
+    assert count_skipped(reading) == {("card", "of a type that JSON Canvas 1.0 does not have"): 2, UNSAID: 1}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +267,7 @@ def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_le
     ],
 )
 def test_what_is_no_canvas_is_refused_with_the_reason(raw: bytes, why: str) -> None:
-    assert why in refusal(read_canvas, raw)
+    assert why in error_of(read_canvas, raw)
 
 
 def test_a_canvas_may_begin_with_a_byte_order_mark() -> None:
@@ -273,7 +280,7 @@ def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypa
     far = {"type": "group", "x": 500, "label": "Goals"}
     reading = read({"id": "a"}, {"id": "b"}, *({"id": f"g{n}", **far} for n in range(6)))
 
-    assert skips(reading)["group", "too many to check which cards are inside"] == 4
+    assert count_skipped(reading)["group", "too many to check which cards are inside"] == 4
 
 
 @pytest.mark.parametrize(("limit", "why"), [("LISTED_MAX", "more than 2 nodes"), ("THINGS_MAX", "more than 2 cards")])
@@ -283,25 +290,25 @@ def test_far_too_many_cards_are_refused_as_soon_as_they_are(
     monkeypatch.setattr(f"groundplan.purpose.exchange.readers.read_canvas.{limit}", 2)
     cards = [{"id": id_, "type": "text"} for id_ in ("a", "b", "c", "c")]
 
-    assert why in refusal(read_canvas, json.dumps({"nodes": cards}).encode())
+    assert why in error_of(read_canvas, json.dumps({"nodes": cards}).encode())
     assert len(read(*cards[:2]).document.nodes) == 2
 
 
 def test_far_too_many_assumptions_and_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.THINGS_MAX", 1)
     assumed = [{"id": id_, "type": "text", "text": "Assumption: so"} for id_ in ("a", "b")]
-    assert "more than 1 cards" in refusal(read_canvas, json.dumps({"nodes": assumed}).encode())
+    assert "more than 1 cards" in error_of(read_canvas, json.dumps({"nodes": assumed}).encode())
 
     monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.LISTED_MAX", 1)
     lines = {"nodes": [{"id": "a", "type": "text"}], "edges": [{}, {}]}
-    assert "more than 1 edges" in refusal(read_canvas, json.dumps(lines).encode())
+    assert "more than 1 edges" in error_of(read_canvas, json.dumps(lines).encode())
 
 
 def test_of_a_card_that_is_far_too_long_the_beginning_is_read() -> None:
     reading = read({"id": "a", "text": "Title\n" + "x" * 70_000})
 
     assert reading.document.nodes[0].title == "Title"
-    assert skips(reading) == {
+    assert count_skipped(reading) == {
         ("card", "longer than 65536 characters; shortened"): 1,
         ("description", "longer than 16384 bytes; shortened"): 1,
         UNSAID: 1,
@@ -310,7 +317,7 @@ def test_of_a_card_that_is_far_too_long_the_beginning_is_read() -> None:
 
 def test_no_refusal_of_a_file_speaks_of_a_request() -> None:
     for raw in (b"", b"{", b"\xff", b'{"nodes": NaN}', b'{"a":1,"a":2}'):
-        assert "request" not in refusal(read_canvas, raw)
+        assert "request" not in error_of(read_canvas, raw)
 
 
 _names = st.sampled_from(
@@ -344,13 +351,13 @@ _lines = st.builds(
 def test_any_values_on_a_canvas_come_in_within_limits_or_are_refused(
     nodes: list[dict[str, Any]], edges: list[dict[str, Any]]
 ) -> None:
-    taken(read_canvas, json.dumps({"nodes": nodes, "edges": edges}).encode())
+    read_or_none(read_canvas, json.dumps({"nodes": nodes, "edges": edges}).encode())
 
 
-@given(st.binary(max_size=40) | damaged(WHOLE, (b'"', b"{", b"[", b",", b"\\", b"null", b'"id": "G1"', b"1e999")))
+@given(st.binary(max_size=40) | damaged_files(WHOLE, (b'"', b"{", b"[", b",", b"\\", b"null", b'"id": "G1"', b"1e999")))
 @tries(20)
 def test_whatever_a_file_holds_it_comes_in_within_limits_or_is_refused(raw: bytes) -> None:
-    taken(read_canvas, raw)
+    read_or_none(read_canvas, raw)
 
 
 def test_thousands_of_cards_come_in() -> None:

@@ -1,4 +1,4 @@
-"""Sheets that others wrote: what is understood of them, what is left out, and what refuses a file."""
+"""CSV sheets of others: what is read, what is left out, and what refuses a file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
+from tests.purpose.exchange.foreign_files import count_skipped, damaged_files, error_of, fields_of, read_or_none
 from tests.purpose.exchange.sheets import WHOLE, read, titles
-from tests.purpose.exchange.taken_in import damaged, fields_of, refusal, skips, taken
-from tests.purpose.exchange.written import hostile_text, tries
+from tests.purpose.exchange.theory_strategies import hostile_text, tries
 
 UNSAID = ("type", "not given; inferred from the position of the node")
 
 
-def indicator(**cells: str) -> tuple[Any, ReadDocument]:
-    """One indicator, by its cells."""
+def read_indicator(**cells: str) -> tuple[Any, ReadDocument]:
+    """Read one indicator from its cells."""
     header = ",".join(["node", "name", *cells])
     row = ",".join(["G1", "how many", *(f'"{cell}"' for cell in cells.values())])
     reading = read(f"key,type,title\nG1,GOAL,g\n\n{header}\n{row}\n")
@@ -55,7 +55,7 @@ def test_headers_are_known_by_what_people_call_them() -> None:
     ]
     assert document.assumptions[1].edge_type is EdgeType.DEPENDS_ON
     assert [(one.key, one.name, one.baseline) for one in document.indicators] == [("indicator 1", "depth", 7)]
-    assert skips(reading) == {("column", "unknown in a sheet of indicators"): 1}
+    assert count_skipped(reading) == {("column", "unknown in a sheet of indicators"): 1}
 
 
 def test_a_header_that_could_be_of_two_sheets_is_of_the_one_that_needs_less_to_be_known() -> None:
@@ -80,7 +80,7 @@ def test_factors_alone_are_enough_and_their_titles_name_them_where_there_are_no_
 
     assert titles(reading) == {"Dig": "Dig", "Well": "Well"}
     assert [one.node_type for one in reading.document.nodes] == [NodeType.OUTCOME, NodeType.GOAL]
-    assert skips(reading) == {UNSAID: 2}
+    assert count_skipped(reading) == {UNSAID: 2}
 
 
 def test_a_long_title_without_a_key_names_its_factor_by_its_beginning() -> None:
@@ -97,14 +97,14 @@ def test_a_type_that_is_none_is_told_from_where_the_node_stands() -> None:
     reading = read("key,type,title\na,Threat,A\nb,GOAL,B\n\nsource,target\na,b\n")
 
     assert [one.node_type for one in reading.document.nodes] == [NodeType.OUTCOME, NodeType.GOAL]
-    assert skips(reading) == {("type", "unknown value"): 1, UNSAID: 1}
+    assert count_skipped(reading) == {("type", "unknown value"): 1, UNSAID: 1}
 
 
 def test_unknown_columns_and_cells_without_a_column_are_counted() -> None:
     reading = read("key,type,title,colour,,size\nG1,goal,One,red,here,2,there,,and there\nG2,goal\n")
 
     assert titles(reading) == {"G1": "One", "G2": ""}
-    assert skips(reading) == {
+    assert count_skipped(reading) == {
         ("column", "unknown in a sheet of factors"): 2,
         ("cell", "its column has no header"): 3,
     }
@@ -114,30 +114,30 @@ def test_rows_under_no_known_header_are_counted_and_left_out() -> None:
     reading = read("key,type,title\nG1,goal,One\n\nG2,goal,Two\n\nmonth,cost\nMay,3\n")
 
     assert titles(reading) == {"G1": "One"}
-    assert skips(reading) == {("row", "it follows an empty line instead of a known header"): 3}
+    assert count_skipped(reading) == {("row", "it follows an empty line instead of a known header"): 3}
 
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-Infinity", "1e400", "9" * 401, "1_000", "1,000", "٣", "80%", "0x10"])
 def test_what_is_no_number_is_left_out_and_counted(cell: str) -> None:
-    one, reading = indicator(baseline=cell, target="5")
+    one, reading = read_indicator(baseline=cell, target="5")
 
     assert (one.baseline, one.target) == (None, 5)
-    assert skips(reading) == {("baseline", "not a number that can be stored"): 1}
+    assert count_skipped(reading) == {("baseline", "not a number that can be stored"): 1}
 
 
 @pytest.mark.parametrize(("cell", "number"), [("3,5", 3.5), ("-0", 0), (".5", 0.5), ("1e3", 1000), ("+2.", 2)])
 def test_numbers_are_read_as_people_write_them(cell: str, number: float) -> None:
-    assert indicator(baseline=cell)[0].baseline == number
+    assert read_indicator(baseline=cell)[0].baseline == number
 
 
 def test_a_zero_comes_in_without_a_sign() -> None:
-    assert str(indicator(baseline="-0")[0].baseline) == "0.0"
+    assert str(read_indicator(baseline="-0")[0].baseline) == "0.0"
 
 
 def test_what_is_no_choice_no_day_and_no_truth_is_left_out_and_counted() -> None:
-    one, reading = indicator(direction="sideways", baseline_verified="perhaps")
+    one, reading = read_indicator(direction="sideways", baseline_verified="perhaps")
     assert (one.direction, one.baseline_verified) == (None, None)
-    assert skips(reading) == {
+    assert count_skipped(reading) == {
         ("direction", "unknown value"): 1,
         ("baseline_verified", "neither true nor false"): 1,
     }
@@ -148,7 +148,7 @@ def test_what_is_no_choice_no_day_and_no_truth_is_left_out_and_counted() -> None
     )
     assert reading.document.edges[0].edge_type is EdgeType.CONTRIBUTES_TO
     assert reading.document.assumptions[0].review_by is None
-    assert skips(reading) == {
+    assert count_skipped(reading) == {
         ("type of a link", "unknown value"): 1,
         ("confidence", "unknown value"): 1,
         ("risk", "unknown value"): 1,
@@ -162,11 +162,11 @@ def test_metadata_that_cannot_be_kept_is_left_out_and_counted(cell: str) -> None
     reading = read(f'key,type,title,metadata\nG1,goal,One,"{quoted}"')
 
     assert reading.document.nodes[0].metadata is None
-    assert skips(reading) == {("metadata", "not a JSON object that can be stored"): 1}
+    assert count_skipped(reading) == {("metadata", "not a JSON object that can be stored"): 1}
 
 
 def test_metadata_is_as_deep_and_as_long_as_a_call_may_carry_it() -> None:
-    deep = '{""a"":' * 29 + "1" + "}" * 29  # as deep as an edit takes it
+    deep = '{""a"":' * 29 + "1" + "}" * 29  # as deep as an edit accepts
     reading = read(f'key,type,title,metadata\nG1,goal,One,"{deep}"')
     assert reading.document.nodes[0].metadata
     assert not read(f'key,type,title,metadata\nG1,goal,One,"{{""a"":{deep}}}"').document.nodes[0].metadata
@@ -176,7 +176,7 @@ def test_metadata_is_as_deep_and_as_long_as_a_call_may_carry_it() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
 def test_an_encoding_without_its_mark_is_refused_and_not_taken_for_text(encoding: str) -> None:
-    assert "save it as UTF-8" in refusal(read_csv, "key,type,title\nG1,GOAL,x\n".encode(encoding))
+    assert "save it as UTF-8" in error_of(read_csv, "key,type,title\nG1,GOAL,x\n".encode(encoding))
 
 
 def test_an_assumption_on_a_node_and_a_link_stays_on_the_node() -> None:
@@ -186,24 +186,31 @@ def test_an_assumption_on_a_node_and_a_link_stays_on_the_node() -> None:
 
     (one,) = reading.document.assumptions
     assert (one.node, one.source) == ("a", None)
-    assert skips(reading) == {("link of an assumption", "the assumption also names a node and is kept there"): 1}
+    assert count_skipped(reading) == {
+        ("link of an assumption", "the assumption also names a node and is kept there"): 1
+    }
 
 
 def test_a_file_without_factors_is_refused_and_told_the_header_to_write() -> None:
     for raw in (b"", b"\n\n", b"\xff\xfe", b"month,cost\nMay,3\n", b"source,target\na,b\n"):
-        assert "key,type,title,description,narrative,owner,metadata" in refusal(read_csv, raw)
-    assert "contains nothing" in refusal(read_csv, b"key,type,title\n")
+        assert "key,type,title,description,narrative,owner,metadata" in error_of(read_csv, raw)
+    assert "contains nothing" in error_of(read_csv, b"key,type,title\n")
 
 
 def test_two_things_with_one_name_refuse_the_file() -> None:
-    assert "'G1'" in refusal(read_csv, b"key,type,title\nG1,goal,One\n G1 ,goal,Two\n")
-    assert "'AS1'" in refusal(read_csv, b"key,type,title\nG1,goal,One\n\nkey,node,assumption\nAS1,G1,one\nAS1,G1,two\n")
+    assert "'G1'" in error_of(read_csv, b"key,type,title\nG1,goal,One\n G1 ,goal,Two\n")
+    assert "'AS1'" in error_of(
+        read_csv, b"key,type,title\nG1,goal,One\n\nkey,node,assumption\nAS1,G1,one\nAS1,G1,two\n"
+    )
 
 
-@given(st.binary(max_size=80) | damaged(WHOLE.encode(), (b'"', b'""', b",", b";", b"\n", b"\r\n\r\n", b"'=", b"key,")))
+@given(
+    st.binary(max_size=80)
+    | damaged_files(WHOLE.encode(), (b'"', b'""', b",", b";", b"\n", b"\r\n\r\n", b"'=", b"key,"))
+)
 @tries(30)
 def test_whatever_a_file_holds_it_comes_in_within_limits_or_is_refused(raw: bytes) -> None:
-    taken(read_csv, raw)
+    read_or_none(read_csv, raw)
 
 
 @given(st.lists(st.lists(hostile_text() | st.sampled_from(["key", "type", "title", "", "G1"]), max_size=4), max_size=6))
@@ -211,7 +218,7 @@ def test_whatever_a_file_holds_it_comes_in_within_limits_or_is_refused(raw: byte
 def test_any_cells_under_a_header_come_in_within_limits_or_are_refused(rows: list[list[str]]) -> None:
     filled = io.StringIO()
     csv.writer(filled).writerows([["key", "type", "title", "metadata"], *rows, [], ["source", "target"], *rows])
-    taken(read_csv, filled.getvalue().encode())
+    read_or_none(read_csv, filled.getvalue().encode())
 
 
 def test_thousands_of_rows_of_each_sort_come_in() -> None:

@@ -1,4 +1,4 @@
-"""What every reader of files rests on: limits that are met at once, names that are names, and strict JSON."""
+"""What all readers of files share: limits, names and strict JSON."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from groundplan.purpose.exchange.readers.document_builder import (
     decode_json,
 )
 from groundplan.purpose.model import EdgeType, NodeType
-from tests.purpose.exchange.taken_in import skips
+from tests.purpose.exchange.foreign_files import count_skipped
 
 
-def gathered() -> DocumentBuilder:
+def make_builder() -> DocumentBuilder:
     one = DocumentBuilder()
     for ref in ("a", "b", "c"):
         one.node(ref, NodeType.GOAL, ref)
@@ -35,7 +35,7 @@ def gathered() -> DocumentBuilder:
 def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
     monkeypatch: pytest.MonkeyPatch, add: Callable[[DocumentBuilder, int], None], why: str
 ) -> None:
-    one = gathered()
+    one = make_builder()
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.THINGS_MAX", 5)
     room = 2 if "nodes" in why else 5
     for n in range(room):
@@ -48,12 +48,12 @@ def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
 
 def test_what_is_not_worth_going_on_for_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.SKIPPED_MAX", 8)
-    one = gathered()
+    one = make_builder()
     for _ in range(8):
         one.edge("a", "nowhere")
     reading = one.done()
 
-    assert skips(reading) == {("edge", "its source or target is not among the nodes"): 8}
+    assert count_skipped(reading) == {("edge", "its source or target is not among the nodes"): 8}
     assert len(reading.skipped[0].examples) == EXAMPLES_MAX
     with pytest.raises(UnreadableFile, match="more than 8 items that cannot be imported"):
         one.edge("a", "a")
@@ -62,7 +62,7 @@ def test_what_is_not_worth_going_on_for_refuses_the_file(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("ref", ["", "a" * 129, "a\x00", "a\ud800", "a"])
 def test_a_name_that_is_none_or_that_another_has_refuses_the_file(ref: str) -> None:
     with pytest.raises(UnreadableFile):
-        gathered().node(ref, NodeType.GOAL, "x")
+        make_builder().node(ref, NodeType.GOAL, "x")
 
 
 @pytest.mark.parametrize(

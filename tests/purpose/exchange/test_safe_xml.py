@@ -1,4 +1,4 @@
-"""XML as a light tree, and everything about XML that is not wanted."""
+"""XML as a light tree, and the XML features that are refused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.readers import safe_xml
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
-from tests.purpose.exchange.written import tries
+from tests.purpose.exchange.theory_strategies import tries
 
-# (tag, attributes, pieces), which compares as one would like it to.
+# (tag, attributes, pieces), which can be compared.
 Plain = tuple[str, dict[str, str], list["str | Plain"]]
 
 
@@ -26,13 +26,13 @@ def plain(element: Element) -> Plain:
     )
 
 
-def refused(raw: bytes | str) -> str:
+def error_of(raw: bytes | str) -> str:
     with pytest.raises(UnreadableFile) as caught:
         read_xml(raw.encode() if isinstance(raw, str) else raw)
     return caught.value.message
 
 
-# What comes out
+# Accepted
 
 
 def test_texts_and_elements_come_out_in_their_order() -> None:
@@ -101,31 +101,31 @@ trees: st.SearchStrategy[Plain] = st.recursive(
 )
 
 
-def written(tree: Plain) -> str:
+def write_xml(tree: Plain) -> str:
     tag, attributes, pieces = tree
     listed = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    inside = "".join(escape(piece) if isinstance(piece, str) else written(piece) for piece in pieces)
+    inside = "".join(escape(piece) if isinstance(piece, str) else write_xml(piece) for piece in pieces)
     return f"<{tag}{listed}>{inside}</{tag}>"
 
 
-def joined(tree: Plain) -> Plain:
-    """The same with texts that stand side by side as one."""
+def join_texts(tree: Plain) -> Plain:
+    """Return the tree with adjacent texts joined."""
     pieces: list[str | Plain] = []
     for piece in tree[2]:
         if isinstance(piece, str) and pieces and isinstance(pieces[-1], str):
             pieces[-1] += piece
         else:
-            pieces.append(piece if isinstance(piece, str) else joined(piece))
+            pieces.append(piece if isinstance(piece, str) else join_texts(piece))
     return tree[0], tree[1], pieces
 
 
 @tries(40)
 @given(tree=trees, encoding=st.sampled_from(["utf-8", "utf-16"]))
 def test_any_tree_comes_out_as_it_was_written(tree: Plain, encoding: str) -> None:
-    assert plain(read_xml(written(tree).encode(encoding))) == joined(tree)
+    assert plain(read_xml(write_xml(tree).encode(encoding))) == join_texts(tree)
 
 
-# What is refused
+# Refused
 
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 HOSTILE = {
@@ -142,8 +142,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_document_type_is_refused_whatever_is_in_it(what: str) -> None:
-    assert "document type" in refused(HOSTILE[what])
-    assert "document type" in refused(HOSTILE[what].encode("utf-16"))
+    assert "document type" in error_of(HOSTILE[what])
+    assert "document type" in error_of(HOSTILE[what].encode("utf-16"))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_document_type_is_refused_whatever_is_in_it(what: str) -> None:
     ["windows-1252", "latin-1", "utf-7", "utf-32", "hex", "rot13", "zlib", "idna", "undefined", "big5", "nope"],
 )
 def test_other_encodings_are_refused_by_name(encoding: str) -> None:
-    assert encoding in refused(f'<?xml version="1.0" encoding="{encoding}"?><a/>')
+    assert encoding in error_of(f'<?xml version="1.0" encoding="{encoding}"?><a/>')
 
 
 @pytest.mark.parametrize(
@@ -176,20 +176,20 @@ def test_other_encodings_are_refused_by_name(encoding: str) -> None:
     ],
 )
 def test_what_is_no_xml_is_refused_with_its_place(raw: bytes) -> None:
-    assert "malformed in line 1" in refused(raw)
+    assert "malformed in line 1" in error_of(raw)
 
 
 def test_depth_is_limited() -> None:
     assert read_xml(b"<a>" * DEPTH_MAX + b"</a>" * DEPTH_MAX).tag == "a"
-    assert str(DEPTH_MAX) in refused(b"<a>" * (DEPTH_MAX + 1) + b"</a>" * (DEPTH_MAX + 1))
-    assert str(DEPTH_MAX) in refused(b"<a>" * 1_000_000)
+    assert str(DEPTH_MAX) in error_of(b"<a>" * (DEPTH_MAX + 1) + b"</a>" * (DEPTH_MAX + 1))
+    assert str(DEPTH_MAX) in error_of(b"<a>" * 1_000_000)
 
 
 def test_the_number_of_elements_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_xml, "ELEMENTS_MAX", 3)
 
     assert len(read_xml(b"<a><b/><c/></a>").children) == 2
-    assert "3 elements" in refused(b"<a><b/><c/><d/></a>")
+    assert "3 elements" in error_of(b"<a><b/><c/><d/></a>")
 
 
 @pytest.mark.parametrize("form", ["<a>{}</a>", "<a b='{}'/>", "<a><b>{}</b></a>", "<a><![CDATA[{}]]></a>"])
@@ -197,7 +197,7 @@ def test_the_amount_of_text_is_limited(form: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(safe_xml, "TEXT_CHARS_MAX", 100)
 
     read_xml(form.format("é" * 90).encode())
-    assert "100 characters" in refused(form.format("é" * 101))
+    assert "100 characters" in error_of(form.format("é" * 101))
 
 
 @pytest.mark.parametrize("start", [b"<a b='", b"<a ", b"<a><!--", b"<!--", b"<?x ", b"<", b"<a></"])
@@ -205,7 +205,7 @@ def test_a_tag_without_end_is_refused_before_it_costs_much(start: bytes) -> None
     raw = start + b"x" * (8 * TAG_BYTES_MAX)
     tracemalloc.start()
     try:
-        assert "longer than" in refused(raw)
+        assert "longer than" in error_of(raw)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -213,7 +213,7 @@ def test_a_tag_without_end_is_refused_before_it_costs_much(start: bytes) -> None
     assert peak_bytes < 4 * TAG_BYTES_MAX
 
 
-# Whatever the bytes
+# Any bytes
 
 WHOLE = '<?xml version="1.0" encoding="{}"?>\n<m:a xmlns:m="u" Id="1"><!-- c --><b>é&lt;&#233;<![CDATA[x]]></b></m:a>'
 

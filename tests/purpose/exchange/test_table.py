@@ -1,4 +1,4 @@
-"""What is said of the formats is so: what a file does not hold, its line in the table names."""
+"""The table of formats is right: it names what each format loses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABL
 from groundplan.purpose.exchange.readers.read_file import read_file
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, Profile
-from tests.purpose.exchange.written import measured, waiver, written
+from tests.purpose.exchange.theory_strategies import make_measurement, make_published, make_waiver
 from tests.purpose.theories import theory
 
-THEORY = written(
+THEORY = make_published(
     theory(
         "AC1 -> OP1",
         "AC1->OP1/CAUSES",
@@ -57,11 +57,11 @@ THEORY = written(
     profile=Profile.STRICT,
     published_at="2030-04-03T10:11:12.000Z",
     statuses={"AS1": AssumptionStatus.REFUTED},
-    latest={"IN1": measured("IN1", 42.25, "2029-08-07T06:05:04.000Z", source="msource", note="mnote")},
-    waivers=[waiver("mcode", ["OP1"], reason="mreason", owner="mwaiver", due="2032-01-02")],
+    latest={"IN1": make_measurement("IN1", 42.25, "2029-08-07T06:05:04.000Z", source="msource", note="mnote")},
+    waivers=[make_waiver("mcode", ["OP1"], reason="mreason", owner="mwaiver", due="2032-01-02")],
 )
 
-# How to find a thing in a file, and how its loss is named.
+# How to find a thing in a file, and the name of its loss.
 NAMED = {
     "mtitle": "titles",
     "mdescription": "descriptions",
@@ -95,7 +95,7 @@ NAMED = {
     "mwaiver": "waivers",
     "2032-01-02": "waivers",
 }
-# Words that mean one thing only: where they stand among the losses, it must be lost.
+# Unambiguous words: where the losses name one, it must be lost.
 PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict", "mcode", "2030-04-03")
 
 

@@ -1,4 +1,4 @@
-"""Miradi projects: which factors and links come in, as what, and what is said of the rest."""
+"""Miradi projects: which factors and links are read as what, and what is reported about the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.purpose.exchange.formats.document import EdgeWritten, NodeWritte
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
-from tests.purpose.exchange.miradi import Factor, MiradiProject, whole_project, xmpz2
+from tests.purpose.exchange.miradi_project import Factor, MiradiProject, whole_project, xmpz2
 
 
 def nodes(reading: ReadDocument) -> dict[str, NodeWritten]:
@@ -36,8 +36,8 @@ def skipped(project: MiradiProject) -> dict[tuple[str, str], list[str]]:
     return {(one.what, one.why): one.examples for one in reading.skipped}
 
 
-def linked(*kinds: str) -> tuple[MiradiProject, list[Factor]]:
-    """A chain of factors that are called what they are."""
+def make_chain(*kinds: str) -> tuple[MiradiProject, list[Factor]]:
+    """Return a project with a chain of factors that are named after their types."""
     project = MiradiProject()
     factors = [project.factor(kind, kind) for kind in kinds]
     for source, target in pairwise(factors):
@@ -46,15 +46,15 @@ def linked(*kinds: str) -> tuple[MiradiProject, list[Factor]]:
 
 
 def chain() -> tuple[MiradiProject, Factor, Factor]:
-    project, (source, target) = linked("Strategy", "IntermediateResult")
+    project, (source, target) = make_chain("Strategy", "IntermediateResult")
     return project, source, target
 
 
-# What becomes what
+# Types
 
 
 def test_a_results_chain_comes_in_level_by_level() -> None:
-    project, factors = linked("Strategy", "IntermediateResult", "ThreatReductionResult", "BiodiversityTarget")
+    project, factors = make_chain("Strategy", "IntermediateResult", "ThreatReductionResult", "BiodiversityTarget")
     reading = read_xmpz2(project.file())
 
     assert {title: one.node_type for title, one in nodes(reading).items()} == {
@@ -78,7 +78,7 @@ def test_a_results_chain_comes_in_level_by_level() -> None:
     ],
 )
 def test_what_a_factor_is_decides_what_its_node_is(kind: str, node_type: NodeType) -> None:
-    project, _ = linked("Strategy", kind)
+    project, _ = make_chain("Strategy", kind)
 
     assert node(project, kind).node_type is node_type
 
@@ -198,7 +198,7 @@ def test_a_factor_on_two_diagrams_is_one_node_and_a_link_on_two_diagrams_is_one_
 
 
 def test_a_link_both_ways_is_an_edge_and_a_feedback() -> None:
-    project, (source, target) = linked("BiodiversityTarget", "HumanWellbeingTarget")
+    project, (source, target) = make_chain("BiodiversityTarget", "HumanWellbeingTarget")
     project.link(source, target, again=True, is_both_ways=True)
 
     assert edges(project) == [
@@ -208,7 +208,7 @@ def test_a_link_both_ways_is_an_edge_and_a_feedback() -> None:
 
 
 def test_a_link_both_ways_is_so_where_another_link_leads_back_as_well() -> None:
-    project, (source, target) = linked("BiodiversityTarget", "HumanWellbeingTarget")
+    project, (source, target) = make_chain("BiodiversityTarget", "HumanWellbeingTarget")
     project.link(source, target, is_both_ways=True)
     project.link(target, source)
 
@@ -236,7 +236,7 @@ def test_what_is_written_at_a_link_is_its_mechanism_each_thing_once() -> None:
 
 
 def test_a_cycle_comes_in_as_it_is() -> None:
-    project, (one, other) = linked("Cause", "Cause")
+    project, (one, other) = make_chain("Cause", "Cause")
     project.link(other, one)
 
     assert [pair[:2] for pair in edges(project)] == [(one.ref, other.ref), (other.ref, one.ref)]

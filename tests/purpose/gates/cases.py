@@ -1,4 +1,4 @@
-"""For each check a theory that breaks its rule, what the check says of it, and one that it does not apply to."""
+"""For each check: a theory that fails it, the refs that it reports, and a theory that it does not apply to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.purpose.gates.result import Check, ContextFacts, ExternalFacts, 
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observing.observation_rows import Observations
-from tests.purpose.theories import NOTHING_OBSERVED, TODAY, observed, theory
+from tests.purpose.theories import NOTHING_OBSERVED, TODAY, make_observations, theory
 
 COMMITTED = ContextFacts(run="run")
 FINE = ExternalFacts(context=COMMITTED, served={"AC1": 1}, row_security=[])
@@ -20,42 +20,42 @@ EMPTY = theory()
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"
 
 
-class Broken(NamedTuple):
-    """A theory that fails a check, and the refs the check gives; `nothing` is one that it is not about."""
+class FailingCase(NamedTuple):
+    """A theory that fails a check, and the refs of the check; `nothing` is a theory that it does not apply to."""
 
     content: Content
     refs: list[str]
-    nothing: Content | None = LONE_GOAL  # None: the check always applies, or does not because of the outside
+    nothing: Content | None = LONE_GOAL  # None: the check always applies, or depends on other slices
     observations: Observations = NOTHING_OBSERVED
     outside: ExternalFacts = FINE
     nothing_outside: ExternalFacts = FINE
-    in_strict: list[str] | None = None  # the refs in strict, where they differ
+    in_strict: list[str] | None = None  # the refs in the strict profile, if they differ
 
 
-BROKEN: dict[str, Broken] = {
-    "GA_ASSUMPTIONS": Broken(
+BROKEN: dict[str, FailingCase] = {
+    "GA_ASSUMPTIONS": FailingCase(
         theory(CHAIN, "OP2 -> OC2 -> G1", assumptions={"AS1": "OC1", "AS2": "OP2->OC2"}), ["OC2->G1", "OP1->OC1"]
     ),
-    "GA_CONTEXT": Broken(
+    "GA_CONTEXT": FailingCase(
         theory(CHAIN),
         [],
         nothing=theory(CHAIN),
         outside=ExternalFacts(context=ContextFacts()),
         nothing_outside=UNKNOWN,
     ),
-    "GA_CROSS_VERSION": Broken(
+    "GA_CROSS_VERSION": FailingCase(
         theory(CHAIN, assumptions={"AS1": "OC9", "AS2": "OC1", "AS3": "AC1->OC1"}, indicators={"IN1": "G9"})._replace(
             edges=theory(CHAIN, "OP1 -> OC9").edges
         ),
         ["OP1->OC9", "AS1", "AS3", "IN1"],
     ),
-    "GA_CYCLE": Broken(
+    "GA_CYCLE": FailingCase(
         theory(CHAIN, "OC1 -> OC2 -> OC1", "OP1 -> OP2 -> OP3 -> OP1"), ["OC1", "OC2", "OP1", "OP2", "OP3"]
     ),
-    "GA_DEAD_END": Broken(theory(CHAIN, "AC3", "AC2", "AC2->AC1/FEEDBACK"), ["AC2", "AC3"]),
-    "GA_DUP_EDGE": Broken(theory(CHAIN, "AC1 -> OP1", "AC1->OP1/CAUSES"), ["AC1->OP1"]),
-    "GA_GOAL_COUNT": Broken(theory("AC1 -> OP1 -> OC1"), [], nothing=None),
-    "GA_HIGH_RISK": Broken(
+    "GA_DEAD_END": FailingCase(theory(CHAIN, "AC3", "AC2", "AC2->AC1/FEEDBACK"), ["AC2", "AC3"]),
+    "GA_DUP_EDGE": FailingCase(theory(CHAIN, "AC1 -> OP1", "AC1->OP1/CAUSES"), ["AC1->OP1"]),
+    "GA_GOAL_COUNT": FailingCase(theory("AC1 -> OP1 -> OC1"), [], nothing=None),
+    "GA_HIGH_RISK": FailingCase(
         theory(
             CHAIN,
             assumptions={
@@ -70,10 +70,10 @@ BROKEN: dict[str, Broken] = {
         ["AS1", "AS2"],
         in_strict=["AS1", "AS2", "AS3"],
     ),
-    "GA_LEAP": Broken(
+    "GA_LEAP": FailingCase(
         theory(CHAIN, "OP1 -> G1", "AC1->OC1/CAUSES", "AC1->G1/FEEDBACK"), ["OP1->G1", "AC1->OC1/CAUSES"]
     ),
-    "GA_LOW_CONFIDENCE": Broken(
+    "GA_LOW_CONFIDENCE": FailingCase(
         theory(
             CHAIN,
             edges={"AC1->OP1": {"confidence": "low"}, "OP1->OC1": {"confidence": "low"}},
@@ -82,27 +82,29 @@ BROKEN: dict[str, Broken] = {
         ["AC1->OP1"],
         nothing=theory(CHAIN),
     ),
-    "GA_MECHANISM": Broken(
+    "GA_MECHANISM": FailingCase(
         theory(CHAIN, edges={"AC1->OP1": {"mechanism": "so"}, "OP1->OC1": {"mechanism": "  "}}), ["OC1->G1", "OP1->OC1"]
     ),
-    "GA_MIN_TYPES": Broken(theory("AC1 -> OP1"), [], nothing=None),
-    "GA_ORPHANS": Broken(theory(CHAIN, "AC2 -> OP2", "OP2->OC1/FEEDBACK"), ["OP2", "AC2"]),
-    "GA_OUTCOME_COVERAGE": Broken(theory(CHAIN, "OC10", "OC9", indicators={"IN1": "OC1"}), ["OC9", "OC10"]),
-    "GA_REFUTED": Broken(
+    "GA_MIN_TYPES": FailingCase(theory("AC1 -> OP1"), [], nothing=None),
+    "GA_ORPHANS": FailingCase(theory(CHAIN, "AC2 -> OP2", "OP2->OC1/FEEDBACK"), ["OP2", "AC2"]),
+    "GA_OUTCOME_COVERAGE": FailingCase(theory(CHAIN, "OC10", "OC9", indicators={"IN1": "OC1"}), ["OC9", "OC10"]),
+    "GA_REFUTED": FailingCase(
         theory(CHAIN, "OP9", assumptions={"AS1": "AC1", "AS2": "OC1->G1", "AS3": "OP9", "AS4": "OC1"}),
         ["AS1", "AS2"],
         nothing=theory(CHAIN, "OP9", assumptions={"AS3": "OP9"}),
-        observations=observed(reviewed={"AS1": "refuted", "AS2": "refuted", "AS3": "refuted", "AS4": "at_risk"}),
+        observations=make_observations(
+            reviewed={"AS1": "refuted", "AS2": "refuted", "AS3": "refuted", "AS4": "at_risk"}
+        ),
     ),
-    "GA_RLS": Broken(
+    "GA_RLS": FailingCase(
         theory(CHAIN),
         [],
         nothing=theory(CHAIN),
         outside=ExternalFacts(row_security=["a table has three policies"]),
         nothing_outside=UNKNOWN,
     ),
-    "GA_SELF_EDGE": Broken(theory(CHAIN, "OC1->OC1/FEEDBACK"), ["OC1->OC1/FEEDBACK"]),
-    "GA_TITLE": Broken(
+    "GA_SELF_EDGE": FailingCase(theory(CHAIN, "OC1->OC1/FEEDBACK"), ["OC1->OC1/FEEDBACK"]),
+    "GA_TITLE": FailingCase(
         theory(
             CHAIN,
             "OC2",
@@ -118,22 +120,22 @@ BROKEN: dict[str, Broken] = {
         ["OC1", "OC2", "OC3"],
         nothing=EMPTY,
     ),
-    "GA_TYPE_CHAIN": Broken(
+    "GA_TYPE_CHAIN": FailingCase(
         theory(CHAIN, "OC2 -> OP2", "OC1 -> OC2", "OP1 -> G1", "G1->AC1/FEEDBACK"),
         ["OC2->OP2"],
         in_strict=["OC1->OC2", "OC2->OP2", "OP1->G1"],
     ),
-    "GB_BASELINE": Broken(
+    "GB_BASELINE": FailingCase(
         theory(CHAIN, indicators={"IN1": "OC1", "IN2": {"on": "G1", "baseline": 0}, "IN3": "OP1"}), ["IN1"]
     ),
-    "GB_FACTS": Broken(
+    "GB_FACTS": FailingCase(
         theory(CHAIN),
         ["/a", "/b"],
         nothing=theory(CHAIN),
         outside=ExternalFacts(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
         nothing_outside=ExternalFacts(context=ContextFacts()),
     ),
-    "GB_PLAN": Broken(
+    "GB_PLAN": FailingCase(
         theory(
             CHAIN,
             indicators={
@@ -145,11 +147,11 @@ BROKEN: dict[str, Broken] = {
         ),
         ["IN2", "IN3", "IN4"],
     ),
-    "GB_TARGET": Broken(
+    "GB_TARGET": FailingCase(
         theory(CHAIN, indicators={"IN1": {"on": "OC1", "baseline": 1}, "IN2": {"on": "G1", "target": 0}, "IN3": "OP1"}),
         ["IN1"],
     ),
-    "GB_VERIFIED": Broken(
+    "GB_VERIFIED": FailingCase(
         theory(
             CHAIN,
             indicators={
@@ -161,7 +163,7 @@ BROKEN: dict[str, Broken] = {
         ["IN1"],
         nothing=theory(CHAIN, indicators={"IN1": "OC1"}),
     ),
-    "GB_WORK": Broken(
+    "GB_WORK": FailingCase(
         theory(CHAIN, "AC2", "AC3"),
         ["AC2", "AC3"],
         nothing=theory(CHAIN),
@@ -197,6 +199,6 @@ def check(
     outside: ExternalFacts = FINE,
     today: str = TODAY,
 ) -> Check:
-    """What one check says."""
+    """Return the result of one check."""
     result = run(gate_of(code), content, observations, profile=profile, outside=outside, today=today)
     return next(one for one in result.checks if one.code == code)

@@ -1,4 +1,4 @@
-"""Every check in every profile: passed, failed, waived, and left out where it is not about anything."""
+"""Every check in every profile: passed, failed, waived, and not applicable."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from msgspec import UNSET
 from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, is_waivable, known_codes, severities
 from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Profile
-from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, Broken, check, gate_of, run
-from tests.purpose.theories import observed, theory, together, whole_theory
+from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FailingCase, check, gate_of, run
+from tests.purpose.theories import join_observations, make_observations, theory, whole_theory
 
-# The table people agreed on: code, then standard, strict, light.
+# The agreed table: code, then standard, strict, light.
 AGREED = """
 GA_GOAL_COUNT       block block block
 GA_MIN_TYPES        block block -
@@ -48,7 +48,7 @@ ON = [(code, Profile(profile)) for (code, profile), severity in SEVERITIES.items
 each_check = pytest.mark.parametrize(("code", "profile"), ON)
 
 
-def refs_of(broken: Broken, profile: Profile) -> list[str]:
+def refs_of(broken: FailingCase, profile: Profile) -> list[str]:
     return sorted(broken.in_strict if broken.in_strict and profile is Profile.STRICT else broken.refs)
 
 
@@ -101,7 +101,7 @@ def test_somebody_can_answer_for_what_fails_unless_the_database_itself_refuses_i
     broken = BROKEN[code]
     refs = refs_of(broken, profile)
     for waived in ([], refs):
-        observations = together(broken.observations, observed(waived={code: waived}, rev=2))
+        observations = join_observations(broken.observations, make_observations(waived={code: waived}, rev=2))
         found = check(code, broken.content, observations, profile=profile, outside=broken.outside)
         assert (found.result == "waived", found.refs) == (is_waivable(code), refs)
         assert (found.fix is UNSET) == is_waivable(code)
@@ -137,7 +137,7 @@ def test_a_cycle_is_named_and_the_next_one_when_somebody_answers_for_it() -> Non
     content = BROKEN["GA_CYCLE"].content
     assert check("GA_CYCLE", content).actual == ["OC1", "OC2", "OC1"]
 
-    found = check("GA_CYCLE", content, observed(waived={"GA_CYCLE": ["OC1", "OC2"]}))
+    found = check("GA_CYCLE", content, make_observations(waived={"GA_CYCLE": ["OC1", "OC2"]}))
 
     assert (found.result, found.refs, found.actual) == (
         "failed",
@@ -157,26 +157,28 @@ def test_facts_committed_in_part_are_a_warning_in_every_profile() -> None:
 
 def test_a_decision_counts_unless_the_assumption_was_refuted_again_since() -> None:
     content = theory(CHAIN, assumptions={"AS1": "OC1"})
-    refuted = observed(reviewed={"AS1": "refuted"}, rev=3)
+    refuted = make_observations(reviewed={"AS1": "refuted"}, rev=3)
 
     def result(*before: int, after: tuple[int, ...] = ()) -> str:
         records = [
-            *(observed(decided=["AS1"], rev=rev) for rev in before),
+            *(make_observations(decided=["AS1"], rev=rev) for rev in before),
             refuted,
-            *(observed(decided=["AS1"], rev=rev) for rev in after),
+            *(make_observations(decided=["AS1"], rev=rev) for rev in after),
         ]
-        return check("GA_REFUTED", content, together(*records)).result
+        return check("GA_REFUTED", content, join_observations(*records)).result
 
     assert [result(), result(2), result(after=(3,)), result(2, after=(4,))] == ["failed", "failed", "passed", "passed"]
-    held = together(refuted, observed(reviewed={"AS1": "holding"}, rev=4))
+    held = join_observations(refuted, make_observations(reviewed={"AS1": "holding"}, rev=4))
     assert check("GA_REFUTED", content, held).result == "passed"
-    again = together(refuted, observed(decided=["AS1"], rev=4), observed(reviewed={"AS1": "refuted"}, rev=5))
+    again = join_observations(
+        refuted, make_observations(decided=["AS1"], rev=4), make_observations(reviewed={"AS1": "refuted"}, rev=5)
+    )
     assert check("GA_REFUTED", content, again).result == "failed"
 
 
 def test_an_assumption_on_feedback_is_on_no_path_to_a_goal() -> None:
     content = theory(CHAIN, "G1->AC1/FEEDBACK", assumptions={"AS1": "G1->AC1/FEEDBACK"})
-    assert check("GA_REFUTED", content, observed(reviewed={"AS1": "refuted"})).result == "not_applicable"
+    assert check("GA_REFUTED", content, make_observations(reviewed={"AS1": "refuted"})).result == "not_applicable"
 
 
 def test_feedback_is_no_cause_in_the_sense_of_any_rule() -> None:

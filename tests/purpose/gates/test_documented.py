@@ -1,4 +1,4 @@
-"""The page about the gates says what the gates do."""
+"""The page about the gates is right."""
 
 from __future__ import annotations
 

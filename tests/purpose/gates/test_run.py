@@ -1,4 +1,4 @@
-"""What the checks make together: passed or not, a score, and the same bytes for the same theory."""
+"""Running a gate: passed or not, a score, and the same bytes for the same theory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.model import Content, Profile, build_content
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, check, gate_of, run
-from tests.purpose.theories import TODAY, observed, theory, together, whole_theory
+from tests.purpose.theories import TODAY, join_observations, make_observations, theory, whole_theory
 
 
 @pytest.mark.parametrize("profile", list(Profile))
@@ -34,7 +34,7 @@ def test_what_somebody_answers_for_does_not_block_and_counts_as_not_passed() -> 
     content = theory(CHAIN, indicators={"IN1": "OC1"})
     blocked = run("B", content)
     codes = {one.code: one.refs for one in blocked.checks if one.result == "failed"}
-    waived = run("B", content, observed(waived=codes))
+    waived = run("B", content, make_observations(waived=codes))
     assert (blocked.passed, waived.passed, waived.score) == (False, True, blocked.score)
     assert {one.code for one in waived.checks if one.result == "waived"} == set(codes)
 
@@ -46,7 +46,7 @@ def test_where_nothing_applies_there_is_no_score() -> None:
 
 def test_who_answers_for_some_leaves_the_others() -> None:
     content = theory("OP1 -> OC1 -> G1", "OP1 -> OC2 -> G1", "OP1 -> OC3 -> G1")
-    found = check("GA_OUTCOME_COVERAGE", content, observed(waived={"GA_OUTCOME_COVERAGE": ["OC2", "OC9"]}))
+    found = check("GA_OUTCOME_COVERAGE", content, make_observations(waived={"GA_OUTCOME_COVERAGE": ["OC2", "OC9"]}))
     assert (found.result, found.refs) == ("failed", ["OC1", "OC3"])
     assert found.fix == "purpose.edit with add_indicator on OC1, OC3"
 
@@ -56,9 +56,10 @@ def test_a_waiver_counts_up_to_its_day_and_the_last_one_decides() -> None:
 
     def result(*dues: str, refs: list[str], today: str = TODAY) -> str:
         waivers = [
-            observed(waived={"GA_OUTCOME_COVERAGE": refs}, due=due, rev=rev) for rev, due in enumerate(dues, start=1)
+            make_observations(waived={"GA_OUTCOME_COVERAGE": refs}, due=due, rev=rev)
+            for rev, due in enumerate(dues, start=1)
         ]
-        return check("GA_OUTCOME_COVERAGE", content, together(*waivers), today=today).result
+        return check("GA_OUTCOME_COVERAGE", content, join_observations(*waivers), today=today).result
 
     for refs in (["OC1"], list[str]()):
         assert result("2026-11-15", refs=refs) == "waived"
@@ -69,10 +70,10 @@ def test_a_waiver_counts_up_to_its_day_and_the_last_one_decides() -> None:
 
 def test_a_waiver_of_one_check_says_nothing_about_another() -> None:
     content = theory("OC1 -> G1")
-    assert check("GA_OUTCOME_COVERAGE", content, observed(waived={"GA_MECHANISM": []})).result == "failed"
+    assert check("GA_OUTCOME_COVERAGE", content, make_observations(waived={"GA_MECHANISM": []})).result == "failed"
 
 
-def shuffled(content: Content, random: Random) -> Content:
+def shuffle(content: Content, random: Random) -> Content:
     rows = [list(content.nodes.values()), list(content.edges), list(content.assumptions.values())]
     rows.append(list(content.indicators.values()))
     for some in rows:
@@ -85,7 +86,7 @@ def test_the_same_theory_gives_the_same_bytes_whatever_order_it_came_in() -> Non
     for code, broken in BROKEN.items():
         for profile in Profile:
             before = run(gate_of(code), broken.content, broken.observations, profile=profile)
-            again = run(before.gate, shuffled(broken.content, random), broken.observations, profile=profile)
+            again = run(before.gate, shuffle(broken.content, random), broken.observations, profile=profile)
             assert msgspec.json.encode(again) == msgspec.json.encode(before)
 
 
@@ -103,7 +104,7 @@ def test_content_that_was_never_put_in_order_is_judged_alike() -> None:
 
 
 def test_a_theory_with_more_ways_than_can_be_counted_is_judged() -> None:
-    size = 50  # of ten layers; each node has ten effects in the next
+    size = 50  # ten layers; each node has ten effects in the next
     layers = [[f"OC{layer * size + place}" for place in range(size)] for layer in range(10)]
     some = theory("OC0 -> G1")
     first = some.nodes["OC0"]

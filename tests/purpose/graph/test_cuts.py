@@ -1,4 +1,4 @@
-"""The heaviest cut is the edge without which most would not reach the goal, cycles or not."""
+"""The heaviest cut is the edge whose removal separates most nodes from the goal, with or without cycles."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from groundplan.purpose.graph.cuts import EdgeCut, heaviest_cuts
 from groundplan.purpose.graph.dominators import dominators_towards
 from groundplan.purpose.graph.indexed_graph import build_graph
 from tests.proof import scaled
-from tests.purpose.graph.drawn import KEYS, Pair, drawn, grows_linearly, pairs, reaches
+from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, is_reachable, make_graph, pairs
 
 
-def by_trying(some: list[Pair], goal: str, counted: set[str]) -> tuple[Pair, list[str]] | None:
-    """Take each edge away in turn, and see who does not reach the goal any more."""
+def find_cut_slowly(some: list[Pair], goal: str, counted: set[str]) -> tuple[Pair, list[str]] | None:
+    """Remove each edge in turn and return which one separates most nodes from the goal."""
     best: tuple[Pair, list[str]] | None = None
-    reaching = [key for key in KEYS if key in counted and reaches(some, key, goal)]
+    reaching = [key for key in KEYS if key in counted and is_reachable(some, key, goal)]
     for place in sorted(range(len(some)), key=lambda one: [KEYS.index(key) for key in some[one]]):
         left = [*some[:place], *some[place + 1 :]]
-        lost = [key for key in reaching if not reaches(left, key, goal)]
+        lost = [key for key in reaching if not is_reachable(left, key, goal)]
         if len(lost) > len(best[1] if best else []):
             best = some[place], lost
     return best
@@ -28,30 +28,30 @@ def by_trying(some: list[Pair], goal: str, counted: set[str]) -> tuple[Pair, lis
 
 @given(pairs, st.sets(st.sampled_from(KEYS)))
 def test_no_edge_cuts_off_more_and_none_as_heavy_stands_before_it(some: list[Pair], counted: set[str]) -> None:
-    graph = drawn(some)
+    graph = make_graph(some)
     found = heaviest_cuts(graph, [0, 1], [graph.numbers[key] for key in counted])
     for goal in (0, 1):
         cut = found.of[goal]
         shown = None if cut is None else (some[cut.edge], [KEYS[node] for node in cut.lost])
-        assert shown == by_trying(some, KEYS[goal], counted)
+        assert shown == find_cut_slowly(some, KEYS[goal], counted)
 
 
 @given(pairs)
 def test_the_next_node_that_cannot_be_done_without_is_what_leaving_nodes_out_says(some: list[Pair]) -> None:
-    tree = dominators_towards(drawn(some), 0)
-    assert {KEYS[node] for node in tree.nodes} == {key for key in KEYS if reaches(some, key, KEYS[0])}
+    tree = dominators_towards(make_graph(some), 0)
+    assert {KEYS[node] for node in tree.nodes} == {key for key in KEYS if is_reachable(some, key, KEYS[0])}
     for place in range(1, len(tree.nodes)):
         key = KEYS[tree.nodes[place]]
-        needed = {other for other in KEYS if other != key and not avoids(some, key, other)}
+        needed = {other for other in KEYS if other != key and not can_avoid(some, key, other)}
         chain = [place]
         while chain[-1]:
             chain.append(tree.nearest[chain[-1]])
         assert {KEYS[tree.nodes[one]] for one in chain[1:]} == needed
 
 
-def avoids(some: list[Pair], start: str, other: str) -> bool:
-    """Whether a way leads from a node to the goal without another node."""
-    return other != KEYS[0] and reaches([pair for pair in some if other not in pair], start, KEYS[0])
+def can_avoid(some: list[Pair], start: str, other: str) -> bool:
+    """Return whether a path leads from a node to the goal without another node."""
+    return other != KEYS[0] and is_reachable([pair for pair in some if other not in pair], start, KEYS[0])
 
 
 def test_parallel_edges_do_not_cut() -> None:
@@ -72,7 +72,7 @@ def test_of_very_many_goals_some_are_left_out_and_named() -> None:
 @pytest.mark.proof
 def test_a_long_chain_met_by_many_shortcuts_takes_nearly_linear_time() -> None:
     def run(size: int) -> None:
-        # The case in which looking for common dominators step by step is quadratic.
+        # The case in which a stepwise search for common dominators is quadratic.
         chain = [f"OC{n}" for n in range(size // 3)]
         early = [f"AC{n}" for n in range(size // 3)]
         some = [(b, a) for a, b in zip(["G1", *chain], chain, strict=False)]

@@ -13,9 +13,18 @@ from groundplan.purpose.graph import cycles as searching
 from groundplan.purpose.graph.cycles import closed_cycle, components, cyclic_components, shortest_cycle
 from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 from tests.proof import scaled
-from tests.purpose.graph.drawn import KEYS, Pair, acyclic_pairs, cycles, drawn, grows_linearly, pairs, reaches
+from tests.purpose.graph.small_graphs import (
+    KEYS,
+    Pair,
+    acyclic_pairs,
+    find_cycles,
+    grows_linearly,
+    is_reachable,
+    make_graph,
+    pairs,
+)
 
-# Four hundred nodes in a ring, with a way round each step of it.
+# A ring of four hundred nodes, with a bypass of each step.
 RING = [
     pair
     for n in range(400)
@@ -23,41 +32,41 @@ RING = [
 ]
 
 
-def named(graph: Graph) -> list[str] | None:
+def find_named_cycle(graph: Graph) -> list[str] | None:
     return shortest_cycle(graph, cyclic_components(graph))
 
 
 @given(pairs)
 def test_nodes_share_a_component_exactly_when_they_reach_each_other(some: list[Pair]) -> None:
-    found = dict(zip(KEYS, components(drawn(some)), strict=True))
+    found = dict(zip(KEYS, components(make_graph(some)), strict=True))
     for one in KEYS:
         for other in KEYS:
-            assert (found[one] == found[other]) == (reaches(some, one, other) and reaches(some, other, one))
+            assert (found[one] == found[other]) == (is_reachable(some, one, other) and is_reachable(some, other, one))
 
 
 @given(pairs)
 def test_the_cycle_that_is_named_is_the_first_of_the_shortest(some: list[Pair]) -> None:
-    assert named(drawn(some)) == next(iter(cycles(some)), None)
+    assert find_named_cycle(make_graph(some)) == next(iter(find_cycles(some)), None)
 
 
 @given(pairs, st.sets(st.sampled_from(KEYS)))
 def test_a_cycle_is_looked_for_only_through_nodes_that_count(some: list[Pair], counting: set[str]) -> None:
-    graph = drawn(some)
+    graph = make_graph(some)
     through = [graph.numbers[key] for key in counting]
-    expected = next((way for way in cycles(some) if way[0] in counting), None)
+    expected = next((way for way in find_cycles(some) if way[0] in counting), None)
     assert shortest_cycle(graph, cyclic_components(graph), through=through) == expected
 
 
 @given(acyclic_pairs)
 def test_where_there_is_no_cycle_none_is_named(some: list[Pair]) -> None:
-    assert (cyclic_components(drawn(some)), named(drawn(some))) == ([], None)
+    assert (cyclic_components(make_graph(some)), find_named_cycle(make_graph(some))) == ([], None)
 
 
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_in_which_edges_are_given_names_no_other_cycle(some: list[Pair], random: Random) -> None:
     shuffled = list(some)
     random.shuffle(shuffled)
-    assert named(drawn(shuffled)) == named(drawn(some))
+    assert find_named_cycle(make_graph(shuffled)) == find_named_cycle(make_graph(some))
 
 
 @given(pairs, pairs)
@@ -65,7 +74,7 @@ def test_a_closed_cycle_begins_with_an_added_edge_and_is_a_shortest_through_it(
     some: list[Pair], added: list[Pair]
 ) -> None:
     every = [*some, *added]
-    through = {tuple(way[:2]): len(way) for way in reversed(cycles(every)) if tuple(way[:2]) in added}
+    through = {tuple(way[:2]): len(way) for way in reversed(find_cycles(every)) if tuple(way[:2]) in added}
 
     found = closed_cycle(every, added)
 
@@ -90,24 +99,24 @@ def test_a_cycle_that_was_there_before_is_not_held_against_a_new_edge() -> None:
 def test_a_short_cycle_is_named_among_many_long_ones() -> None:
     every = [*RING, ("AC399", "AC900"), ("AC900", "AC901"), ("AC901", "AC399")]
     graph = build_graph({end for pair in every for end in pair}, every)
-    assert named(graph) == ["AC399", "AC900", "AC901", "AC399"]
+    assert find_named_cycle(graph) == ["AC399", "AC900", "AC901", "AC399"]
 
 
 def test_past_the_bound_on_steps_some_cycle_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "SEARCH_STEPS_MIN", 0)
     monkeypatch.setattr(searching, "SEARCH_STEPS_PER_EDGE", 1)
-    found = named(build_graph({end for pair in RING for end in pair}, RING))
+    found = find_named_cycle(build_graph({end for pair in RING for end in pair}, RING))
     assert found is not None
     assert (found[0], len(found)) == (found[-1], 401)
     assert set(pairwise(found)) <= set(RING)
 
 
 def test_many_paths_are_no_matter() -> None:  # P-8
-    # Twelve layers, each connected with the next by 144 edges: more ways through them than can be walked.
+    # Twelve layers, each connected to the next by 144 edges: too many paths to walk.
     layers = [[f"OC{layer * 12 + place}" for place in range(12)] for layer in range(12)]
     pairs = [(a, b) for one, other in pairwise(layers) for a in one for b in other]
     graph = build_graph([key for layer in layers for key in layer], pairs)
-    assert named(graph) is None
+    assert find_named_cycle(graph) is None
     assert closed_cycle([*pairs, (layers[-1][0], layers[0][0])], [(layers[-1][0], layers[0][0])]) is not None
 
 
@@ -118,7 +127,7 @@ def test_very_many_edges_are_looked_at_in_linear_time_and_without_recursion() ->
         keys = [f"OC{n}" for n in range(size)]
         ring = [*pairwise(keys), (keys[-1], keys[0])]
         assert closed_cycle(ring, ring[-1:]) == [keys[-1], *keys]
-        assert len(named(build_graph(keys, ring)) or []) == size + 1
+        assert len(find_named_cycle(build_graph(keys, ring)) or []) == size + 1
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))
 
@@ -129,6 +138,6 @@ def test_searching_for_the_shortest_among_very_many_cycles_stays_linear() -> Non
         random = Random(7)  # noqa: S311 - the same graph every time
         keys = [f"OC{n}" for n in range(size // 4)]
         some = [(random.choice(keys), random.choice(keys)) for _ in range(size)]
-        assert named(build_graph(keys, [pair for pair in some if pair[0] != pair[1]]))
+        assert find_named_cycle(build_graph(keys, [pair for pair in some if pair[0] != pair[1]]))
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

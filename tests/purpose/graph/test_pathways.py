@@ -1,4 +1,4 @@
-"""All pathways are given, or it is said that there are more."""
+"""All pathways are returned, or the answer says that there are more."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from groundplan.purpose.graph.indexed_graph import build_graph
 from groundplan.purpose.graph.pathways import pathways
-from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, simple_ways
+from tests.purpose.graph.small_graphs import KEYS, Pair, make_graph, pairs, simple_paths
 
 
 @given(pairs, st.sampled_from(KEYS), st.integers(min_value=0, max_value=9))
 def test_pathways_are_the_simple_ways_to_goals_in_the_order_of_lists(some: list[Pair], start: str, limit: int) -> None:
-    graph = drawn(some)
-    every = [way for way in simple_ways(some, start) if way[-1] in KEYS[:2] and way[-1] != start]
+    graph = make_graph(some)
+    every = [way for way in simple_paths(some, start) if way[-1] in KEYS[:2] and way[-1] != start]
 
     found = pathways(graph, graph.numbers[start], [0, 1], limit=limit)
 
@@ -24,7 +24,7 @@ def test_pathways_are_the_simple_ways_to_goals_in_the_order_of_lists(some: list[
 
 
 def test_a_search_that_would_come_to_nothing_for_ages_is_given_up_and_says_so() -> None:
-    # Everything leads to everything, and the goal is behind the start: each way runs into itself.
+    # A complete graph with the goal behind the start: each path runs into itself.
     keys = [f"OC{n}" for n in range(30)]
     some = [(a, b) for a in keys for b in keys if a != b] + [("OC0", "AC1"), ("AC1", "G1")]
     graph = build_graph([*keys, "AC1", "G1"], some)
@@ -32,7 +32,7 @@ def test_a_search_that_would_come_to_nothing_for_ages_is_given_up_and_says_so() 
     assert (found.ways, found.is_cut) == ([], True)
 
 
-LONG = 10_000  # far more than Python calls into each other
+LONG = 10_000  # far beyond Python's recursion limit
 
 
 def test_a_very_long_chain_is_one_pathway() -> None:

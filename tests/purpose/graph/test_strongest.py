@@ -1,4 +1,4 @@
-"""The strongest path is the one of which the least sure edge is surest."""
+"""The strongest path has the highest minimum confidence of its edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundplan.purpose.graph.indexed_graph import build_graph
 from groundplan.purpose.graph.strongest_paths import strongest_paths
 from tests.proof import scaled
-from tests.purpose.graph.drawn import KEYS, Pair, grows_linearly, simple_ways
+from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, simple_paths
 
 strengths = st.dictionaries(
     st.tuples(st.sampled_from(KEYS), st.sampled_from(KEYS)), st.integers(min_value=0, max_value=3), max_size=16
@@ -26,7 +26,7 @@ def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_b
     found = strongest_paths(graph, [sure[pair] for pair in some], range(2))
 
     for goal in range(2):
-        ways = [way for key in beginnings for way in simple_ways(some, key) if way[-1] == KEYS[goal]]
+        ways = [way for key in beginnings for way in simple_paths(some, key) if way[-1] == KEYS[goal]]
         best = min(
             ways,
             key=lambda way: (

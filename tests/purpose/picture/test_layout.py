@@ -1,4 +1,4 @@
-"""Where things stand: for any structure that a plan can have."""
+"""The layout of the picture, for any structure of a plan."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
-from tests.purpose.exchange.written import tries
+from tests.purpose.exchange.theory_strategies import tries
 
-STEPS = 24  # into which a curve is cut to be looked at
+STEPS = 24  # points of a curve
 A_HAIR = 0.11  # coordinates have one decimal
 
 
 @st.composite
 def structures(draw: st.DrawFn) -> tuple[dict[str, CardSize], list[EdgeName]]:
-    """Cards of any types and heights, and any edges between them: cycles, leaps, edges that lead down or back."""
+    """Draw cards of any types and heights, and any edges between them: cycles, leaps, edges down or back."""
     count = draw(st.integers(1, 24))
     cards = {
         f"N{number}": CardSize(draw(st.sampled_from(NodeType)), tokens.CARD.width, draw(st.sampled_from((48, 66, 111))))
@@ -34,13 +34,13 @@ def structures(draw: st.DrawFn) -> tuple[dict[str, CardSize], list[EdgeName]]:
     return cards, edges
 
 
-def laid_out(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> Layout:
+def lay_out(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> Layout:
     cards, edges = structure
     return layout_of(cards, edges, [one for one in edges if one.edge_type is not EdgeType.FEEDBACK])
 
 
-def seen(route: EdgeRoute) -> list[Point]:
-    """Points along the way of an edge, close to each other, as the renderer draws it."""
+def points_along(route: EdgeRoute) -> list[Point]:
+    """Return close points along an edge, as the renderer draws it."""
     found = [route.points[0]]
     for (x1, y1), (x2, y2) in pairwise(route.points):
         for step in range(1, STEPS + 1):
@@ -65,7 +65,7 @@ def is_inside(point: Point, box: Box) -> bool:
 @tries(30)
 @given(structures())
 def test_no_two_cards_overlap(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
-    for one, other in combinations(laid_out(structure).boxes.values(), 2):
+    for one, other in combinations(lay_out(structure).boxes.values(), 2):
         is_beside = one.x + one.width <= other.x or other.x + other.width <= one.x
         assert is_beside or one.y + one.height <= other.y + A_HAIR or other.y + other.height <= one.y + A_HAIR
 
@@ -75,7 +75,7 @@ def test_no_two_cards_overlap(structure: tuple[dict[str, CardSize], list[EdgeNam
 def test_every_card_stands_in_the_band_of_its_type_and_bands_go_from_left_to_right(
     structure: tuple[dict[str, CardSize], list[EdgeName]],
 ) -> None:
-    layout = laid_out(structure)
+    layout = lay_out(structure)
     bands = {band.node_type: band for band in layout.bands}
 
     for key, box in layout.boxes.items():
@@ -91,24 +91,24 @@ def test_every_card_stands_in_the_band_of_its_type_and_bands_go_from_left_to_rig
 @tries(30)
 @given(structures())
 def test_no_edge_crosses_a_card(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
-    layout = laid_out(structure)
+    layout = lay_out(structure)
 
     for route in layout.routes.values():
-        for point in seen(route):
+        for point in points_along(route):
             assert not any(is_inside(point, box) for box in layout.boxes.values())
 
 
 @tries(30)
 @given(structures())
 def test_no_edge_points_backward_over_a_band(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
-    """What leads up the chain never turns back; what leads down or back goes below everything that stands in a band."""
+    """An edge up the chain never turns back; an edge down or back runs below all cards of a band."""
     cards = structure[0]
-    layout = laid_out(structure)
+    layout = lay_out(structure)
 
     for name, route in layout.routes.items():
         leads_up = LEVELS[cards[name.target].node_type] > LEVELS[cards[name.source].node_type]
         assert not (leads_up and route.is_back)
-        for (x1, y1), (x2, y2) in pairwise(seen(route)):
+        for (x1, y1), (x2, y2) in pairwise(points_along(route)):
             turns_back = x2 < x1 - A_HAIR
             assert not turns_back or (route.is_back and min(y1, y2) > layout.height)
 
@@ -116,7 +116,7 @@ def test_no_edge_points_backward_over_a_band(structure: tuple[dict[str, CardSize
 @tries(15)
 @given(structures())
 def test_edges_begin_and_end_at_their_cards(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
-    layout = laid_out(structure)
+    layout = lay_out(structure)
 
     for name, route in layout.routes.items():
         source, target = layout.boxes[name.source], layout.boxes[name.target]
@@ -130,7 +130,7 @@ def test_edges_begin_and_end_at_their_cards(structure: tuple[dict[str, CardSize]
 @tries(12)
 @given(structures())
 def test_the_same_structure_is_laid_out_alike(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
-    assert laid_out(structure) == laid_out(structure)
+    assert lay_out(structure) == lay_out(structure)
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_large_structures_keep_to_the_same_rules(count: int, edges: int) -> None
     }
     ends = (random.sample([*cards], 2) for _ in range(edges))
     names = dict.fromkeys(EdgeName(one, other, EdgeType.CONTRIBUTES_TO) for one, other in ends)
-    layout = laid_out((cards, [*names]))
+    layout = lay_out((cards, [*names]))
 
     rows: dict[float, list[Box]] = {}
     for box in layout.boxes.values():
@@ -153,16 +153,16 @@ def test_large_structures_keep_to_the_same_rules(count: int, edges: int) -> None
     lefts = sorted(rows)
     tops = {left: [box.y for box in column] for left, column in rows.items()}
     for route in layout.routes.values():
-        for x, y in seen(route):
+        for x, y in points_along(route):
             for left in lefts[bisect_left(lefts, x - 190) : bisect_right(lefts, x)]:
-                # No two of a column overlap, so only the last that begins above can reach as far down as here.
+                # Cards of a column do not overlap, so only the last one that begins above can reach this far down.
                 below = bisect_right(tops[left], y)
                 assert not any(is_inside((x, y), box) for box in rows[left][max(below - 1, 0) : below])
 
 
 def test_a_chain_that_is_too_long_for_a_band_goes_on_in_its_first_column() -> None:
     keys = [f"N{number:02}" for number in range(40)]
-    layout = laid_out(chain(*keys))
+    layout = lay_out(chain(*keys))
 
     assert len({box.x for box in layout.boxes.values()}) == 16
     assert layout.boxes["N16"].x == layout.boxes["N00"].x
@@ -177,7 +177,7 @@ def chain(*keys: str, node_type: NodeType = NodeType.OUTCOME) -> tuple[dict[str,
 def test_lines_that_lead_back_stay_on_the_page() -> None:
     cards = {f"N{number:02}": CardSize(NodeType.OUTCOME, 190, 60) for number in range(30)}
     cards["A"] = CardSize(NodeType.ACTIVITY, 190, 60)
-    layout = laid_out((cards, [EdgeName(key, "A", EdgeType.FEEDBACK) for key in cards if key != "A"]))
+    layout = lay_out((cards, [EdgeName(key, "A", EdgeType.FEEDBACK) for key in cards if key != "A"]))
 
     xs = [x for route in layout.routes.values() for x, _ in route.points]
     assert min(xs) > -tokens.MARGIN
@@ -185,13 +185,13 @@ def test_lines_that_lead_back_stay_on_the_page() -> None:
 
 
 def test_inside_a_band_causes_stand_left_of_their_effects() -> None:
-    boxes = laid_out(chain("c", "a", "b")).boxes
+    boxes = lay_out(chain("c", "a", "b")).boxes
 
     assert boxes["c"].x < boxes["a"].x < boxes["b"].x
 
 
 def test_an_edge_that_closes_a_cycle_goes_round_and_the_others_go_on() -> None:
-    routes = laid_out(chain("a", "b", "c", "a")).routes
+    routes = lay_out(chain("a", "b", "c", "a")).routes
 
     assert [str(name) for name, route in routes.items() if route.is_back] == ["c->a"]
 

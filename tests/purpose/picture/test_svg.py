@@ -1,4 +1,4 @@
-"""The renderer: what is in a picture, and what never gets into one."""
+"""The SVG renderer: what a picture contains, and what it never contains."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
 from groundplan.purpose.picture.wording import measure_width
-from tests.purpose.exchange.written import any_theory, hostile_line, tries, waiver, written
+from tests.purpose.exchange.theory_strategies import any_theory, hostile_line, make_published, make_waiver, tries
 from tests.purpose.theories import theory, whole_theory
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-# What a picture consists of. Nothing in it can run, load or link.
+# The elements of a picture. None can run, load or link.
 ELEMENTS = {"svg", "title", "desc", "rect", "g", "path", "text", "circle", "style"}
 ATTRIBUTES = {
     "width", "height", "viewBox", "role", "font-family", "data-format", "fill", "x", "y", "rx", "class", "transform",
@@ -33,16 +33,16 @@ ATTRIBUTES = {
 }  # fmt: skip
 
 
-def parsed(svg: str) -> ElementTree.Element:
+def parse(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314 - what we drew ourselves
 
 
 def cards(svg: str) -> dict[str, ElementTree.Element]:
-    return {one.attrib["data-key"]: one for one in parsed(svg).iter(f"{SVG}g") if one.get("class") == "gp-card"}
+    return {one.attrib["data-key"]: one for one in parse(svg).iter(f"{SVG}g") if one.get("class") == "gp-card"}
 
 
 def edges(svg: str) -> dict[str, ElementTree.Element]:
-    return {one.attrib["data-edge"]: one for one in parsed(svg).iter(f"{SVG}g") if one.get("class") == "gp-edge"}
+    return {one.attrib["data-edge"]: one for one in parse(svg).iter(f"{SVG}g") if one.get("class") == "gp-edge"}
 
 
 def texts(element: ElementTree.Element) -> list[str]:
@@ -51,24 +51,24 @@ def texts(element: ElementTree.Element) -> list[str]:
 
 @tries(20)
 @given(any_theory(), st.sampled_from(Theme))
-def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory, theme: Theme) -> None:
-    svg = draw(build_plan_picture(drawn), theme).svg
+def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(chain_client: Theory, theme: Theme) -> None:
+    svg = draw(build_plan_picture(chain_client), theme).svg
 
-    root = parsed(svg)
+    root = parse(svg)
     assert {one.tag.removeprefix(SVG) for one in root.iter()} <= ELEMENTS
     assert {name for one in root.iter() for name in one.attrib} <= ATTRIBUTES
-    assert cards(svg).keys() == drawn.content.nodes.keys()
-    assert edges(svg).keys() == {str(edge.name) for edge in drawn.content.edges}
+    assert cards(svg).keys() == chain_client.content.nodes.keys()
+    assert edges(svg).keys() == {str(edge.name) for edge in chain_client.content.edges}
 
 
 @tries(15)
 @given(any_theory())
-def test_the_same_theory_gives_the_same_bytes(drawn: Theory) -> None:
-    assert draw(build_plan_picture(drawn)) == draw(build_plan_picture(drawn))
+def test_the_same_theory_gives_the_same_bytes(chain_client: Theory) -> None:
+    assert draw(build_plan_picture(chain_client)) == draw(build_plan_picture(chain_client))
 
 
 def box(card: ElementTree.Element) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of the outline of a card, which has no curves but at its corners."""
+    """Return left, top, right and bottom of a card's outline, which is curved only at the corners."""
     outline = next(card.iter(f"{SVG}path")).attrib["d"]
     xs: list[float] = []
     ys: list[float] = []
@@ -96,7 +96,7 @@ def test_nothing_in_a_card_overflows_it(
         assumptions={f"AS{number}": "OC1" for number in range(1, badges + 1)},
         indicators={f"IN{number}": "OC1" for number in range(indicators)},
     )
-    card = cards(draw(build_plan_picture(written(content))).svg)["OC1"]
+    card = cards(draw(build_plan_picture(make_published(content))).svg)["OC1"]
     left, top, right, bottom = box(card)
 
     for text in card.iter(f"{SVG}text"):
@@ -105,13 +105,13 @@ def test_nothing_in_a_card_overflows_it(
         x = float(text.attrib["x"]) - {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0)
         assert left <= x
         assert x + width <= right
-        assert top <= float(text.attrib["y"]) - size * 0.72  # as high as capitals are
-        assert float(text.attrib["y"]) + size * 0.21 <= bottom  # as deep as letters go below the line
+        assert top <= float(text.attrib["y"]) - size * 0.72  # height of capitals
+        assert float(text.attrib["y"]) + size * 0.21 <= bottom  # depth of letters below the line
 
 
 def test_what_the_table_cannot_measure_is_cut_off_at_its_card() -> None:
     content = theory("G1", "OC1", nodes={"G1": {"title": "ǄǄǄ"}, "OC1": {"title": "Water"}})
-    found = cards(draw(build_plan_picture(written(content))).svg)
+    found = cards(draw(build_plan_picture(make_published(content))).svg)
 
     (window,) = found["G1"].iter(f"{SVG}svg")
     left, top, right, bottom = box(found["G1"])
@@ -123,7 +123,7 @@ def test_what_the_table_cannot_measure_is_cut_off_at_its_card() -> None:
 
 @pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.DARK])
 def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None:
-    svg = draw(build_plan_picture(written(whole_theory())), theme).svg
+    svg = draw(build_plan_picture(make_published(whole_theory())), theme).svg
 
     assert "var(" not in svg
     assert "<style" not in svg
@@ -131,10 +131,10 @@ def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None
 
 
 def test_a_picture_that_follows_its_reader_is_light_for_whoever_does_not_know_variables() -> None:
-    theory_ = written(whole_theory())
+    theory_ = make_published(whole_theory())
     svg, light = draw(build_plan_picture(theory_), Theme.AUTO).svg, draw(build_plan_picture(theory_), Theme.LIGHT).svg
 
-    style = parsed(svg).findtext(f"{SVG}style") or ""
+    style = parse(svg).findtext(f"{SVG}style") or ""
     rules = dict(re.findall(r'\[(?:fill|stroke)="(#[0-9a-f]{6})"\]\{(?:fill|stroke):var\(--gp-([a-z-]+)\)\}', style))
     used = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg.replace(style, ""))
     assert set(used) <= rules.keys()
@@ -146,23 +146,27 @@ def test_a_picture_that_follows_its_reader_is_light_for_whoever_does_not_know_va
 
 def test_a_title_that_is_markup_stays_text() -> None:
     title = "</text><script>alert(1)</script><a href='javascript:x'>&amp;\"]]>"
-    svg = draw(build_plan_picture(written(theory("G1", nodes={"G1": {"title": title}})))).svg
+    svg = draw(build_plan_picture(make_published(theory("G1", nodes={"G1": {"title": title}})))).svg
 
     assert "<script" not in svg
     assert title.replace(" ", "") in "".join(texts(cards(svg)["G1"])).replace(" ", "")
 
 
 def test_what_is_waived_stands_below_the_picture() -> None:
-    drawn = written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known <and> small", owner="ben")])
+    drawn = make_published(
+        whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"], reason="Known <and> small", owner="ben")]
+    )
 
-    said = " ".join(texts(parsed(draw(build_plan_picture(drawn)).svg)))
+    said = " ".join(texts(parse(draw(build_plan_picture(drawn)).svg)))
     assert "Waived until 2027-02-28 by ben: GA_LEAP (AC1->OP1). Known <and> small" in said
 
 
 def test_a_goal_weighs_more_than_any_other_card() -> None:
     chain = ("G1", "OC1", "OP1", "AC1")
     found = cards(
-        draw(build_plan_picture(written(theory(*chain, nodes={key: {"title": "Clean water"} for key in chain})))).svg
+        draw(
+            build_plan_picture(make_published(theory(*chain, nodes={key: {"title": "Clean water"} for key in chain})))
+        ).svg
     )
 
     def weight(key: str) -> tuple[float, float, float]:
@@ -185,7 +189,7 @@ def test_types_risks_and_findings_are_told_apart_by_shape_alone() -> None:
 
 
 def test_a_pathway_brings_out_what_leads_to_a_node_and_what_it_leads_to() -> None:
-    drawn = written(
+    drawn = make_published(
         theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP2 -> OC1", "AC1 -> OP2", "OC1->AC1/FEEDBACK", "OC2 -> G1")
     )
 
@@ -205,8 +209,8 @@ def test_a_pathway_brings_out_what_leads_to_a_node_and_what_it_leads_to() -> Non
 
 
 def test_a_comparison_shows_what_came_what_went_and_what_is_said_otherwise() -> None:
-    before = written(theory("AC1 -> OP1 -> OC1 -> G1", "OP2 -> OC1"), number=1)
-    after = written(
+    before = make_published(theory("AC1 -> OP1 -> OC1 -> G1", "OP2 -> OC1"), number=1)
+    after = make_published(
         theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP1", nodes={"OP1": {"title": "Another title"}},
                edges={"AC1->OP1": {"confidence": "low"}})
     )  # fmt: skip
@@ -230,17 +234,17 @@ def test_a_comparison_shows_what_came_what_went_and_what_is_said_otherwise() -> 
         "AC2->OP1": "added",
     }
     svg = draw(picture).svg
-    # Each of four cards and of three edges has its sign, and so has the legend.
-    assert [texts(parsed(svg)).count(sign) for sign in ("+", "−", "~")] == [3, 3, 3]  # noqa: RUF001 - a real minus
-    assert {"added", "removed", "changed"} <= set(texts(parsed(svg)))
+    # Each of four cards and of three edges has its sign, and so does the legend.
+    assert [texts(parse(svg)).count(sign) for sign in ("+", "−", "~")] == [3, 3, 3]  # noqa: RUF001 - a real minus
+    assert {"added", "removed", "changed"} <= set(texts(parse(svg)))
 
 
 def test_a_comparison_shows_what_happened_to_assumptions_and_indicators_where_they_are() -> None:
     chain = "OP1 -> OC1 -> G1"
-    before = written(
+    before = make_published(
         theory(chain, assumptions={"AS1": {"on": "OC1", "risk_level": "LOW"}, "AS2": "OC1"}, indicators={"IN1": "G1"})
     )
-    after = written(
+    after = make_published(
         theory(chain, assumptions={"AS1": {"on": "OC1", "risk_level": "HIGH"}, "AS3": "OP1->OC1"}, indicators={})
     )
 
@@ -259,14 +263,14 @@ def test_a_comparison_shows_what_happened_to_assumptions_and_indicators_where_th
 
 
 def test_a_comparison_of_equals_says_that_nothing_changed() -> None:
-    same = written(whole_theory())
+    same = make_published(whole_theory())
 
     assert comparison(same, same).subtitle.endswith("nothing changed")
 
 
 def test_what_went_does_not_lie_below_what_came() -> None:
-    before = written(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> G1"), number=1)
-    after = written(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> OC1"))
+    before = make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> G1"), number=1)
+    after = make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> OC1"))
 
     ways = {
         name: next(edge.iter(f"{SVG}path")).attrib["d"]
@@ -287,8 +291,8 @@ def test_any_two_theories_can_be_compared_in_a_picture(one: Theory, other: Theor
 WORDS = ("villages", "agree", "to", "keep", "their", "wells", "clean", "and", "safe", "for", "everybody", "all", "year")
 
 
-def ordinary(seed: int, nodes: int = 40) -> Theory:
-    """A theory of ordinary shape: few goals, most of all activities, each leading to one or two of the next level."""
+def make_ordinary(seed: int, nodes: int = 40) -> Theory:
+    """Return a theory of usual shape: few goals, mostly activities, each leading to one or two of the next level."""
     random = Random(seed)  # noqa: S311 - nothing is kept secret with it
     counts = {"G": 2, "OC": nodes // 5, "OP": nodes // 3}
     counts["AC"] = nodes - sum(counts.values())
@@ -308,19 +312,19 @@ def ordinary(seed: int, nodes: int = 40) -> Theory:
     assumed = {f"AS{number}": random.choice(lines).replace(" ", "") for number in range(1, 9)}
     assumed |= {f"AS{number}": random.choice([*titles]) for number in range(9, 19)}
     back = [f"OC{random.randint(1, counts['OC'])}->AC{number}/FEEDBACK" for number in range(1, 4)]
-    return written(theory(*dict.fromkeys(lines), *back, nodes=titles, assumptions=assumed))
+    return make_published(theory(*dict.fromkeys(lines), *back, nodes=titles, assumptions=assumed))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_forty_nodes_can_be_read_when_they_fit_a_page(seed: int) -> None:
-    drawn = draw(build_plan_picture(ordinary(seed)))
+    drawn = draw(build_plan_picture(make_ordinary(seed)))
 
     scale = min(tokens.PAGE_WIDTH / drawn.width, tokens.PAGE_HEIGHT / drawn.height)
     assert tokens.CARD.title_px * scale >= tokens.READABLE_PX
 
 
 def test_every_type_of_edge_has_a_head_or_a_line_of_its_own() -> None:
-    drawn = written(theory(*(f"AC1->OP1/{one}" for one in EdgeType)))
+    drawn = make_published(theory(*(f"AC1->OP1/{one}" for one in EdgeType)))
 
     svg = draw(build_plan_picture(drawn)).svg
     looks = set()

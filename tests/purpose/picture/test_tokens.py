@@ -1,4 +1,4 @@
-"""The one table of colours keeps its promises, whoever changes it."""
+"""The table of colours keeps its promises: contrast and distinct hues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def channels(colour: str) -> tuple[float, float, float]:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance, as WCAG 2 defines it."""
+    """Return the relative luminance of WCAG 2."""
     linear = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in channels(colour))
     red, green, blue = linear
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

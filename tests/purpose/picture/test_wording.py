@@ -1,4 +1,4 @@
-"""Text in the picture: measured, broken into lines, and never markup."""
+"""Text in the picture is measured, broken into lines, and never markup."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from groundplan.purpose.picture.wording import (
     truncate_to_width,
     wrap_to_width,
 )
-from tests.purpose.exchange.written import NEVER_STORED, hostile_text, tries
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, hostile_text, tries
 
 SIZE, ROOM = 15, 160.0
 texts = hostile_text() | st.text(max_size=80)
 
 
-def unspaced(text: str) -> str:
+def without_spaces(text: str) -> str:
     return text.replace(" ", "")
 
 
@@ -47,13 +47,13 @@ def test_no_line_is_wider_than_its_room_and_there_are_not_too_many(text: str, li
 
     assert len(lines) <= lines_max
     assert all(measure_width(line, SIZE) <= ROOM for line in lines)
-    assert unspaced("".join(lines)) == unspaced(clean_line(text)) or lines[-1].endswith("…")
+    assert without_spaces("".join(lines)) == without_spaces(clean_line(text)) or lines[-1].endswith("…")
 
 
 @tries(30)
 @given(texts)
 def test_text_that_fits_is_all_there(text: str) -> None:
-    assert unspaced("".join(wrap_to_width(text, SIZE, ROOM, 10_000))) == unspaced(clean_line(text))
+    assert without_spaces("".join(wrap_to_width(text, SIZE, ROOM, 10_000))) == without_spaces(clean_line(text))
 
 
 def test_lines_break_between_words_and_inside_a_word_only_if_it_fills_a_line_by_itself() -> None:
@@ -74,7 +74,7 @@ def test_the_last_line_says_that_there_is_more() -> None:
 def test_escaped_text_comes_back_from_any_reader_of_xml(text: str) -> None:
     element = ElementTree.fromstring(f'<a b="{escape_markup(text)}">{escape_markup(text)}</a>')  # noqa: S314 - our own text
 
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")  # which XML folds
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")  # which XML normalizes
     assert element.text == (lines or None)
     assert element.attrib["b"] == lines.replace("\n", " ").replace("\t", " ")
     assert not len(element)

@@ -1,4 +1,4 @@
-"""Nothing is read or written outside of the folder, through a link, or by halves."""
+"""Nothing is read or written outside the folder, through a link, or partially."""
 
 from __future__ import annotations
 

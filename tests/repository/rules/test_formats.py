@@ -14,10 +14,10 @@ from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import format_end_mark
 from groundplan.repository.rules.rule import ExportedAtom, Rule
-from tests.repository.rules import texts
+from tests.repository.rules import rule_strategies
 
 
-@given(texts.subjects, st.sampled_from(RuleFormat))
+@given(rule_strategies.subjects, st.sampled_from(RuleFormat))
 def test_every_atom_is_carried_there_and_back(subject: ExportedAtom, form: RuleFormat) -> None:
     piece = render_piece(subject, form)
 
@@ -25,7 +25,7 @@ def test_every_atom_is_carried_there_and_back(subject: ExportedAtom, form: RuleF
     assert parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)
 
 
-@given(texts.subjects)
+@given(rule_strategies.subjects)
 def test_the_head_for_claude_code_is_a_list_of_the_patterns_as_they_are(subject: ExportedAtom) -> None:
     front = render_piece(subject, RuleFormat.CLAUDE).front
 
@@ -33,18 +33,20 @@ def test_the_head_for_claude_code_is_a_list_of_the_patterns_as_they_are(subject:
 
 
 def test_the_head_for_cursor_has_its_globs_bare_and_without_blanks() -> None:
-    assert cursor.render_front_matter(texts.subject()) == (
+    assert cursor.render_front_matter(rule_strategies.subject()) == (
         "---\n"
         "description: Checkout Page\n"
         "globs: src/pages/checkout/**,src/components/checkout-*.tsx\n"
         "alwaysApply: false\n"
         "---\n"
     )
-    assert "globs: src/*.{ts,tsx}\n" in cursor.render_front_matter(texts.subject(patterns=("src/*.{ts,tsx}",)))
+    assert "globs: src/*.{ts,tsx}\n" in cursor.render_front_matter(
+        rule_strategies.subject(patterns=("src/*.{ts,tsx}",))
+    )
 
 
 def test_patterns_that_cannot_stand_bare_are_a_list() -> None:
-    assert 'globs: ["a,b", "c #d"]\n' in cursor.render_front_matter(texts.subject(patterns=("a,b", "c #d")))
+    assert 'globs: ["a,b", "c #d"]\n' in cursor.render_front_matter(rule_strategies.subject(patterns=("a,b", "c #d")))
 
 
 @pytest.mark.parametrize(
@@ -99,8 +101,11 @@ def test_a_directory_stands_for_everything_below_it_whatever_it_is_called(direct
 
 
 def test_knowledge_that_would_begin_or_end_its_own_block_is_not_carried_in_a_shared_file() -> None:
-    for mark in (format_end_mark(texts.ATOM), str(render_piece(texts.subject(), RuleFormat.AGENTS).mark)):
-        subject = texts.subject(knowledge=f"Copied:\n{mark}\nmore")
+    for mark in (
+        format_end_mark(rule_strategies.ATOM),
+        str(render_piece(rule_strategies.subject(), RuleFormat.AGENTS).mark),
+    ):
+        subject = rule_strategies.subject(knowledge=f"Copied:\n{mark}\nmore")
 
         assert not survives_round_trip(render_piece(subject, RuleFormat.AGENTS), subject, RuleFormat.AGENTS)
         assert survives_round_trip(render_piece(subject, RuleFormat.CLAUDE), subject, RuleFormat.CLAUDE)

@@ -1,4 +1,4 @@
-"""The head of a rule file is read as the tools write it, strictly YAML or not, and cannot be made expensive."""
+"""The front matter of a rule file is read as the tools write it, valid YAML or not, in bounded time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.repository.rules.formats.front_matter import (
     quote_if_needed,
     split,
 )
-from tests.repository.rules import texts
+from tests.repository.rules import rule_strategies
 
 
 def head(*lines: str) -> str:
@@ -138,11 +138,11 @@ def test_nothing_is_built_from_a_head_but_text() -> None:
     }
 
 
-@given(texts.names | texts.knowledge | texts.patterns)
+@given(rule_strategies.names | rule_strategies.knowledge | rule_strategies.patterns)
 def test_a_quoted_text_is_read_back_by_yaml_as_it_was(text: str) -> None:
     assert yaml.safe_load(f"- {quote(text)}") == [text]
 
 
-@given(texts.names)
+@given(rule_strategies.names)
 def test_a_plain_text_is_quoted_where_yaml_would_read_something_else(name: str) -> None:
     assert yaml.safe_load(f"description: {quote_if_needed(name)}") == {"description": name}

@@ -1,4 +1,4 @@
-"""Rule files become atoms, and the same atoms when they come again; what cannot be read is skipped with its reason."""
+"""Rule files become atoms, and the same atoms when imported again; unreadable files are skipped with a reason."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from groundplan.repository.rules.import_rules import BLOCK_LEFT_OVER, BOTH_CHANG
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.rule import ExportedAtom
 from tests.proof import scaled
-from tests.repository.rules import texts
-from tests.repository.rules.notebook import Notebook
+from tests.repository.rules import rule_strategies
+from tests.repository.rules.rules_project import RulesProject
 from tests.repository.rules.test_export import CART, each_format
 
 
 def names(taken: ImportedRules) -> tuple[list[str], list[str], list[str]]:
-    """What was created, updated and left as it was."""
+    """Return the created, updated and unchanged names."""
     return tuple([one.name for one in some] for some in (taken.created, taken.updated, taken.unchanged))  # type: ignore[return-value] # three of them
 
 
@@ -38,125 +38,127 @@ HAND_WRITTEN = {
 
 
 @each_format
-def test_a_rule_that_somebody_wrote_becomes_an_atom_once(notebook: Notebook, form: RuleFormat) -> None:
+def test_a_rule_that_somebody_wrote_becomes_an_atom_once(project: RulesProject, form: RuleFormat) -> None:
     path, text = HAND_WRITTEN[form]
-    notebook.write(path, text)
-    (notebook.folder / ".git").mkdir()
+    project.write(path, text)
+    (project.folder / ".git").mkdir()
 
-    taken = notebook.take(form)
+    taken = project.import_rules(form)
 
     assert names(taken) == (["Cart"], [], [])
-    assert notebook.kept() == [("Cart", ("src/cart/**",), "Never round twice.")]
-    assert notebook.read(taken.created[0].atom_id).created_by_task_id == notebook.task
-    assert names(notebook.take(form, path)) == ([], [], ["Cart"])
-    notebook.edit(path, "Never", "Do not")
-    assert names(notebook.take(form)) == ([], ["Cart"], [])
-    assert notebook.kept() == [("Cart", ("src/cart/**",), "Do not round twice.")]
+    assert project.read_atoms() == [("Cart", ("src/cart/**",), "Never round twice.")]
+    assert project.read(taken.created[0].atom_id).created_by_task_id == project.task
+    assert names(project.import_rules(form, path)) == ([], [], ["Cart"])
+    project.edit(path, "Never", "Do not")
+    assert names(project.import_rules(form)) == ([], ["Cart"], [])
+    assert project.read_atoms() == [("Cart", ("src/cart/**",), "Do not round twice.")]
 
 
 @each_format
 def test_an_edit_by_hand_is_taken_into_the_atom_and_the_file_is_then_as_written(
-    notebook: Notebook, form: RuleFormat
+    project: RulesProject, form: RuleFormat
 ) -> None:
-    atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
-    notebook.export(form)
-    notebook.edit(CART[form], "Never round", "Do not round")
-    notebook.edit(CART[form], "# Cart", "# Basket")
-    notebook.edit(CART[form], "src/cart/**", "src/basket/**")
+    atom = project.atom(moleculeId=project.molecule("Pages").id)
+    project.export(form)
+    project.edit(CART[form], "Never round", "Do not round")
+    project.edit(CART[form], "# Cart", "# Basket")
+    project.edit(CART[form], "src/cart/**", "src/basket/**")
 
-    assert names(notebook.take(form)) == ([], ["Basket"], [])
+    assert names(project.import_rules(form)) == ([], ["Basket"], [])
 
-    assert notebook.kept() == [("Basket", ("src/basket/**",), "Do not round twice.")]
-    assert notebook.read(atom.id).last_task_id == notebook.task
-    done = notebook.export(form)
+    assert project.read_atoms() == [("Basket", ("src/basket/**",), "Do not round twice.")]
+    assert project.read(atom.id).last_task_id == project.task
+    done = project.export(form)
     assert done.is_complete
-    assert notebook.export(form).is_up_to_date
-    assert names(notebook.take(form)) == ([], [], ["Basket"])
+    assert project.export(form).is_up_to_date
+    assert names(project.import_rules(form)) == ([], [], ["Basket"])
 
 
 @each_format
-def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: Notebook, form: RuleFormat) -> None:
-    atom = notebook.atom()
-    notebook.export(form)
-    notebook.change(atom, knowledge="Round once.")
+def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(project: RulesProject, form: RuleFormat) -> None:
+    atom = project.atom()
+    project.export(form)
+    project.change(atom, knowledge="Round once.")
 
-    assert names(notebook.take(form)) == ([], [], ["Cart"])
-    assert notebook.read(atom.id).knowledge == "Round once."
+    assert names(project.import_rules(form)) == ([], [], ["Cart"])
+    assert project.read(atom.id).knowledge == "Round once."
 
 
 @each_format
 @pytest.mark.parametrize("has_a_namesake", [False, True])
 def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
-    notebook: Notebook, form: RuleFormat, has_a_namesake: bool
+    project: RulesProject, form: RuleFormat, has_a_namesake: bool
 ) -> None:
-    atom = notebook.atom()
-    notebook.export(form)
-    notebook.forget(atom)
+    atom = project.atom()
+    project.export(form)
+    project.delete(atom)
     if has_a_namesake:
-        notebook.atom(knowledge="Round once.")
-    kept = notebook.kept()
+        project.atom(knowledge="Round once.")
+    kept = project.read_atoms()
 
-    taken = notebook.take(form)
+    taken = project.import_rules(form)
 
     reason = BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER
-    assert reasons(taken, notebook.folder) == {CART[form]: reason}
-    assert (names(taken), notebook.kept()) == (([], [], []), kept)
-    assert notebook.export(form).is_complete
-    assert notebook.take(form).skipped == []
+    assert reasons(taken, project.folder) == {CART[form]: reason}
+    assert (names(taken), project.read_atoms()) == (([], [], []), kept)
+    assert project.export(form).is_complete
+    assert project.import_rules(form).skipped == []
 
 
 @each_format
-def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(notebook: Notebook, form: RuleFormat) -> None:
-    atom = notebook.atom()
-    notebook.export(form)
-    notebook.edit(CART[form], "Never", "Do not")
-    notebook.forget(atom)
+def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(
+    project: RulesProject, form: RuleFormat
+) -> None:
+    atom = project.atom()
+    project.export(form)
+    project.edit(CART[form], "Never", "Do not")
+    project.delete(atom)
 
-    assert names(notebook.take(form)) == (["Cart"], [], [])
-    assert notebook.kept() == [("Cart", ("src/cart/**",), "Do not round twice.")]
-    assert names(notebook.take(form)) == ([], [], ["Cart"])
+    assert names(project.import_rules(form)) == (["Cart"], [], [])
+    assert project.read_atoms() == [("Cart", ("src/cart/**",), "Do not round twice.")]
+    assert names(project.import_rules(form)) == ([], [], ["Cart"])
 
 
 @each_format
-def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(notebook: Notebook, form: RuleFormat) -> None:
-    other = Notebook(notebook.session, "other", notebook.folder)
+def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(project: RulesProject, form: RuleFormat) -> None:
+    other = RulesProject(project.session, "other", project.folder)
     theirs = other.atom()
     other.export(form)
-    other.forget(theirs)
+    other.delete(theirs)
 
-    assert names(notebook.take(form)) == (["Cart"], [], [])
-
-
-@each_format
-def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Notebook, form: RuleFormat) -> None:
-    atom = notebook.atom()
-    notebook.export(form)
-    notebook.edit(CART[form], "Never", "Do not")
-    notebook.change(atom, knowledge="Round once.")
-
-    assert reasons(notebook.take(form), notebook.folder) == {CART[form]: BOTH_CHANGED}
-    assert notebook.read(atom.id).knowledge == "Round once."
+    assert names(project.import_rules(form)) == (["Cart"], [], [])
 
 
 @each_format
-def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(notebook: Notebook, form: RuleFormat) -> None:
-    atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
-    notebook.export(form)
-    notebook.change(atom, confirm="9fceb02d0ae598e95dc970b74767f19372d61af8")
-    notebook.edit(CART[form], "Never", "Do not")
+def test_where_file_and_atom_have_both_changed_neither_is_lost(project: RulesProject, form: RuleFormat) -> None:
+    atom = project.atom()
+    project.export(form)
+    project.edit(CART[form], "Never", "Do not")
+    project.change(atom, knowledge="Round once.")
 
-    assert names(notebook.take(form)) == ([], ["Cart"], [])
+    assert reasons(project.import_rules(form), project.folder) == {CART[form]: BOTH_CHANGED}
+    assert project.read(atom.id).knowledge == "Round once."
 
 
 @each_format
-def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook, form: RuleFormat) -> None:
-    notebook.atom()
-    notebook.export(form)
-    notebook.edit(CART[form], "# Cart\n", "")
+def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(project: RulesProject, form: RuleFormat) -> None:
+    atom = project.atom(moleculeId=project.molecule("Pages").id)
+    project.export(form)
+    project.change(atom, confirm="9fceb02d0ae598e95dc970b74767f19372d61af8")
+    project.edit(CART[form], "Never", "Do not")
 
-    notebook.take(form)
+    assert names(project.import_rules(form)) == ([], ["Cart"], [])
 
-    ((name, _, knowledge),) = notebook.kept()
+
+@each_format
+def test_a_heading_that_was_deleted_leaves_the_atom_its_name(project: RulesProject, form: RuleFormat) -> None:
+    project.atom()
+    project.export(form)
+    project.edit(CART[form], "# Cart\n", "")
+
+    project.import_rules(form)
+
+    ((name, _, knowledge),) = project.read_atoms()
     assert name == "Cart"
     assert knowledge.endswith("Never round twice.")
 
@@ -164,21 +166,21 @@ def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook,
 @pytest.mark.slow
 @each_format
 @settings(max_examples=scaled(5, 15), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(atoms=st.lists(texts.subjects, min_size=1, max_size=4))
+@given(atoms=st.lists(rule_strategies.subjects, min_size=1, max_size=4))
 def test_what_one_project_exports_another_one_imports_unchanged(
-    notebook: Notebook, form: RuleFormat, atoms: list[ExportedAtom]
+    project: RulesProject, form: RuleFormat, atoms: list[ExportedAtom]
 ) -> None:
-    source = Notebook(notebook.session, f"from {uuid.uuid4()}", notebook.folder / uuid.uuid4().hex)
-    target = Notebook(notebook.session, f"to {uuid.uuid4()}", source.folder)
+    source = RulesProject(project.session, f"from {uuid.uuid4()}", project.folder / uuid.uuid4().hex)
+    target = RulesProject(project.session, f"to {uuid.uuid4()}", source.folder)
     for atom in {(atom.name, frozenset(atom.patterns)): atom for atom in atoms}.values():
         source.atom(atom.name, *atom.patterns, knowledge=atom.knowledge)
     assert source.export(form).is_complete
 
-    taken = target.take(form)
+    taken = target.import_rules(form)
 
     assert taken.skipped == []
-    assert sorted(target.kept()) == sorted(
-        (name, patterns, normalize_line_breaks(knowledge)) for name, patterns, knowledge in source.kept()
+    assert sorted(target.read_atoms()) == sorted(
+        (name, patterns, normalize_line_breaks(knowledge)) for name, patterns, knowledge in source.read_atoms()
     )
     assert target.export(form).is_complete
     assert source.export(form).is_up_to_date
@@ -200,43 +202,43 @@ def test_what_one_project_exports_another_one_imports_unchanged(
     ],
 )
 def test_rules_of_claude_code_are_read_as_the_tool_reads_them(
-    notebook: Notebook, path: str, text: str, expected: tuple[str, tuple[str, ...], str]
+    project: RulesProject, path: str, text: str, expected: tuple[str, tuple[str, ...], str]
 ) -> None:
-    notebook.write(path, text)
-    notebook.write("README.md", "# No rule")
+    project.write(path, text)
+    project.write("README.md", "# No rule")
 
-    notebook.take(RuleFormat.CLAUDE)
+    project.import_rules(RuleFormat.CLAUDE)
 
-    assert notebook.kept() == [expected]
+    assert project.read_atoms() == [expected]
 
 
-def test_rules_of_cursor_are_read_as_the_tool_reads_them(notebook: Notebook) -> None:
-    notebook.write(".cursor/rules/always.mdc", "---\ndescription: House rules\nalwaysApply: true\n---\nBe kind.\n")
-    notebook.write(".cursor/rules/ts.mdc", "---\nglobs: **/*.ts, **/*.tsx\nalwaysApply: false\n---\n# Types\nStrict.\n")
-    notebook.write(".cursor/rules/asked.mdc", "---\ndescription: On demand\n---\nText.\n")
-    notebook.write("web/.cursor/rules/near.mdc", "---\nalwaysApply: true\n---\n# Near\n")
+def test_rules_of_cursor_are_read_as_the_tool_reads_them(project: RulesProject) -> None:
+    project.write(".cursor/rules/always.mdc", "---\ndescription: House rules\nalwaysApply: true\n---\nBe kind.\n")
+    project.write(".cursor/rules/ts.mdc", "---\nglobs: **/*.ts, **/*.tsx\nalwaysApply: false\n---\n# Types\nStrict.\n")
+    project.write(".cursor/rules/asked.mdc", "---\ndescription: On demand\n---\nText.\n")
+    project.write("web/.cursor/rules/near.mdc", "---\nalwaysApply: true\n---\n# Near\n")
 
-    taken = notebook.take(RuleFormat.CURSOR)
+    taken = project.import_rules(RuleFormat.CURSOR)
 
-    assert notebook.kept() == [
+    assert project.read_atoms() == [
         ("House rules", ("**",), "Be kind."),
         ("Near", ("web/**",), ""),
         ("Types", ("**/*.ts", "**/*.tsx"), "Strict."),
     ]
-    assert list(reasons(taken, notebook.folder)) == [".cursor/rules/asked.mdc"]
+    assert list(reasons(taken, project.folder)) == [".cursor/rules/asked.mdc"]
 
 
-def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(notebook: Notebook) -> None:
-    notebook.atom("Block", "src/**")
-    notebook.export(RuleFormat.AGENTS)
-    block = notebook.files()["src/AGENTS.md"]
-    notebook.write("src/AGENTS.md", f"Before.\n\n{block}\n## After\n")
-    notebook.write("AGENTS.md", "# Everywhere\nBe kind.\n")
+def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(project: RulesProject) -> None:
+    project.atom("Block", "src/**")
+    project.export(RuleFormat.AGENTS)
+    block = project.files()["src/AGENTS.md"]
+    project.write("src/AGENTS.md", f"Before.\n\n{block}\n## After\n")
+    project.write("AGENTS.md", "# Everywhere\nBe kind.\n")
 
-    taken = notebook.take(RuleFormat.AGENTS)
+    taken = project.import_rules(RuleFormat.AGENTS)
 
     assert names(taken) == (["Everywhere", "After"], [], ["Block"])
-    assert notebook.kept() == [
+    assert project.read_atoms() == [
         ("After", ("src/**",), "Before.\n\n\n## After"),
         ("Block", ("src/**",), "Never round twice."),
         ("Everywhere", ("**",), "Be kind."),
@@ -244,36 +246,36 @@ def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_o
 
 
 def test_patterns_are_meant_from_the_root_of_the_repository(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+    project: RulesProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notebook.write("src/ui/AGENTS.md", "# Near\n")
-    notebook.write("src/ui/.claude/rules/x.md", "# Rule\n")
-    (notebook.folder / ".git").mkdir()
-    monkeypatch.chdir(notebook.folder / "src")
+    project.write("src/ui/AGENTS.md", "# Near\n")
+    project.write("src/ui/.claude/rules/x.md", "# Rule\n")
+    (project.folder / ".git").mkdir()
+    monkeypatch.chdir(project.folder / "src")
 
-    notebook.take(RuleFormat.AGENTS, "src/ui")
-    notebook.take(RuleFormat.CLAUDE, "src/ui/.claude/rules/x.md")
+    project.import_rules(RuleFormat.AGENTS, "src/ui")
+    project.import_rules(RuleFormat.CLAUDE, "src/ui/.claude/rules/x.md")
 
-    assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [
+    assert [(name, patterns) for name, patterns, _ in project.read_atoms()] == [
         ("Near", ("src/ui/**",)),
         ("Rule", ("src/ui/**",)),
     ]
 
 
 def test_without_a_repository_a_file_is_meant_from_where_one_stands(
-    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+    project: RulesProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notebook.write("src/AGENTS.md", "# Near\n")
-    notebook.write("far/AGENTS.md", "# Far\n")
-    monkeypatch.chdir(notebook.folder)
-    notebook.take(RuleFormat.AGENTS, "src/AGENTS.md")
-    monkeypatch.chdir(notebook.folder / "src")
-    notebook.take(RuleFormat.AGENTS, "far/AGENTS.md")
+    project.write("src/AGENTS.md", "# Near\n")
+    project.write("far/AGENTS.md", "# Far\n")
+    monkeypatch.chdir(project.folder)
+    project.import_rules(RuleFormat.AGENTS, "src/AGENTS.md")
+    monkeypatch.chdir(project.folder / "src")
+    project.import_rules(RuleFormat.AGENTS, "far/AGENTS.md")
 
-    assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [("Far", ("**",)), ("Near", ("src/**",))]
+    assert [(name, patterns) for name, patterns, _ in project.read_atoms()] == [("Far", ("**",)), ("Near", ("src/**",))]
 
 
-def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(notebook: Notebook) -> None:
+def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(project: RulesProject) -> None:
     rules = ".claude/rules"
     broken: dict[str, str | bytes] = {
         "yaml.md": "---\npaths: [a\nb: {\n---\n# X\n",
@@ -296,17 +298,17 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
         "none.md": "---\npaths: []\n---\n# X\n",
     }
     for name, text in broken.items():
-        notebook.write(f"{rules}/{name}", text)
-    notebook.write(f"{rules}/z.md", "# Fine\n")
-    secret = notebook.folder.parent / "secret"
+        project.write(f"{rules}/{name}", text)
+    project.write(f"{rules}/z.md", "# Fine\n")
+    secret = project.folder.parent / "secret"
     secret.write_text("# Secret\n")
-    (notebook.folder / rules / "link.md").symlink_to(secret)
-    os.mkfifo(notebook.folder / rules / "pipe.md")
+    (project.folder / rules / "link.md").symlink_to(secret)
+    os.mkfifo(project.folder / rules / "pipe.md")
 
-    taken = notebook.take(RuleFormat.CLAUDE)
+    taken = project.import_rules(RuleFormat.CLAUDE)
 
     assert names(taken) == (["Fine"], [], [])
-    found = reasons(taken, notebook.folder)
+    found = reasons(taken, project.folder)
     assert found.keys() == {f"{rules}/{name}" for name in (*broken, "link.md", "pipe.md")}
     telling = {
         "yaml.md": "not YAML in line 3",
@@ -325,32 +327,36 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
     assert {name: word in found[f"{rules}/{name}"] for name, word in telling.items()} == dict.fromkeys(telling, True)
 
 
-def test_a_file_that_is_named_twice_is_read_once(notebook: Notebook) -> None:
-    notebook.write("src/AGENTS.md", "# Near\n")
+def test_a_file_that_is_named_twice_is_read_once(project: RulesProject) -> None:
+    project.write("src/AGENTS.md", "# Near\n")
 
-    assert names(notebook.take(RuleFormat.AGENTS, "src", "src/AGENTS.md", "src/./AGENTS.md")) == (["Near"], [], [])
+    assert names(project.import_rules(RuleFormat.AGENTS, "src", "src/AGENTS.md", "src/./AGENTS.md")) == (
+        ["Near"],
+        [],
+        [],
+    )
 
 
-def test_nothing_is_taken_when_a_path_a_project_or_a_task_is_unknown(notebook: Notebook) -> None:
-    notebook.write("AGENTS.md", "# Near\n")
+def test_nothing_is_taken_when_a_path_a_project_or_a_task_is_unknown(project: RulesProject) -> None:
+    project.write("AGENTS.md", "# Near\n")
 
     with pytest.raises(NotFound):
-        notebook.take(RuleFormat.AGENTS, "AGENTS.md", "missing")
-    task, notebook.task = notebook.task, "zzzzzz"
+        project.import_rules(RuleFormat.AGENTS, "AGENTS.md", "missing")
+    task, project.task = project.task, "zzzzzz"
     with pytest.raises(NotFound):
-        notebook.take(RuleFormat.AGENTS)
-    notebook.task, notebook.project = task, "nowhere"
+        project.import_rules(RuleFormat.AGENTS)
+    project.task, project.project = task, "nowhere"
     with pytest.raises(NotFound):
-        notebook.take(RuleFormat.AGENTS)
-    notebook.project = "atlas"
-    assert notebook.kept() == []
+        project.import_rules(RuleFormat.AGENTS)
+    project.project = "atlas"
+    assert project.read_atoms() == []
 
 
-def test_a_name_that_is_not_utf_8_is_shown_all_the_same(notebook: Notebook) -> None:
-    strange = notebook.folder / os.fsdecode(b"\xff")
+def test_a_name_that_is_not_utf_8_is_shown_all_the_same(project: RulesProject) -> None:
+    strange = project.folder / os.fsdecode(b"\xff")
     strange.mkdir(parents=True)
     (strange / "AGENTS.md").write_text("# Strange\n")
 
-    (skipped,) = notebook.take(RuleFormat.AGENTS).skipped
+    (skipped,) = project.import_rules(RuleFormat.AGENTS).skipped
 
     assert skipped.file.endswith("?/AGENTS.md")

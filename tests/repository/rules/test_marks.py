@@ -1,4 +1,4 @@
-"""A mark says whose a text is, and tells when somebody has edited it."""
+"""A mark names the atom of a text and shows whether the text was edited."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from groundplan.repository.rules.marks import (
     parse_text,
 )
 from groundplan.repository.rules.rule import ExportedAtom
-from tests.repository.rules import texts
+from tests.repository.rules import rule_strategies
 
 
-def piece(body: str = "# Cart\n\nNever round twice.\n", atom_id: str = texts.ATOM) -> Piece:
-    return make_piece(atom_id=atom_id, version=2, project_id=texts.PROJECT, front="", body=body)
+def piece(body: str = "# Cart\n\nNever round twice.\n", atom_id: str = rule_strategies.ATOM) -> Piece:
+    return make_piece(atom_id=atom_id, version=2, project_id=rule_strategies.PROJECT, front="", body=body)
 
 
 def block(one: Piece) -> RuleBlock:
@@ -39,7 +39,7 @@ def test_a_file_has_one_mark_behind_its_front_matter() -> None:
     assert parse_file(one.as_file) == one
 
 
-@given(texts.subjects, st.sampled_from([RuleFormat.CLAUDE, RuleFormat.CURSOR]))
+@given(rule_strategies.subjects, st.sampled_from([RuleFormat.CLAUDE, RuleFormat.CURSOR]))
 def test_a_file_is_recognised_and_is_not_edited(subject: ExportedAtom, form: RuleFormat) -> None:
     one = render_piece(subject, form)
 
@@ -47,7 +47,7 @@ def test_a_file_is_recognised_and_is_not_edited(subject: ExportedAtom, form: Rul
     assert not one.is_edited
 
 
-@given(texts.subjects, st.sampled_from(RuleFormat))
+@given(rule_strategies.subjects, st.sampled_from(RuleFormat))
 def test_line_breaks_play_no_part_in_what_is_recognised(subject: ExportedAtom, form: RuleFormat) -> None:
     one = render_piece(subject, form)
 
@@ -68,7 +68,7 @@ def test_a_text_with_lf_stays_as_it_is_and_comes_back_from_crlf(text: str) -> No
 
 
 def test_every_edit_is_noticed_in_the_text_and_in_the_patterns() -> None:
-    text = render_piece(texts.subject(), RuleFormat.CLAUDE).as_file
+    text = render_piece(rule_strategies.subject(), RuleFormat.CLAUDE).as_file
 
     for old, new in (
         ("cents", "euros"),
@@ -82,7 +82,7 @@ def test_every_edit_is_noticed_in_the_text_and_in_the_patterns() -> None:
 
 
 def test_a_file_without_a_mark_in_its_place_is_not_ours() -> None:
-    one = render_piece(texts.subject(), RuleFormat.CLAUDE)
+    one = render_piece(rule_strategies.subject(), RuleFormat.CLAUDE)
 
     assert parse_file("# Cart\n") is None
     assert parse_file(one.front + one.body) is None
@@ -91,7 +91,7 @@ def test_a_file_without_a_mark_in_its_place_is_not_ours() -> None:
 
 @given(st.lists(st.text("ab \n#", max_size=8).map(lambda text: f"{text}\n"), min_size=1, max_size=4), st.data())
 def test_blocks_are_found_between_what_people_wrote(gaps: list[str], data: st.DataObject) -> None:
-    blocks = [piece(f"# {data.draw(texts.names)}\n", f"a{number}") for number in range(len(gaps))]
+    blocks = [piece(f"# {data.draw(rule_strategies.names)}\n", f"a{number}") for number in range(len(gaps))]
     text = "".join(gap + one.as_block for gap, one in zip(gaps, blocks, strict=True))
 
     found = parse_text(text + "the end")
@@ -114,7 +114,7 @@ def test_a_block_may_end_with_the_file() -> None:
 
 @pytest.mark.parametrize("behind", ["after\n", f"after\n{piece().as_block}", piece(atom_id="other").as_block])
 def test_a_block_without_its_end_is_not_guessed_at(behind: str) -> None:
-    open_block = piece().as_block.replace(f"{format_end_mark(texts.ATOM)}\n", "")
+    open_block = piece().as_block.replace(f"{format_end_mark(rule_strategies.ATOM)}\n", "")
 
     before, opening, *rest = parse_text(f"before\n{open_block}{behind}")
 
@@ -125,12 +125,12 @@ def test_a_block_without_its_end_is_not_guessed_at(behind: str) -> None:
 def test_the_reason_for_leaving_a_block_without_its_end_alone_says_what_to_put_back_or_to_delete() -> None:
     (opening,) = (part for part in parse_text(f"{piece().mark}\n") if isinstance(part, UnclosedBlock))
 
-    assert f"put {format_end_mark(texts.ATOM)} back" in opening.reason
+    assert f"put {format_end_mark(rule_strategies.ATOM)} back" in opening.reason
     assert f"delete its first line, {str(piece().mark).partition(' version')[0]}" in opening.reason
 
 
 def test_many_blocks_without_an_end_take_no_longer_than_their_length() -> None:
-    # With the square of their number this would not end while anybody waits.
+    # Quadratic time would take too long here.
     assert len(parse_text("".join(f"{piece(atom_id=f'a{number}').mark}\n" for number in range(20_000)))) == 20_000
 
 

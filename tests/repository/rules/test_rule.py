@@ -1,4 +1,4 @@
-"""What is written for an atom is read back as it was; what people write is read as they mean it."""
+"""A written rule is read back unchanged, and rules of people are read as intended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from hypothesis import given
 
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, parse_handwritten, render_body
-from tests.repository.rules import texts
+from tests.repository.rules import rule_strategies
 
 
 def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -> None:
-    assert render_body(texts.subject(), names_files=True) == (
+    assert render_body(rule_strategies.subject(), names_files=True) == (
         "# Checkout Page\n"
         "> Files: `src/pages/checkout/**`, `src/components/checkout-*.tsx`\n"
         "> Part of: Pages\n"
@@ -21,7 +21,7 @@ def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -
     )
 
 
-@given(texts.subjects)
+@given(rule_strategies.subjects)
 def test_what_is_written_is_read_back(subject: ExportedAtom) -> None:
     knowledge = normalize_line_breaks(subject.knowledge)
 
@@ -57,7 +57,7 @@ def test_the_first_heading_is_the_name_and_on_top_nothing_else(text: str, expect
     assert parse_handwritten(text) == expected
 
 
-@given(texts.subjects)
+@given(rule_strategies.subjects)
 def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: ExportedAtom) -> None:
     bare = ExportedAtom(subject.atom_id, subject.project_id, 1, "Cart", subject.patterns, subject.knowledge)
 
@@ -68,6 +68,6 @@ def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: ExportedAt
 
 @pytest.mark.parametrize("line", ["# a" + " " * 500_000 + "b", "# " + "# " * 250_000, "`a" * 250_000, "`" * 500_000])
 def test_a_long_line_takes_no_longer_than_its_length(line: str) -> None:
-    # With the square of its length this would not end while anybody waits.
+    # Quadratic time would take too long here.
     assert parse_handwritten(line).knowledge in ("", line.strip())
     assert parse_generated(f"# Cart\n> Files: {line}\n").knowledge == ""

@@ -1,4 +1,4 @@
-"""A file's name comes from the atom's, is safe everywhere, and belongs to it alone."""
+"""File names come from atom names, are safe everywhere, and unique."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.repository.rules.slugs import assign_slugs, slugify
-from tests.repository.rules import texts
+from tests.repository.rules import rule_strategies
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_name_that_looks_like_anothers_with_its_id_does_not_take_its_place() -
     assert len(set(found.values())) == 3
 
 
-@given(st.lists(st.tuples(st.uuids().map(str), texts.names), unique_by=lambda atom: atom[0], max_size=20))
+@given(st.lists(st.tuples(st.uuids().map(str), rule_strategies.names), unique_by=lambda atom: atom[0], max_size=20))
 def test_every_atom_has_a_file_of_its_own_that_every_system_can_keep(atoms: list[tuple[str, str]]) -> None:
     found = assign_slugs(atoms, taken=["taken"])
 

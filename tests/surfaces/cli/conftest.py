@@ -1,4 +1,4 @@
-"""The program, run inside the test: its exit status, what it printed, what it complained about."""
+"""The program run in the test process: its exit status and its output."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from psycopg import sql
 
 from groundplan.__main__ import main
 from tests.postgres import Server
-from tests.surfaces.migrated import migrate_once
+from tests.surfaces.copied_schema import migrate_once
 
 
-class Ended(NamedTuple):
-    """How a run of the program ended."""
+class RunResult(NamedTuple):
+    """The result of one run of the program."""
 
     code: int
     out: str
@@ -26,23 +26,23 @@ class Ended(NamedTuple):
 
     @property
     def answer(self) -> Any:
-        """What `--json` printed: one line, and nothing beside it."""
+        """The answer that `--json` printed, as the only line."""
         assert self.code == 0, self.err
         assert self.out.count("\n") == 1
         return json.loads(self.out)
 
     @property
-    def refusal(self) -> tuple[int, str]:
+    def error(self) -> tuple[int, str]:
         """Exit status and code of an error that `--json` printed on stderr, with nothing on stdout."""
         assert self.out == ""
         return self.code, json.loads(self.err)["error"]["code"]
 
 
-Run = Callable[..., Ended]
+Run = Callable[..., RunResult]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _empty_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in [name for name in os.environ if name.startswith("GROUNDPLAN_")]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
@@ -50,7 +50,7 @@ def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 
 @pytest.fixture(autouse=True)
-def _files_are_migrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _copied_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
     migrate_once(monkeypatch)
 
 
@@ -58,17 +58,17 @@ def _files_are_migrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run `groundplan` with these arguments, in an empty folder, as Ada."""
 
-    def run(*arguments: str) -> Ended:
+    def run(*arguments: str) -> RunResult:
         capsys.readouterr()
         code = main(arguments)
-        return Ended(code, *capsys.readouterr())
+        return RunResult(code, *capsys.readouterr())
 
     return run
 
 
 @pytest.fixture
 def owner_url(postgres: Server, worker: str) -> Iterator[str]:
-    """The owner's URL of an empty database. The roles that `init` makes are cluster-wide, so they are dropped."""
+    """The owner's URL of an empty database. The roles that `init` creates are cluster-wide, so they are dropped."""
     name = f"cli_{worker}"
     with postgres.database(name) as url:
         yield url

@@ -1,4 +1,4 @@
-"""Projects, features and tasks on the command line: what a person reads, and what a script gets."""
+"""Projects, features and tasks on the command line: the output for people and for scripts."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from groundplan.surfaces.cli.renderers import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 
-# What somebody may store and a drawing must survive.
+# Stored text that a drawing must survive.
 ODD = "[bold red]:smile: \u202egnp.exe"
 TAG = "gnp [red] \u202e"
 
 
 @pytest.fixture
 def ids(run: Run) -> dict[str, str]:
-    """Atlas with a feature of two tasks."""
+    """The ids of atlas: a feature with two tasks."""
     run("project", "create", "atlas", "--goal", "A map that every walker trusts")
-    found = {"coast": made(run, "feature", "create", "The coast", "--project", "atlas", "--tag", "coast")}
+    found = {"coast": create(run, "feature", "create", "The coast", "--project", "atlas", "--tag", "coast")}
     for name, title in {"walk": "Walk it", "draw": "Draw it"}.items():
-        found[name] = made(run, "task", "create", title, "--feature", found["coast"])
+        found[name] = create(run, "task", "create", title, "--feature", found["coast"])
     return found
 
 
-def made(run: Run, *words: str) -> str:
+def create(run: Run, *words: str) -> str:
     data = run(*words, "--json").answer["data"]
     return str((data.get("task") or data.get("feature") or data.get("template") or data)["id"])
 
 
-def draws(out: str) -> dict[str, str]:
-    """Names and values as they stand side by side."""
+def parse_pairs(out: str) -> dict[str, str]:
+    """Return the names and values that are printed side by side."""
     pairs = (line.split("  ", 1) for line in out.splitlines() if "  " in line.strip())
     return {name.strip(): value.strip() for name, value in pairs}
 
@@ -48,7 +48,7 @@ def test_a_task_is_shown_with_all_that_it_says(run: Run, ids: dict[str, str]) ->
     shown = run("task", "show", ids["walk"], "--sections").out
 
     assert shown.startswith("Walk it\n")
-    told = draws(shown)
+    told = parse_pairs(shown)
     assert (told["priority"], told["complexity"], told["feature"]) == ("HIGH", "3", ids["coast"])
     assert "\n\nBy ship\nand on foot\n" in shown
     assert "\nTides\n" in shown
@@ -125,9 +125,9 @@ def test_an_overview_counts_and_lists(run: Run, ids: dict[str, str]) -> None:
 
 
 def test_the_words_say_what_it_is_so_that_another_thing_is_not_found(run: Run, ids: dict[str, str]) -> None:
-    assert run("feature", "show", ids["walk"], "--json").refusal == (3, "not_found")
-    assert run("task", "show", ids["coast"], "--json").refusal == (3, "not_found")
-    assert run("task", "update", ids["walk"], "--pipeline", "[]", "--version", "1", "--json").refusal == (2, "usage")
+    assert run("feature", "show", ids["walk"], "--json").error == (3, "not_found")
+    assert run("task", "show", ids["coast"], "--json").error == (3, "not_found")
+    assert run("task", "update", ids["walk"], "--pipeline", "[]", "--version", "1", "--json").error == (2, "usage")
 
 
 def test_a_project_is_told_its_steps_as_json(run: Run, ids: dict[str, str]) -> None:
@@ -135,12 +135,12 @@ def test_a_project_is_told_its_steps_as_json(run: Run, ids: dict[str, str]) -> N
 
     changed = run("project", "update", "atlas", "--version", "1", "--pipeline", "@steps.json").out
 
-    assert draws(changed)["task pipeline"] == "NEW > ACTIVE > CLOSED"
+    assert parse_pairs(changed)["task pipeline"] == "NEW > ACTIVE > CLOSED"
     assert "ACTIVE (2/3)" in run("task", "advance", ids["walk"], "--version", "1").out
 
 
 def test_json_is_exactly_the_answer_of_the_tool(run: Run, ids: dict[str, str]) -> None:
-    section = made(run, "section", "add", "Tides", "--type", "TASK", "--container", ids["walk"], "--tag", "a,b")
+    section = create(run, "section", "add", "Tides", "--type", "TASK", "--container", ids["walk"], "--tag", "a,b")
     task, feature = {"containerType": "task", "id": ids["walk"]}, {"containerType": "feature", "id": ids["coast"]}
     of_task = {"entityType": "TASK", "entityId": ids["walk"]}
     calls: list[tuple[str, dict[str, Any], str]] = [
@@ -179,17 +179,17 @@ def test_every_answer_about_containers_can_be_drawn_whatever_was_stored(run: Run
         drawn.append(ended.out)
 
     run("project", "create", "atlas", "--goal", ODD)
-    feature = made(run, "feature", "create", ODD, "--project", "atlas", "--tag", TAG, "--description", f"{ODD}\nmore")
+    feature = create(run, "feature", "create", ODD, "--project", "atlas", "--tag", TAG, "--description", f"{ODD}\nmore")
     draw("feature", "create", ODD, "--project", "atlas", "--summary", ODD)
-    task = made(run, "task", "create", ODD, "--feature", feature)
-    other = made(run, "task", "create", ODD, "--project", "atlas", "--related-to", task)
+    task = create(run, "task", "create", ODD, "--feature", feature)
+    other = create(run, "task", "create", ODD, "--project", "atlas", "--related-to", task)
     draw("task", "create", ODD, "--feature", feature, "--tag", TAG)
     draw(
         "task", "update", task, "--version", "1", "--description", ODD, "--complexity", "1", "--tag", "a", "--tag", "b"
     )
     draw("project", "update", "atlas", "--version", "1", "--summary", ODD, "--tag", TAG)
     draw("section", "add", "Context Files", "--type", "TASK", "--container", task, "--content", f"- a/b.md\n- {ODD}")
-    section = made(run, "section", "add", ODD, "--type", "TASK", "--container", task, "--usage", ODD)
+    section = create(run, "section", "add", ODD, "--type", "TASK", "--container", task, "--usage", ODD)
     draw("section", "update", section, "--version", "1", "--title", f"{ODD} 2", "--tag", TAG)
     draw("section", "update-text", section, "--version", "2", "--content", ODD)
     draw("section", "bulk-create", '[{"title": "One"}]', "--type", "PROJECT", "--container", "atlas")
@@ -225,7 +225,7 @@ def test_every_answer_about_containers_can_be_drawn_whatever_was_stored(run: Run
         draw("task", "advance", task, "--version", version)
     draw("task", "revert", task, "--version", "5")
     draw("feature", "terminate", feature, "--version", "4", "--reason", ODD)
-    template = made(run, "template", "create", ODD, "--target", "TASK", "--tag", TAG)
+    template = create(run, "template", "create", ODD, "--target", "TASK", "--tag", TAG)
     draw("template", "get", template, "--sections")
     draw("template", "update", template, "--description", ODD)
     draw("template", "add-section", template, ODD, "--content", ODD, "--usage", ODD, "--tag", TAG, "--required")

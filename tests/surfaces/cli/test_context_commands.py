@@ -1,4 +1,4 @@
-"""Facts on the command line: one input as it is typed, a run as it is read, documents out and in."""
+"""Facts on the command line: setting one input, printing a run, exporting and importing documents."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ import pytest
 
 import groundplan
 from groundplan.surfaces.cli.context.answers import TEXT_CHARS_MAX
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 SOURCE = "0f8fad5b-d9cb-469f-a165-70867728950e"
-# What somebody may store and a drawing must survive.
+# Stored text that a drawing must survive.
 ODD_TEXT = "[bold red]:smile: \u202egnp.exe\nsecond line"
 
 
-class Facts:
-    """A draft of project atlas, and what one types to fill and to read it."""
+class FactCommands:
+    """A draft of project atlas, and commands that fill and print it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.draft: str = run("context", "draft", "--project", "atlas", "--json").answer["run"]["id"]
 
-    def set(self, *words: str) -> Ended:
+    def set(self, *words: str) -> RunResult:
         return self.run("context", "set", self.draft, *words)
 
     def edit(self, **parts: Any) -> Any:
         options = [word for part, rows in parts.items() for word in (f"--{part}", json.dumps(rows))]
         return self.run("context", "edit", self.draft, *options, "--json").answer
 
-    def view(self, *options: str) -> Ended:
+    def view(self, *options: str) -> RunResult:
         return self.run("context", "view", "--project", "atlas", "--run", self.draft, *options)
 
     def input(self, pointer: str) -> Any:
@@ -42,13 +42,13 @@ class Facts:
 
 
 @pytest.fixture
-def facts(run: Run) -> Facts:
-    return Facts(run)
+def facts(run: Run) -> FactCommands:
+    return FactCommands(run)
 
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put something on standard input."""
+    """Put text on standard input."""
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
@@ -70,7 +70,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     ],
 )
 def test_a_value_is_taken_by_its_kind_and_an_empty_one_is_not_unset(
-    facts: Facts, words: tuple[str, ...], column: str | None, value: Any
+    facts: FactCommands, words: tuple[str, ...], column: str | None, value: Any
 ) -> None:
     assert facts.set("/site/a~1b", *words).code == 0
 
@@ -81,7 +81,7 @@ def test_a_value_is_taken_by_its_kind_and_an_empty_one_is_not_unset(
     assert written["provenance"] == ("user-entered" if column else "unknown")
 
 
-def test_an_input_that_is_there_keeps_its_kind_and_whatever_is_not_said(facts: Facts) -> None:
+def test_an_input_that_is_there_keeps_its_kind_and_whatever_is_not_said(facts: FactCommands) -> None:
     facts.edit(sources=[{"id": SOURCE, "kind": "file", "title": "Survey", "uri": "survey.pdf"}])
     facts.set("/site/size", "7", "--kind", "number", "--label", "Size", "--required", "--domain", "site")
 
@@ -96,12 +96,12 @@ def test_an_input_that_is_there_keeps_its_kind_and_whatever_is_not_said(facts: F
     assert (after["valueKind"], after["valueNumber"], after["required"]) == ("number", None, False)
 
 
-def test_what_cannot_be_a_value_is_refused_and_nothing_is_written(facts: Facts) -> None:
+def test_what_cannot_be_a_value_is_refused_and_nothing_is_written(facts: FactCommands) -> None:
     facts.set("/a", "1", "--kind", "number")
     before = facts.view("--json").out
 
     refused = {
-        words: facts.set(*words, "--json").refusal
+        words: facts.set(*words, "--json").error
         for words in (
             ("/a", "many"),
             ("/a", ""),
@@ -120,11 +120,11 @@ def test_what_cannot_be_a_value_is_refused_and_nothing_is_written(facts: Facts) 
 
     assert set(refused.values()) == {(2, "usage"), (2, "invalid_number"), (2, "invalid_pointer")}
     assert facts.view("--json").out == before
-    assert facts.run("context", "set", SOURCE, "/a", "1", "--json").refusal == (3, "not_found")
-    assert facts.run("context", "set", SOURCE, "/a", "1", "--db", "no.db", "--json").refusal == (7, "store_missing")
+    assert facts.run("context", "set", SOURCE, "/a", "1", "--json").error == (3, "not_found")
+    assert facts.run("context", "set", SOURCE, "/a", "1", "--db", "no.db", "--json").error == (7, "store_missing")
 
 
-def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: Facts) -> None:
+def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: FactCommands) -> None:
     facts.set("/site/size", "5000", "--kind", "number")
 
     weaker = facts.set("/site/size", "4800", "--provenance", "model-inferred", "--rationale", "From the map")
@@ -139,18 +139,18 @@ def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: Fa
     assert (facts.input("/site/size")["valueNumber"], "Waiting" in facts.view().out) == (4800, False)
 
 
-# --- A run as people read it ------------------------------------------------------------------------------------------
+# --- Printing a run --------------------------------------------------------------------------------------------------
 
 
 def cell(drawn: str, pointer: str) -> str:
-    """What stands in the column of values beside a pointer."""
+    """Return the value that is printed beside a pointer."""
     titles, row = (
         next(line for line in drawn.splitlines() if line.startswith(f"{word} ")) for word in ("pointer", pointer)
     )
     return row[titles.index("value") : titles.index("provenance")].strip()
 
 
-def test_a_view_tells_apart_what_is_unset_missing_empty_unknown_and_what_only_looks_so(facts: Facts) -> None:
+def test_a_view_tells_apart_what_is_unset_missing_empty_unknown_and_what_only_looks_so(facts: FactCommands) -> None:
     inputs: dict[str, dict[str, Any]] = {
         "/a": {"valueKind": "number"},
         "/b": {"valueKind": "string", "required": True},
@@ -187,7 +187,7 @@ def test_a_view_tells_apart_what_is_unset_missing_empty_unknown_and_what_only_lo
     assert "required and not set: /b" in drawn.partition("\nWarnings:\n")[2]
 
 
-def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(facts: Facts, run: Run) -> None:
+def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(facts: FactCommands, run: Run) -> None:
     drawn = [run("context", "draft", "--project", "atlas", "--ownership", "shared").out]
 
     def draw(*words: str) -> str:
@@ -236,7 +236,7 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
 
 
 def test_on_a_terminal_an_id_stays_whole_and_colours_mark_what_is_not_there(
-    facts: Facts, monkeypatch: pytest.MonkeyPatch
+    facts: FactCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts.set("/a", "--required")
     facts.set("/b", "--kind", "number", "--label", "Some long name that takes the whole line if it only can")
@@ -258,7 +258,9 @@ def test_on_a_terminal_an_id_stays_whole_and_colours_mark_what_is_not_there(
 # --- Documents --------------------------------------------------------------------------------------------------------
 
 
-def test_an_export_can_be_taken_in_again_and_says_the_same(facts: Facts, run: Run, pipe: Callable[[str], None]) -> None:
+def test_an_export_can_be_taken_in_again_and_says_the_same(
+    facts: FactCommands, run: Run, pipe: Callable[[str], None]
+) -> None:
     facts.set("/a", "")
     facts.set("/b", "--kind", "number", "--required")
     facts.set("/c", "unknown", "--option", "unknown")
@@ -286,16 +288,16 @@ def test_an_export_can_be_taken_in_again_and_says_the_same(facts: Facts, run: Ru
     assert "Next: groundplan context commit" in run("context", "import", "-", *about).out
 
 
-def test_a_file_that_is_there_is_written_over_only_by_force(facts: Facts, run: Run) -> None:
+def test_a_file_that_is_there_is_written_over_only_by_force(facts: FactCommands, run: Run) -> None:
     facts.set("/a", "1")
     out = ("context", "export", "--project", "atlas", "--run", facts.draft, "--out")
     Path("mine.json").write_text("mine", encoding="utf-8")
 
-    assert run(*out, "mine.json", "--json").refusal == (2, "usage")
+    assert run(*out, "mine.json", "--json").error == (2, "usage")
     assert Path("mine.json").read_text(encoding="utf-8") == "mine"
-    assert run(*out, "no/such/folder.json", "--json").refusal == (2, "usage")
-    assert run(*out, "a\x00b", "--json").refusal == (2, "usage")
-    assert run(*out, ".", "--force", "--json").refusal == (2, "usage")
+    assert run(*out, "no/such/folder.json", "--json").error == (2, "usage")
+    assert run(*out, "a\x00b", "--json").error == (2, "usage")
+    assert run(*out, ".", "--force", "--json").error == (2, "usage")
 
     forced = run(*out, "mine.json", "--force", "--json").answer
 
@@ -304,22 +306,22 @@ def test_a_file_that_is_there_is_written_over_only_by_force(facts: Facts, run: R
 
 
 def test_a_document_is_read_strictly_and_taken_in_once(
-    facts: Facts, run: Run, pipe: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    facts: FactCommands, run: Run, pipe: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts.set("/a", "1")
     take = ("context", "import", "-", "--project", "atlas", "--json")
     whole = json.dumps(run("context", "export", "--project", "atlas", "--run", facts.draft, "--json").answer)
 
-    def refusal(text: str) -> tuple[int, str]:
+    def error_of(text: str) -> tuple[int, str]:
         pipe(text)
-        return run(*take).refusal
+        return run(*take).error
 
-    assert refusal("{") == (2, "invalid_json")
-    assert refusal('{"a": 1, "a": 2}') == (2, "duplicate_key")
-    assert refusal(whole.replace("1", "NaN", 1)) == (2, "invalid_number")
-    assert refusal("[]")[0] == 2
-    assert refusal(whole.replace('"format"', '"fromat"'))[0] == 2
-    assert run("context", "import", "none.json", "--project", "atlas", "--json").refusal == (2, "usage")
+    assert error_of("{") == (2, "invalid_json")
+    assert error_of('{"a": 1, "a": 2}') == (2, "duplicate_key")
+    assert error_of(whole.replace("1", "NaN", 1)) == (2, "invalid_number")
+    assert error_of("[]")[0] == 2
+    assert error_of(whole.replace('"format"', '"fromat"'))[0] == 2
+    assert run("context", "import", "none.json", "--project", "atlas", "--json").error == (2, "usage")
     answers = []
     for _ in range(2):
         pipe(whole)
@@ -328,4 +330,4 @@ def test_a_document_is_read_strictly_and_taken_in_once(
     with groundplan.open("groundplan.db", actor="ada") as plan:
         assert len(plan.context.list_runs_for_scope("atlas")) == 2
     monkeypatch.setattr("sys.stdin", None)
-    assert run(*take).refusal == (2, "usage")
+    assert run(*take).error == (2, "usage")

@@ -1,4 +1,4 @@
-"""`context hydrate` as it is typed: an object in, the same object with the facts in it out."""
+"""`context hydrate` on the command line: a JSON object in, the same object with the facts out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 INPUTS: list[dict[str, Any]] = [
     {"pointer": "/site/location", "label": "Location", "required": True, "valueKind": "string"},
@@ -24,13 +24,13 @@ INPUTS: list[dict[str, Any]] = [
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put something on standard input."""
+    """Put text on standard input."""
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
 @pytest.fixture
 def version(tmp_path: Path) -> str:
-    """The facts of project atlas, committed in part, beside a draft that says otherwise; the version of the former."""
+    """The version of the partly committed facts of project atlas; a draft beside them differs."""
     with groundplan.open(str(tmp_path / "groundplan.db"), actor="ada") as plan:
         run = plan.context.create_draft_run("atlas")
         plan.context.upsert_inputs(run.id, INPUTS)
@@ -40,7 +40,7 @@ def version(tmp_path: Path) -> str:
         return str(committed)
 
 
-def hydrate(run: Run, *words: str) -> Ended:
+def hydrate(run: Run, *words: str) -> RunResult:
     return run("context", "hydrate", "--project", "atlas", *words)
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_json_object_is_refused(run: Run, pipe: Callable[[str], None]
         ('{"a": NaN}', "invalid_number"),
     ):
         pipe(text)
-        assert hydrate(run, "--json").refusal == (2, code)
+        assert hydrate(run, "--json").error == (2, code)
 
 
 def test_what_cannot_be_read_is_refused(
@@ -112,13 +112,13 @@ def test_what_cannot_be_read_is_refused(
     (tmp_path / "large.json").write_text(f'{{"a": "{"x" * (1 << 20)}"}}', encoding="utf-8")
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
 
-    assert hydrate(run, "missing.json", "--json").refusal == (2, "usage")
-    assert hydrate(run, ".", "--json").refusal == (2, "usage")
-    assert hydrate(run, "a\x00b", "--json").refusal == (2, "usage")
-    assert hydrate(run, "large.json", "--json").refusal == (2, "too_large")
-    assert hydrate(run, "plan.json", "--db", "none.db", "--json").refusal == (7, "store_missing")
-    assert hydrate(run, "plan.json", "--run", "x", "--json").refusal == (2, "invalid_id")
+    assert hydrate(run, "missing.json", "--json").error == (2, "usage")
+    assert hydrate(run, ".", "--json").error == (2, "usage")
+    assert hydrate(run, "a\x00b", "--json").error == (2, "usage")
+    assert hydrate(run, "large.json", "--json").error == (2, "too_large")
+    assert hydrate(run, "plan.json", "--db", "none.db", "--json").error == (7, "store_missing")
+    assert hydrate(run, "plan.json", "--run", "x", "--json").error == (2, "invalid_id")
     run("project", "create", "empty")
-    assert run("context", "hydrate", "plan.json", "--project", "empty", "--json").refusal == (3, "no_context")
+    assert run("context", "hydrate", "plan.json", "--project", "empty", "--json").error == (3, "no_context")
     monkeypatch.setattr("sys.stdin", None)
-    assert hydrate(run, "--json").refusal == (2, "usage")
+    assert hydrate(run, "--json").error == (2, "usage")

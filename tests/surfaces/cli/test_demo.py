@@ -1,4 +1,4 @@
-"""`groundplan demo` shows a filled plan, on a file of its own."""
+"""`groundplan demo` shows a filled plan in its own file."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 
 
-class Filled(NamedTuple):
-    """A file that the demo has filled, and what it answered."""
+class FilledDemo(NamedTuple):
+    """A file that the demo has filled, and its answer."""
 
     answer: Any
     content: bytes
 
 
-_FILLED: list[Filled] = []  # by the first test that asks for it
+_FILLED: list[FilledDemo] = []  # by the first test that uses it
 
 
 @pytest.fixture
 def demo(run: Run) -> Any:
-    """What the demo answered when it filled demo.db, of which later tests get a copy."""
+    """The answer of the demo that filled demo.db; later tests copy the file."""
     if _FILLED:
         Path("demo.db").touch(0o600)
         Path("demo.db").write_bytes(_FILLED[0].content)
     else:
         answer = run("demo", "--db", "demo.db", "--json").answer
-        _FILLED.append(Filled(answer, Path("demo.db").read_bytes()))
+        _FILLED.append(FilledDemo(answer, Path("demo.db").read_bytes()))
     return copy.deepcopy(_FILLED[0].answer)
 
 
@@ -160,7 +160,7 @@ def test_the_facts_of_the_demo_are_those_that_its_versions_stand_on(run: Run) ->
     versions = run("purpose", "versions", "--project", "clean-water", "--db", "demo.db", "--json").answer["versions"]
 
     assert [one.get("context_run") for one in versions] == [committed, committed, None]
-    assert run("context", "delete", committed, "--db", "demo.db", "--json").refusal == (6, "run_bound")
+    assert run("context", "delete", committed, "--db", "demo.db", "--json").error == (6, "run_bound")
     run("context", "delete", draft, "--db", "demo.db")
     assert run("demo", "--db", "demo.db", "--json").answer["made"] == ["clean-water"]
     assert run("demo", "--db", "demo.db", "--json").answer["made"] == []
@@ -169,7 +169,7 @@ def test_the_facts_of_the_demo_are_those_that_its_versions_stand_on(run: Run) ->
 def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_taken_away(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundplan.demo.fill_purpose", lambda *_: False)  # nothing stands on the facts
+    monkeypatch.setattr("groundplan.demo.fill_purpose", lambda *_: False)  # no version refers to the facts
     run("demo", "--db", "demo.db")
     runs = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
     draft, committed = (one["id"] for one in runs)

@@ -1,4 +1,4 @@
-"""`groundplan doctor` finds each fault that was planted, and changes nothing."""
+"""`groundplan doctor` finds each planted fault and changes nothing."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import pytest
 
 from groundplan.kernel.store.sqlite import checkup
 from tests.engines import PostgresEngine
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 DB = Path("groundplan.db")
-AS_SET_UP = {"as set up"}  # notices every change that a check of its own names as well
+AS_SET_UP = {"as set up"}  # notices every change that another check names as well
 
 
-def failing(ended: Ended) -> dict[str, str]:
-    """The checks that are not well, by name."""
+def failed_checks(ended: RunResult) -> dict[str, str]:
+    """Return the failed checks by name."""
     found = json.loads(ended.out)
     assert ended.code == (0 if found["ok"] else 7)
     return {check["name"]: check["status"] for check in found["checks"] if check["status"] != "ok"}
 
 
-def changed(*statements: str) -> Callable[[], None]:
+def change_sql(*statements: str) -> Callable[[], None]:
     def change() -> None:
         connection = sqlite3.connect(DB, isolation_level=None)
         for statement in statements:
@@ -37,12 +37,12 @@ def changed(*statements: str) -> Callable[[], None]:
     return change
 
 
-def owned(team: PostgresEngine) -> psycopg.Connection:
-    """A connection of whoever owns the schema."""
+def connect_as_owner(team: PostgresEngine) -> psycopg.Connection:
+    """Return a connection of the schema's owner."""
     return psycopg.connect(team.owner_url, autocommit=True, options="-c search_path=groundplan")
 
 
-def damaged() -> None:
+def damage() -> None:
     content = bytearray(DB.read_bytes())
     content[4096 * 2 : 4096 * 3] = b"\xff" * 4096
     DB.write_bytes(content)
@@ -51,7 +51,7 @@ def damaged() -> None:
 def test_a_fresh_database_is_well(run: Run) -> None:
     run("init")
 
-    assert failing(run("doctor", "--json")) == {}
+    assert failed_checks(run("doctor", "--json")) == {}
     shown = run("doctor")
     assert shown.code == 0
     assert "No checks failed." in shown.out
@@ -67,21 +67,21 @@ def test_a_fresh_database_is_well(run: Run) -> None:
         (lambda: DB.with_name("groundplan.db-gate").chmod(0o400), {"access": "fail"}),
         (lambda: Path().chmod(0o777), {"folder": "fail"}),
         (lambda: Path().chmod(0o1777), {"folder": "warn"}),
-        (changed("DROP TRIGGER guard_events_append_only_update"), {"guards": "fail"}),
-        (changed("DROP TRIGGER projects_rev_moves_by_one"), {"guards": "fail"}),
-        (changed("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN SELECT 1; END"), {"guards": "warn"}),
-        (changed("DROP INDEX answers_by_age"), {"tables": "fail"}),
-        (changed("CREATE TABLE theirs (x)"), {"tables": "warn"}),
-        (changed("PRAGMA journal_mode = DELETE"), {"journal": "fail"}),
-        (changed("PRAGMA user_version = 999"), {"schema": "fail", "migrations": "fail"}),
-        (changed("PRAGMA user_version = 0"), {"schema": "warn", "migrations": "fail"}),
-        (changed("UPDATE schema_migrations SET checksum = 'another'"), {"migrations": "fail"}),
-        (changed("PRAGMA application_id = 1"), {"application": "fail"}),
+        (change_sql("DROP TRIGGER guard_events_append_only_update"), {"guards": "fail"}),
+        (change_sql("DROP TRIGGER projects_rev_moves_by_one"), {"guards": "fail"}),
+        (change_sql("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN SELECT 1; END"), {"guards": "warn"}),
+        (change_sql("DROP INDEX answers_by_age"), {"tables": "fail"}),
+        (change_sql("CREATE TABLE theirs (x)"), {"tables": "warn"}),
+        (change_sql("PRAGMA journal_mode = DELETE"), {"journal": "fail"}),
+        (change_sql("PRAGMA user_version = 999"), {"schema": "fail", "migrations": "fail"}),
+        (change_sql("PRAGMA user_version = 0"), {"schema": "warn", "migrations": "fail"}),
+        (change_sql("UPDATE schema_migrations SET checksum = 'another'"), {"migrations": "fail"}),
+        (change_sql("PRAGMA application_id = 1"), {"application": "fail"}),
         (
-            changed("INSERT INTO user_memberships VALUES ('local', 'ghost', '2026-01-01T00:00:00.000Z', 'ghost')"),
+            change_sql("INSERT INTO user_memberships VALUES ('local', 'ghost', '2026-01-01T00:00:00.000Z', 'ghost')"),
             {"references": "fail"},
         ),
-        (damaged, {"pages": "fail"}),
+        (damage, {"pages": "fail"}),
         (lambda: DB.write_bytes(b"no database at all, but long enough for a header" * 9), {"application": "fail"}),
         (lambda: DB.write_bytes(DB.read_bytes()[:16] + b"\xff" * 44 + DB.read_bytes()[60:]), {"application": "fail"}),
         (lambda: DB.write_bytes(b""), {"application": "fail"}),
@@ -97,7 +97,7 @@ def test_a_planted_fault_is_found_and_the_rest_is_well(
 
     examined = run("doctor", "--json")
 
-    assert failing(examined) == expected
+    assert failed_checks(examined) == expected
     assert all(check["fix"] for check in json.loads(examined.out)["checks"] if check["name"] in expected)
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_this_user_may_not_use_is_found(run: Run, monkeypatch: pytes
 
     shown = run("doctor")
 
-    assert failing(run("doctor", "--json")) == {"access": "fail"}
+    assert failed_checks(run("doctor", "--json")) == {"access": "fail"}
     assert f"may not read and write {closed} (0600)" in shown.out
     assert "access: run Groundplan as user " in shown.out
 
@@ -129,25 +129,25 @@ def test_a_file_beside_it_that_root_left_behind_is_found(run: Run, monkeypatch: 
     real_files = checkup._stat_files
 
     def with_a_stranger(path: Path) -> Iterator[checkup._FileStat]:
-        # Only root can give a file away, so the file is said to be somebody else's.
+        # Only root can change the owner of a file, so the check is told that it is another user's.
         first, *others = real_files(path)
         yield first._replace(owner=first.owner + 1)
         yield from others
 
     monkeypatch.setattr(checkup, "_stat_files", with_a_stranger)
 
-    assert failing(run("doctor", "--json")) == {"access": "fail"}
+    assert failed_checks(run("doctor", "--json")) == {"access": "fail"}
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o400])
 def test_nobody_is_told_to_change_the_mode_of_a_file_that_is_not_ours(run: Run, mode: int) -> None:
     Path("README.md").write_text("# Notes\n")
-    changed("CREATE TABLE theirs (x)")()
+    change_sql("CREATE TABLE theirs (x)")()
     DB.rename("other.db")
     for name in ("README.md", "other.db"):
         Path(name).chmod(mode)
 
-        assert failing(run("doctor", "--db", name, "--json")) == {"application": "fail"}
+        assert failed_checks(run("doctor", "--db", name, "--json")) == {"application": "fail"}
         assert "chmod" not in run("doctor", "--db", name).out
 
 
@@ -163,7 +163,7 @@ def test_doctor_makes_no_file_and_brings_nothing_up_to_date(run: Run) -> None:
     assert list(Path().iterdir()) == []
 
     run("init")
-    changed("PRAGMA user_version = 0")()
+    change_sql("PRAGMA user_version = 0")()
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     run("doctor")
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
@@ -172,11 +172,11 @@ def test_doctor_makes_no_file_and_brings_nothing_up_to_date(run: Run) -> None:
 def test_a_folder_is_not_a_database(run: Run) -> None:
     Path("folder").mkdir()
 
-    assert failing(run("doctor", "--db", "folder", "--json")) == {"file": "fail"}
+    assert failed_checks(run("doctor", "--db", "folder", "--json")) == {"file": "fail"}
 
 
 def test_a_postgresql_that_is_down_is_found(run: Run) -> None:
-    assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"opening": "fail"}
+    assert failed_checks(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"opening": "fail"}
     assert "opening: check that it runs" in run("doctor", "--db", "postgresql://127.0.0.1:1/plan").out
 
 
@@ -184,15 +184,15 @@ def test_a_missing_driver_is_named_with_the_command_that_installs_it(run: Run, m
     for module in ("checkup", "setup"):
         monkeypatch.setitem(sys.modules, f"groundplan.kernel.store.postgres.{module}", None)
 
-    assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"driver": "fail"}
+    assert failed_checks(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"driver": "fail"}
     assert "driver: run: pip install" in run("doctor", "--db", "postgresql://127.0.0.1:1/plan").out
-    assert run("init", "postgresql://127.0.0.1:1/plan", "--json").refusal == (7, "store_no_driver")
+    assert run("init", "postgresql://127.0.0.1:1/plan", "--json").error == (7, "store_no_driver")
 
 
 def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Run, team: PostgresEngine) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     app = ("--db", team.app_url, "--json")
-    assert failing(run("doctor", *app)) == {}
+    assert failed_checks(run("doctor", *app)) == {}
 
     repairable = {
         "row security": "ALTER TABLE events NO FORCE ROW LEVEL SECURITY",
@@ -200,36 +200,36 @@ def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Ru
         "grants": f'GRANT TRUNCATE ON events TO "{team.app_role}"',
         "guards": "ALTER TABLE events DISABLE TRIGGER guard_events_append_only_row_update",
     }
-    with owned(team) as owner:
+    with connect_as_owner(team) as owner:
         found: set[str] = set()
         for check, statement in repairable.items():  # each adds what its check finds, and nothing else
             owner.execute(statement.encode())
             found.add(check)
-            assert failing(run("doctor", *app)).keys() - AS_SET_UP == found
+            assert failed_checks(run("doctor", *app)).keys() - AS_SET_UP == found
         assert run("init", team.owner_url).code == 0
-        assert failing(run("doctor", *app)) == {}
+        assert failed_checks(run("doctor", *app)) == {}
         owner.execute("UPDATE schema_migrations SET checksum = 'another'")
-        assert failing(run("doctor", *app)).keys() - AS_SET_UP == {"migrations"}
+        assert failed_checks(run("doctor", *app)).keys() - AS_SET_UP == {"migrations"}
 
 
 def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, team: PostgresEngine) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     app = ("--db", team.app_url, "--json")
-    with owned(team) as owner:
+    with connect_as_owner(team) as owner:
         owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
-        assert failing(run("doctor", *app)).keys() - AS_SET_UP == {"functions"}
+        assert failed_checks(run("doctor", *app)).keys() - AS_SET_UP == {"functions"}
         owner.execute("DROP FUNCTION careless()")
 
         owner.execute("INSERT INTO schema_migrations VALUES (999, 'later', '-', '2026-01-01T00:00:00.000Z')")
-        assert failing(run("doctor", *app)) == {"schema": "fail"}
-        assert run("project", "list", *app).refusal == (7, "store_newer")
+        assert failed_checks(run("doctor", *app)) == {"schema": "fail"}
+        assert run("project", "list", *app).error == (7, "store_newer")
 
         owner.execute("DELETE FROM schema_migrations")
-        assert failing(run("doctor", *app)) == {"schema": "fail"}
+        assert failed_checks(run("doctor", *app)) == {"schema": "fail"}
 
 
 def test_an_owner_is_told_to_use_the_app_url(run: Run, team: PostgresEngine) -> None:
-    assert failing(run("doctor", "--db", team.owner_url, "--json")) == {"role": "fail"}
+    assert failed_checks(run("doctor", "--db", team.owner_url, "--json")) == {"role": "fail"}
 
 
 def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: PostgresEngine) -> None:
@@ -251,8 +251,8 @@ def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: Postg
     ],
 )
 def test_a_change_that_no_check_names_is_noticed_all_the_same(run: Run, team: PostgresEngine, change: str) -> None:
-    team.will_be_altered()
-    with owned(team) as owner:
+    team.mark_altered()
+    with connect_as_owner(team) as owner:
         owner.execute(change.format(app=team.app_role).encode())
 
-    assert "as set up" in failing(run("doctor", "--db", team.app_url, "--json"))
+    assert "as set up" in failed_checks(run("doctor", "--db", team.app_url, "--json"))

@@ -1,4 +1,4 @@
-"""Files that commands write: whole, or not at all."""
+"""Files that commands write are complete or absent."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from groundplan.surfaces.cli.files import write_file
 
 
 @contextmanager
-def files_of_at_most(size_bytes: int) -> Iterator[None]:
-    """As on a disk that is full."""
+def limit_file_size(size_bytes: int) -> Iterator[None]:
+    """Limit the size of files, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:
@@ -30,7 +30,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_what_was_there(tmp_path: Pat
     if force:
         there.write_bytes(b"as it was")
 
-    with files_of_at_most(8), pytest.raises(UsageError):
+    with limit_file_size(8), pytest.raises(UsageError):
         write_file(str(there), b"x" * 100, force=force)
 
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == (

@@ -1,4 +1,4 @@
-"""What a reader copies from a guide works, from top to bottom, and prints what the guide says it prints."""
+"""The commands of the guides work from top to bottom and print what the guides show."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 COMMIT = re.compile(r"\b[0-9a-f]{12}\b")
 
 
-def ran(script: str, folder: Path, program: Standby) -> str:
-    """What a script prints, with the program found on the PATH, as the README has it found."""
+def run_script(script: str, folder: Path, program: Standby) -> str:
+    """Return the output of a script with the program on the PATH, as in the README."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
     environment["PATH"] = os.pathsep.join((str(program.folder), str(Path(sys.executable).parent), environment["PATH"]))
     environment["GROUNDPLAN_AGENT"] = "ada"
@@ -36,12 +36,12 @@ def ran(script: str, folder: Path, program: Standby) -> str:
     return ended.stdout
 
 
-def renamed(text: str, names: Mapping[str, str]) -> str:
+def rename_ids(text: str, names: Mapping[str, str]) -> str:
     return WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
-def timeless(text: str) -> list[str]:
-    """The lines without what differs from run to run, and without what nobody sees at their ends."""
+def without_times(text: str) -> list[str]:
+    """Return the lines without values that differ between runs and without trailing blanks."""
     text = COMMIT.sub("…", CURSOR.sub("--cursor …", MOMENT.sub("…", text)))
     return [" ".join(line.split()) for line in text.replace("─", "").splitlines() if line.strip("─ ")]
 
@@ -53,14 +53,14 @@ def test_a_guide_works_as_it_stands(guide: Path, program: Standby, tmp_path: Pat
     real: dict[str, str] = {}  # by the id in the guide
     for (language, text), (following, promised) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         if language == "sh":
-            printed = ran(renamed(text, real), tmp_path, program)
+            printed = run_script(rename_ids(text, real), tmp_path, program)
             if following == "text":
                 made = dict(PLANNED.findall(printed))
                 real |= {id_: made[ref] for ref, id_ in PLANNED.findall(promised) if ref in made}
                 for told, given in zip(UUID.findall(promised), UUID.findall(printed), strict=False):
                     real |= dict(zip(told.split("-"), given.split("-"), strict=True))  # a word for each part
                 in_the_guide = {id_: name for name, id_ in real.items()}
-                assert timeless(renamed(printed, in_the_guide)) == timeless(promised)
+                assert without_times(rename_ids(printed, in_the_guide)) == without_times(promised)
 
 
 def test_there_is_a_guide_and_it_has_commands() -> None:

@@ -1,4 +1,4 @@
-"""`groundplan init` makes a database and says what to do next."""
+"""`groundplan init` creates a database and prints the next steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.surfaces.cli.conftest import Run
 
 
 @pytest.fixture
-def _files_are_migrated_once() -> None:
-    """Every new file takes every step: that is what `init` promises."""
+def _copied_migrations() -> None:
+    """Migrate every new file, because `init` promises that."""
 
 
 def test_a_new_file_is_ready_and_open_to_its_owner_only(run: Run) -> None:
@@ -71,13 +71,13 @@ def test_init_on_postgresql_prints_an_app_url_that_works(run: Run, owner_url: st
     assert run("project", "create", "atlas", *app, "--json").answer["project"]["role"] == "owner"
     assert "atlas" in run("project", "list", *app).out
     assert run("doctor", *app).code == 0
-    assert run("project", "list", "--db", owner_url, "--json").refusal == (7, "store_unsafe_role")
+    assert run("project", "list", "--db", owner_url, "--json").error == (7, "store_unsafe_role")
 
 
 def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(
     run: Run, team: PostgresEngine
 ) -> None:
-    team.will_be_altered()
+    team.mark_altered()
     again = run("init", team.owner_url, "--json").answer
 
     assert (again["role_is_new"], again["steps_taken"]) == (False, 0)
@@ -98,14 +98,14 @@ def test_the_app_role_can_be_named(run: Run, owner_url: str, worker: str) -> Non
 
 
 def test_the_app_role_may_not_set_up(run: Run, team: PostgresEngine) -> None:
-    assert run("init", team.app_url, "--json").refusal == (4, "forbidden")
+    assert run("init", team.app_url, "--json").error == (4, "forbidden")
 
 
 @pytest.mark.parametrize("role", ["", "x" * 64])
 def test_a_role_name_that_postgresql_would_cut_is_refused(run: Run, role: str) -> None:
     refused = run("init", "postgresql://127.0.0.1:1/plan", "--app-role", role, "--json")
 
-    assert refused.refusal == (2, "usage")
+    assert refused.error == (2, "usage")
 
 
 def test_a_database_that_nobody_set_up_says_so(run: Run, owner_url: str, worker: str) -> None:
@@ -114,7 +114,7 @@ def test_a_database_that_nobody_set_up_says_so(run: Run, owner_url: str, worker:
         owner.execute(psycopg.sql.SQL("CREATE ROLE {} LOGIN").format(psycopg.sql.Identifier(role)))
     url = owner_url.replace("postgres@", f"{role}@")
 
-    assert run("project", "list", "--db", url, "--json").refusal == (7, "store_not_groundplan")
+    assert run("project", "list", "--db", url, "--json").error == (7, "store_not_groundplan")
     assert run("doctor", "--db", url).code == 7
 
 
@@ -135,13 +135,13 @@ def test_a_lost_password_is_replaced_by_a_new_one(run: Run, owner_url: str) -> N
 
 
 def test_a_role_that_could_step_around_the_policies_is_not_taken_as_app_role(run: Run, owner_url: str) -> None:
-    assert run("init", owner_url, "--app-role", "postgres", "--json").refusal == (2, "unsafe_app_role")
+    assert run("init", owner_url, "--app-role", "postgres", "--json").error == (2, "unsafe_app_role")
     with psycopg.connect(owner_url) as owner:
         assert owner.execute("SELECT to_regnamespace('groundplan')").fetchone() == (None,)
 
 
 def test_options_of_postgresql_are_refused_for_a_file(run: Run) -> None:
-    assert run("init", "--new-password", "--json").refusal == (2, "usage")
+    assert run("init", "--new-password", "--json").error == (2, "usage")
 
 
 def test_init_again_serves_the_same_role_and_says_when_another_one_is_to_serve(
@@ -184,5 +184,5 @@ def test_init_keeps_a_skill_that_somebody_edited_and_says_so(run: Run) -> None:
 def test_skills_need_a_directory_and_without_one_no_database_is_made(run: Run, directory: str) -> None:
     Path("file").write_text("", encoding="utf-8")
 
-    assert run("init", "--skills", directory, "--json").refusal == (2, "usage")
+    assert run("init", "--skills", directory, "--json").error == (2, "usage")
     assert not Path("groundplan.db").exists()

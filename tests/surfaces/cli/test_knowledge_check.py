@@ -1,4 +1,4 @@
-"""`knowledge check` and `knowledge confirm` as they are typed, and the git hooks of the page about freshness."""
+"""`knowledge check` and `knowledge confirm` on the command line, and the git hooks of the page about freshness."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from groundplan.surfaces.cli.knowledge import check
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy, git_environment
 from tests.standby import Standby
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "freshness.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -22,7 +22,7 @@ HOOKS = [block for block in BLOCKS if block.startswith("#!")]
 
 
 @pytest.fixture(autouse=True)
-def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _clean_git_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in NOBODY_S_SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -30,15 +30,15 @@ def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.fixture
 def copy(tmp_path: Path) -> WorkingCopy:
-    """A repository in the folder where the program runs; the plan lies in it and is not committed."""
+    """A repository in the folder where the program runs; the plan in it is not committed."""
     made = WorkingCopy(tmp_path)
     (tmp_path / ".git" / "info" / "exclude").write_text("groundplan.db*\n", encoding="utf-8")
     made.commit({"src/app.ts": "1", "src/pages/home.ts": "1", "docs/a.md": "1"})
     return made
 
 
-class Knowledge:
-    """Project atlas, and what one types to work on its knowledge."""
+class KnowledgeCommands:
+    """Project atlas, and commands on its knowledge."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -54,27 +54,27 @@ class Knowledge:
         atom_id: str = self.run("knowledge", "create", name, *about).answer["data"]["atom"]["id"]
         return atom_id
 
-    def check(self, *options: str) -> Ended:
+    def check(self, *options: str) -> RunResult:
         return self.run("knowledge", "check", "--project", "atlas", *options)
 
-    def confirm(self, *words: str) -> Ended:
+    def confirm(self, *words: str) -> RunResult:
         return self.run("knowledge", "confirm", *words, "--project", "atlas")
 
 
 @pytest.fixture
-def atlas(run: Run, copy: WorkingCopy) -> Knowledge:
-    return Knowledge(run)
+def atlas(run: Run, copy: WorkingCopy) -> KnowledgeCommands:
+    return KnowledgeCommands(run)
 
 
-def shown(text: str) -> list[str]:
-    """The lines with single blanks, without rules."""
+def plain_lines(text: str) -> list[str]:
+    """Return the lines with single blanks and without rules."""
     lines = (" ".join(line.split()) for line in text.splitlines())
     return [line for line in lines if line.strip("─ ")]
 
 
 class TestCheck:
     def test_people_see_what_to_look_at_a_summary_and_what_to_do_next(
-        self, atlas: Knowledge, copy: WorkingCopy
+        self, atlas: KnowledgeCommands, copy: WorkingCopy
     ) -> None:
         first = copy.head
         app = atlas.atom("App", "src/app.ts")
@@ -87,7 +87,7 @@ class TestCheck:
         ended = atlas.check()
 
         assert (ended.code, ended.err) == (0, "")
-        assert shown(ended.out) == [
+        assert plain_lines(ended.out) == [
             "state atom confirmed at files",
             f"changed App {first[:12]} src/app.ts",
             f"changed Docs {first[:12]} docs/a.md, docs/b.md, docs/c.md and 1 more",
@@ -101,31 +101,31 @@ class TestCheck:
             "update the paths of orphaned atoms, or delete them",
         ]
 
-    def test_where_all_is_well_one_line_says_so(self, atlas: Knowledge, copy: WorkingCopy) -> None:
+    def test_where_all_is_well_one_line_says_so(self, atlas: KnowledgeCommands, copy: WorkingCopy) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
 
-        assert shown(atlas.check().out) == [f"1 atom at {copy.head[:12]}: 1 fresh; 1 of 3 files covered."]
+        assert plain_lines(atlas.check().out) == [f"1 atom at {copy.head[:12]}: 1 fresh; 1 of 3 files covered."]
 
-    def test_a_project_without_atoms_says_so(self, atlas: Knowledge) -> None:
-        assert shown(atlas.check().out) == ["This project has no atoms yet, so there is nothing to check."]
+    def test_a_project_without_atoms_says_so(self, atlas: KnowledgeCommands) -> None:
+        assert plain_lines(atlas.check().out) == ["This project has no atoms yet, so there is nothing to check."]
 
     def test_the_lines_say_what_is_uncovered_unknown_and_not_recorded(
-        self, atlas: Knowledge, copy: WorkingCopy, run: Run
+        self, atlas: KnowledgeCommands, copy: WorkingCopy, run: Run
     ) -> None:
         atom = atlas.atom("Docs", "docs/**")
         version = ("--version", "1", "--type", "atom", "--json")
         assert run("knowledge", "update", atom, "--confirm", "0" * 40, *version).code == 0
         copy.commit({"line\nbreak": "1", **{f"tools/{n:02}": "1" for n in range(25)}})
 
-        lines = shown(atlas.check("--since", "HEAD~1").out)
+        lines = plain_lines(atlas.check("--since", "HEAD~1").out)
 
         uncovered = ["line\\nbreak", *(f"tools/{n:02}" for n in range(19))]
         assert f"Changed but not covered by any atom: {', '.join(uncovered)} and 6 more" in lines
         assert any(line.startswith("1 commit at which atoms were confirmed not found") for line in lines)
         assert any(line.startswith("Not recorded: ") for line in lines)
 
-    def test_json_is_the_contract_s_answer(self, atlas: Knowledge, copy: WorkingCopy) -> None:
+    def test_json_is_the_contract_s_answer(self, atlas: KnowledgeCommands, copy: WorkingCopy) -> None:
         docs = atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
 
@@ -140,7 +140,7 @@ class TestCheck:
         }
 
     def test_a_file_name_that_is_no_text_still_gives_one_line_of_json(
-        self, atlas: Knowledge, copy: WorkingCopy
+        self, atlas: KnowledgeCommands, copy: WorkingCopy
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
@@ -150,7 +150,9 @@ class TestCheck:
         assert atlas.check("--json").answer["atoms"][0]["files"] == [name]
         assert "docs/\\udcff\\n" in atlas.check().out
 
-    def test_what_was_recorded_is_shown_with_the_atom(self, atlas: Knowledge, copy: WorkingCopy, run: Run) -> None:
+    def test_what_was_recorded_is_shown_with_the_atom(
+        self, atlas: KnowledgeCommands, copy: WorkingCopy, run: Run
+    ) -> None:
         docs = atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
         copy.commit({"docs/a.md": "2"})
@@ -167,7 +169,7 @@ class TestCheck:
         assert state() == "changed"
 
     def test_another_folder_can_be_named(
-        self, atlas: Knowledge, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+        self, atlas: KnowledgeCommands, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
@@ -177,7 +179,7 @@ class TestCheck:
         assert run("knowledge", "check", "--project", "atlas", "--repo", "../src", *db, "--json").answer["tracked"] == 3
 
     def test_a_wait_is_explained_on_stderr_to_somebody_at_a_terminal(
-        self, atlas: Knowledge, monkeypatch: pytest.MonkeyPatch
+        self, atlas: KnowledgeCommands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
@@ -196,7 +198,7 @@ class TestCheck:
 
 class TestFailOn:
     def test_findings_that_were_named_give_status_6_and_the_same_report(
-        self, atlas: Knowledge, copy: WorkingCopy
+        self, atlas: KnowledgeCommands, copy: WorkingCopy
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
@@ -208,23 +210,23 @@ class TestFailOn:
             assert atlas.check("--fail-on", unwanted) == plain._replace(code=code)
 
     @pytest.mark.parametrize("word", ["chnged", "fresh", "", "changed,"])
-    def test_what_is_no_finding_is_refused(self, atlas: Knowledge, word: str) -> None:
-        assert atlas.check("--fail-on", word, "--json").refusal == (2, "usage")
+    def test_what_is_no_finding_is_refused(self, atlas: KnowledgeCommands, word: str) -> None:
+        assert atlas.check("--fail-on", word, "--json").error == (2, "usage")
 
 
 class TestConfirm:
-    def test_people_see_what_was_confirmed_and_where(self, atlas: Knowledge, copy: WorkingCopy) -> None:
+    def test_people_see_what_was_confirmed_and_where(self, atlas: KnowledgeCommands, copy: WorkingCopy) -> None:
         docs = atlas.atom("Docs", "docs/**")
         atlas.atom("App", "src/**")
         atlas.confirm("App")
 
-        assert shown(atlas.confirm("--all").out) == [
+        assert plain_lines(atlas.confirm("--all").out) == [
             "atom id version",
             f"Docs {docs} 2",
             f"Confirmed 1 atom at {copy.head[:12]}; 1 already confirmed.",
         ]
 
-    def test_json_says_the_commit_and_the_versions(self, atlas: Knowledge, copy: WorkingCopy) -> None:
+    def test_json_says_the_commit_and_the_versions(self, atlas: KnowledgeCommands, copy: WorkingCopy) -> None:
         docs = atlas.atom("Docs", "docs/**")
         first = copy.head
         copy.commit({"docs/a.md": "2"})
@@ -236,50 +238,50 @@ class TestConfirm:
             "changed": [],
         }
 
-    def test_no_atom_is_not_every_atom(self, atlas: Knowledge) -> None:
-        assert atlas.confirm("--json").refusal == (2, "no_atoms")
+    def test_no_atom_is_not_every_atom(self, atlas: KnowledgeCommands) -> None:
+        assert atlas.confirm("--json").error == (2, "no_atoms")
 
 
 class TestRefusals:
     def test_outside_a_repository_both_say_so(self, run: Run, tmp_path: Path) -> None:
         run("project", "create", "atlas")
 
-        assert run("knowledge", "check", "--project", "atlas", "--json").refusal == (2, "not_a_repository")
-        assert run("knowledge", "confirm", "a", "--project", "atlas", "--json").refusal == (2, "not_a_repository")
+        assert run("knowledge", "check", "--project", "atlas", "--json").error == (2, "not_a_repository")
+        assert run("knowledge", "confirm", "a", "--project", "atlas", "--json").error == (2, "not_a_repository")
 
-    def test_a_revision_that_looks_like_an_option_is_only_not_found(self, atlas: Knowledge) -> None:
-        assert atlas.check("--since=--all", "--json").refusal == (3, "not_found")
-        assert atlas.confirm("x", "--rev=-n", "--json").refusal == (3, "not_found")
+    def test_a_revision_that_looks_like_an_option_is_only_not_found(self, atlas: KnowledgeCommands) -> None:
+        assert atlas.check("--since=--all", "--json").error == (3, "not_found")
+        assert atlas.confirm("x", "--rev=-n", "--json").error == (3, "not_found")
 
     def test_without_git_the_status_is_that_of_what_is_not_available(
-        self, atlas: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, atlas: KnowledgeCommands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
 
-        assert atlas.check("--json").refusal == (7, "git_missing")
+        assert atlas.check("--json").error == (7, "git_missing")
 
     def test_a_file_that_is_not_there_is_not_made(self, run: Run, copy: WorkingCopy, tmp_path: Path) -> None:
         for command in (("check",), ("confirm", "x")):
             ended = run("knowledge", *command, "--project", "atlas", "--db", "missing.db", "--json")
-            assert ended.refusal == (7, "store_missing")
+            assert ended.error == (7, "store_missing")
         assert not (tmp_path / "missing.db").exists()
 
 
 @pytest.mark.slow
 class TestPage:
-    """What stands on the page about freshness, run as it stands there: the scripts by git itself."""
+    """The scripts of the page about freshness, run by git itself."""
 
-    def test_the_commands_work(self, atlas: Knowledge, typed: Typed) -> None:
+    def test_the_commands_work(self, atlas: KnowledgeCommands, run_command: Typed) -> None:
         atlas.atom("Checkout page", "src/pages/**")
 
-        printed = [typed("sh", "-ec", block) for block in BLOCKS if not block.startswith("#!")]
+        printed = [run_command("sh", "-ec", block) for block in BLOCKS if not block.startswith("#!")]
 
         assert [ended.returncode for ended in printed] == [0, 0]
         assert "Confirmed 1 atom" in printed[0].stdout
         assert "1 fresh" in printed[1].stdout
 
     def test_the_hooks_say_what_a_commit_has_touched_and_keep_what_was_left_behind_from_being_pushed(
-        self, atlas: Knowledge, copy: WorkingCopy, tmp_path: Path, typed: Typed
+        self, atlas: KnowledgeCommands, copy: WorkingCopy, tmp_path: Path, run_command: Typed
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
@@ -290,10 +292,10 @@ class TestPage:
             install(name, script)
 
         copy.write({"docs/a.md": "2"})
-        committed = typed("git", "commit", "--quiet", "--all", "--message", "Say it better")
-        refused = typed("git", "push", "--quiet", "origin", "main")
+        committed = run_command("git", "commit", "--quiet", "--all", "--message", "Say it better")
+        refused = run_command("git", "push", "--quiet", "origin", "main")
         atlas.confirm("Docs")
-        pushed = typed("git", "push", "--quiet", "origin", "main")
+        pushed = run_command("git", "push", "--quiet", "origin", "main")
 
         assert committed.returncode == 0
         assert "docs/a.md" in committed.stderr
@@ -303,12 +305,12 @@ class TestPage:
         assert copy.git("rev-parse", "origin/main") == copy.head
 
     def test_the_first_commit_of_all_is_made_although_nothing_is_before_it(
-        self, atlas: Knowledge, typed: Typed
+        self, atlas: KnowledgeCommands, run_command: Typed
     ) -> None:
         install("post-commit", HOOKS[0])
-        typed("git", "checkout", "--quiet", "--orphan", "fresh-start")
+        run_command("git", "checkout", "--quiet", "--orphan", "fresh-start")
 
-        assert typed("git", "commit", "--quiet", "--message", "Begin again").returncode == 0
+        assert run_command("git", "commit", "--quiet", "--message", "Begin again").returncode == 0
 
 
 def install(hook: str, script: str) -> None:
@@ -318,8 +320,8 @@ def install(hook: str, script: str) -> None:
 
 
 @pytest.fixture
-def typed(program: Standby) -> Typed:
-    """What comes of a command that somebody types who has the program on the path."""
+def run_command(program: Standby) -> Typed:
+    """Run a command with the program on the PATH."""
     path = os.pathsep.join((str(program.folder), os.environ["PATH"]))
     environment = {**git_environment(), "PATH": path, "GROUNDPLAN_AGENT": "ada"}
     return lambda *command: subprocess.run(command, check=False, capture_output=True, text=True, env=environment)

@@ -1,4 +1,4 @@
-"""`knowledge export-rules` and `import-rules` as they are typed."""
+"""`knowledge export-rules` and `import-rules` on the command line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 CART = Path(".claude/rules/groundplan/cart.md")
 
 
-class Rules:
-    """Project atlas with one atom, and what one types to write and read its rule files."""
+class RuleCommands:
+    """Project atlas with one atom, and commands that write and read its rule files."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -27,20 +27,20 @@ class Rules:
         made = run("knowledge", "create", "Cart", *about, "--path", "src/cart/**", "--json").answer
         self.atom: str = made["data"]["atom"]["id"]
 
-    def export(self, *options: str) -> Ended:
+    def export(self, *options: str) -> RunResult:
         return self.run("knowledge", "export-rules", "--format", "claude", "--project", "atlas", *options)
 
-    def take(self, *words: str) -> Ended:
+    def import_rules(self, *words: str) -> RunResult:
         about = ("--format", "claude", "--project", "atlas", "--task", self.task)
         return self.run("knowledge", "import-rules", *about, *words)
 
 
 @pytest.fixture
-def rules(run: Run) -> Rules:
-    return Rules(run)
+def rules(run: Run) -> RuleCommands:
+    return RuleCommands(run)
 
 
-def test_export_tells_what_it_wrote_and_then_that_all_is_up_to_date(rules: Rules) -> None:
+def test_export_tells_what_it_wrote_and_then_that_all_is_up_to_date(rules: RuleCommands) -> None:
     assert rules.export("--json").answer == {
         "format": "claude",
         "written": [str(CART)],
@@ -56,7 +56,7 @@ def test_export_tells_what_it_wrote_and_then_that_all_is_up_to_date(rules: Rules
     assert rules.export().out == "0 written, 0 removed, 1 up to date (claude).\n"
 
 
-def test_a_check_fails_until_the_files_are_what_they_should_be_and_says_how(rules: Rules) -> None:
+def test_a_check_fails_until_the_files_are_what_they_should_be_and_says_how(rules: RuleCommands) -> None:
     checked = rules.export("--check", "--out", "my copy")
 
     assert (checked.code, Path("my copy").exists()) == (6, False)
@@ -66,7 +66,7 @@ def test_a_check_fails_until_the_files_are_what_they_should_be_and_says_how(rule
     assert rules.export("--check", "--out", "my copy").code == 0
 
 
-def test_an_edit_is_reported_and_the_commands_shown_take_it_in_or_write_over_it(rules: Rules) -> None:
+def test_an_edit_is_reported_and_the_commands_shown_take_it_in_or_write_over_it(rules: RuleCommands) -> None:
     rules.export()
     CART.write_text(CART.read_text().replace("Never", "Do not"))
 
@@ -76,14 +76,14 @@ def test_an_edit_is_reported_and_the_commands_shown_take_it_in_or_write_over_it(
     assert f"  {CART}: was edited by hand" in drifted.out
     take, force = (line.strip() for line in drifted.out.splitlines() if line.startswith("  groundplan "))
     assert "1 updated" in rules.run(*shlex.split(take.replace("ID", rules.task))[1:]).out
-    assert rules.export("--check").code == 6  # the mark is still that of the text before
+    assert rules.export("--check").code == 6  # the mark is that of the former text
     assert rules.export().code == 0
     CART.write_text(CART.read_text().replace("Do not", "Do"))
     assert rules.run(*shlex.split(force)[1:]).code == 0
     assert "Do not round twice." in CART.read_text()
 
 
-def test_an_edit_is_data_too(rules: Rules) -> None:
+def test_an_edit_is_data_too(rules: RuleCommands) -> None:
     rules.export()
     CART.write_text(CART.read_text().replace("Never", "Do not"))
 
@@ -93,32 +93,32 @@ def test_an_edit_is_data_too(rules: Rules) -> None:
     assert f'"drifted":[{{"file":"{CART}","atomId":"{rules.atom}","reason":"was edited by hand"}}]' in ended.out
 
 
-def test_import_tells_what_became_of_each_file(rules: Rules) -> None:
+def test_import_tells_what_became_of_each_file(rules: RuleCommands) -> None:
     Path(".claude/rules").mkdir(parents=True)
     Path(".claude/rules/a.md").write_text("---\npaths: docs/**\n---\n# Manual\n\nBe brief.\n")
     Path(".claude/rules/b.md").write_text("---\npaths: docs/\n---\n# Broken\n")
 
-    ended = rules.take(".", "--json")
+    ended = rules.import_rules(".", "--json")
 
     assert ended.code == 6
     taken = json.loads(ended.out)
     assert [(one["file"], one["name"]) for one in taken["created"]] == [(".claude/rules/a.md", "Manual")]
     assert [one["file"] for one in taken["skipped"]] == [".claude/rules/b.md"]
     assert "docs/**" in taken["skipped"][0]["reason"]
-    again = rules.take(".claude/rules")
+    again = rules.import_rules(".claude/rules")
     assert (again.code, again.err) == (6, "")
     shown = again.out
     assert "0 created, 0 updated, 1 unchanged, 1 skipped (claude)." in shown
     assert "  .claude/rules/b.md: " in shown
 
 
-def test_an_import_that_skipped_nothing_ends_well(rules: Rules) -> None:
+def test_an_import_that_skipped_nothing_ends_well(rules: RuleCommands) -> None:
     rules.export()
 
-    assert rules.take(".", "--json").answer["skipped"] == []
+    assert rules.import_rules(".", "--json").answer["skipped"] == []
 
 
-def test_a_damaged_block_is_told_how_to_put_right_and_force_repairs_it(rules: Rules) -> None:
+def test_a_damaged_block_is_told_how_to_put_right_and_force_repairs_it(rules: RuleCommands) -> None:
     about = ("knowledge", "export-rules", "--format", "agents", "--project", "atlas")
     rules.run(*about)
     file = Path("src/cart/AGENTS.md")
@@ -138,7 +138,7 @@ def test_a_damaged_block_is_told_how_to_put_right_and_force_repairs_it(rules: Ru
     assert rules.run(*about, "--check").code == 0
 
 
-def test_beside_an_edit_a_damaged_block_is_told_that_its_text_stays(rules: Rules) -> None:
+def test_beside_an_edit_a_damaged_block_is_told_that_its_text_stays(rules: RuleCommands) -> None:
     given = ("--type", "atom", "--project", "atlas", "--task", rules.task, "--knowledge", "Once.")
     rules.run("knowledge", "create", "Other", *given, "--path", "src/other/**")
     about = ("knowledge", "export-rules", "--format", "agents", "--project", "atlas")
@@ -157,7 +157,7 @@ def test_beside_an_edit_a_damaged_block_is_told_that_its_text_stays(rules: Rules
     assert "Twice." not in edited.read_text()
 
 
-def test_a_file_that_was_never_groundplan_s_is_no_edit_to_take_in_but_one_to_rename(rules: Rules) -> None:
+def test_a_file_that_was_never_groundplan_s_is_no_edit_to_take_in_but_one_to_rename(rules: RuleCommands) -> None:
     CART.parent.mkdir(parents=True)
     CART.write_text("# Mine\n")
 
@@ -175,7 +175,7 @@ def test_a_file_that_was_never_groundplan_s_is_no_edit_to_take_in_but_one_to_ren
     assert "Never round twice." in CART.read_text()
 
 
-def test_the_file_shown_to_be_taken_in_is_an_edited_one_though_others_are_in_the_way(rules: Rules) -> None:
+def test_the_file_shown_to_be_taken_in_is_an_edited_one_though_others_are_in_the_way(rules: RuleCommands) -> None:
     about = ("--type", "atom", "--project", "atlas", "--task", rules.task, "--path", "src/other/**")
     rules.run("knowledge", "create", "Other", *about)
     rules.export()
@@ -190,7 +190,7 @@ def test_the_file_shown_to_be_taken_in_is_an_edited_one_though_others_are_in_the
     assert force.endswith(" --force")
 
 
-def test_import_shows_the_way_back(rules: Rules) -> None:
+def test_import_shows_the_way_back(rules: RuleCommands) -> None:
     Path("AGENTS.md").write_text("# Everything\n\nBe kind.\n")
 
     shown = rules.run(
@@ -220,17 +220,19 @@ def test_import_shows_the_way_back(rules: Rules) -> None:
         (("import-rules", "--format", "claude", "--project", "atlas", "--task", "TASK"), (2, "usage")),
     ],
 )
-def test_what_cannot_be_meant_is_refused(rules: Rules, words: tuple[str, ...], expected: tuple[int, str]) -> None:
+def test_what_cannot_be_meant_is_refused(
+    rules: RuleCommands, words: tuple[str, ...], expected: tuple[int, str]
+) -> None:
     Path("AGENTS.md").write_text("# Everything\n")
     words = tuple(rules.task if word == "TASK" else word for word in words)
 
-    assert rules.run("knowledge", *words, "--json").refusal == expected
+    assert rules.run("knowledge", *words, "--json").error == expected
 
 
 def test_an_export_from_a_plan_that_is_not_there_makes_none(run: Run) -> None:
     refused = run("knowledge", "export-rules", "--format", "claude", "--project", "atlas", "--json")
 
-    assert refused.refusal == (7, "store_missing")
+    assert refused.error == (7, "store_missing")
     assert list(Path().iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""The registry's operations on the command line."""
+"""Commands that are generated from the operations of the registry."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.surfaces.cli.option_help import GROUP_HELP, OPTION_HELP
 from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.terminal import format_usage
+from groundplan.surfaces.cli.renderers import format_usage
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
 READS = [one for one in COMMANDS if one[0].effect is Effect.READ and one[0].when_project_missing is None]
 
 
-def each(commands: list[tuple[Operation[Any, Any], Command]]) -> pytest.MarkDecorator:
-    """A test of each of some commands, named after its words."""
+def for_each_command(commands: list[tuple[Operation[Any, Any], Command]]) -> pytest.MarkDecorator:
+    """Parametrize a test over commands, with their words as ids."""
     cases = [pytest.param(operation, command, id=" ".join(command.words)) for operation, command in commands]
     return pytest.mark.parametrize(("operation", "command"), cases)
 
 
-@each(COMMANDS)
+@for_each_command(COMMANDS)
 def test_a_command_has_an_option_for_every_field_that_its_words_do_not_say_already(
     run: Run, operation: Operation[Any, Any], command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,7 +47,7 @@ def test_a_command_has_an_option_for_every_field_that_its_words_do_not_say_alrea
     assert "--db" in shown.out
 
 
-@each(COMMANDS)
+@for_each_command(COMMANDS)
 def test_what_a_command_says_or_leaves_out_is_a_field_of_its_operation(
     operation: Operation[Any, Any], command: Command
 ) -> None:
@@ -161,7 +161,7 @@ def test_an_empty_list_says_how_to_begin(run: Run) -> None:
     assert run("project", "list", "--json").answer == {"projects": []}
 
 
-@each(READS)
+@for_each_command(READS)
 def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any], command: Command) -> None:
     meant = {
         "PROJECT": "atlas",
@@ -173,7 +173,7 @@ def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[
 
     refused = run(*required, "--db", "nope.db", "--json")
 
-    assert refused.refusal == (7, "store_missing")
+    assert refused.error == (7, "store_missing")
     assert "groundplan init --db nope.db" in refused.err
     assert list(Path().iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""The program as a process: what it prints for a newcomer, what it imports, how it behaves in a pipe."""
+"""The program as a process: its first output, its imports, and its behaviour in a pipe."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def served(program: Standby) -> Served:
-    """What an MCP server answers to these messages, one connection from start to end."""
+def serve_messages(program: Standby) -> Served:
+    """Return the answers of an MCP server to these messages, on one connection."""
 
-    def served(*arguments: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def serve_messages(*arguments: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         said = "".join(json.dumps(message) + "\n" for message in messages)
         ended = subprocess.run(
             (program.command, "mcp", *arguments), check=False, input=said, capture_output=True, text=True
@@ -57,7 +57,7 @@ def served(program: Standby) -> Served:
         assert (ended.returncode, ended.stderr) == (0, "")
         return [json.loads(line)["result"] for line in ended.stdout.splitlines()]
 
-    return served
+    return serve_messages
 
 
 @pytest.mark.slow
@@ -142,12 +142,12 @@ def test_the_program_completes_itself_in_a_shell() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
-def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, served: Served) -> None:
+def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, serve_messages: Served) -> None:
     if not is_new:
         run("init", "--db", "plan.db")
     bootstrap = call("members", operation="bootstrap", scopeId="atlas")
 
-    hello, tools, answer = served(
+    hello, tools, answer = serve_messages(
         "--db", "plan.db", "--agent", "claude", "--tools", "context", messages=[INITIALIZE, LIST, bootstrap]
     )
 
@@ -159,43 +159,43 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, served: Se
 
 
 @pytest.mark.slow
-def test_mcp_offers_only_the_groups_that_are_switched_on(served: Served) -> None:
-    _, tools = served("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
+def test_mcp_offers_only_the_groups_that_are_switched_on(serve_messages: Served) -> None:
+    _, tools = serve_messages("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
 
     assert {tool["name"] for tool in tools["tools"]} == {"query_graph", "manage_graph", "manage_changelog"}
 
 
 @pytest.mark.slow
-def test_mcp_holds_an_agent_to_its_stored_role(run: Run, served: Served) -> None:
+def test_mcp_holds_an_agent_to_its_stored_role(run: Run, serve_messages: Served) -> None:
     run("project", "create", "atlas")
     run("member", "add", "claude", "--project", "atlas", "--role", "viewer", "--kind", "agent")
     remove = call("members", operation="remove", scopeId="atlas", userId="claude")
 
-    _, refused = served("--agent", "claude", "--access", "members", messages=[INITIALIZE, remove])
+    _, refused = serve_messages("--agent", "claude", "--access", "members", messages=[INITIALIZE, remove])
 
     assert refused["isError"] is True
     assert json.loads(refused["content"][0]["text"])["error"]["code"] == "forbidden"
 
 
 @pytest.mark.slow
-def test_mcp_caps_its_answers(run: Run, served: Served) -> None:
+def test_mcp_caps_its_answers(run: Run, serve_messages: Served) -> None:
     run("project", "create", "atlas")
     members = call("members", operation="list", scopeId="atlas")
 
-    _, capped = served("--max-answer-tokens", "1", messages=[INITIALIZE, members])
-    _, uncapped = served("--max-answer-tokens=0", messages=[INITIALIZE, members])
+    _, capped = serve_messages("--max-answer-tokens", "1", messages=[INITIALIZE, members])
+    _, uncapped = serve_messages("--max-answer-tokens=0", messages=[INITIALIZE, members])
 
     assert (capped["isError"], uncapped["isError"]) == (True, False)
 
 
-def told(result: dict[str, Any]) -> Any:
-    """What a tool answered."""
+def tool_answer(result: dict[str, Any]) -> Any:
+    """Return the answer of a tool."""
     assert result["isError"] is False, result
     return json.loads(result["content"][0]["text"])
 
 
 @pytest.mark.slow
-def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run, served: Served) -> None:
+def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run, serve_messages: Served) -> None:
     run("work", "open", "atlas")
     run(
         "work",
@@ -207,23 +207,23 @@ def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run,
     )
     query = call("graph_query", project="atlas", limit=50)
 
-    _, capped = served("--max-answer-tokens", "500", messages=[INITIALIZE, query])
-    _, by_default = served(messages=[INITIALIZE, query])
+    _, capped = serve_messages("--max-answer-tokens", "500", messages=[INITIALIZE, query])
+    _, by_default = serve_messages(messages=[INITIALIZE, query])
 
-    assert len(told(capped)["nodes"]) < 50
-    assert told(capped)["next_cursor"]
-    assert len(told(by_default)["nodes"]) == 50
+    assert len(tool_answer(capped)["nodes"]) < 50
+    assert tool_answer(capped)["next_cursor"]
+    assert len(tool_answer(by_default)["nodes"]) == 50
 
 
 @pytest.mark.slow
-def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, served: Served) -> None:
+def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, serve_messages: Served) -> None:
     Path("groundplan.yaml").write_text("lean: true\nclaim_ttl_minutes: 5\n")
     run("work", "open", "atlas")
     run("work", "plan", "--project", "atlas", "--nodes", '[{"ref": "a", "summary": "Walk the coast"}]')
 
-    _, claimed = served(messages=[INITIALIZE, call("graph_next", project="atlas", claim=True)])
+    _, claimed = serve_messages(messages=[INITIALIZE, call("graph_next", project="atlas", claim=True)])
 
-    node = told(claimed)["nodes"][0]["node"]
+    node = tool_answer(claimed)["nodes"][0]["node"]
     assert "rev" not in node
     event = run("work", "history", node["id"], "--json").answer["events"][0]
     after = {change["field"]: change["after"] for change in event["changes"]}

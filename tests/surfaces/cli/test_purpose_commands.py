@@ -1,4 +1,4 @@
-"""The theory of change on the command line: how it is written and read, and what one types to observe something."""
+"""The theory of change on the command line: writing, printing and recording observations."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from groundplan.purpose.gates.profiles import severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.version import Version
-from groundplan.surfaces.cli.purpose.answers import draw_theory
-from tests.surfaces.cli.conftest import Ended, Run
+from groundplan.surfaces.cli.purpose.answers import RENDERERS
+from tests.surfaces.cli.conftest import Run, RunResult
 
-# What somebody may store and a drawing must survive.
+# Stored text that a drawing must survive.
 ODD_TEXT = "[bold red]:smile: \u202egnp.exe\nsecond line"
 
 SMALL: list[dict[str, Any]] = [
@@ -47,14 +47,14 @@ SMALL: list[dict[str, Any]] = [
 ]
 
 
-class Purpose:
-    """Project atlas, and what one types to work on its theory."""
+class PurposeCommands:
+    """Project atlas, and commands on its theory."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         run("project", "create", "atlas")
 
-    def __call__(self, *words: str) -> Ended:
+    def __call__(self, *words: str) -> RunResult:
         return self._run("purpose", words[0], "--project", "atlas", *words[1:])
 
     def answer(self, *words: str) -> Any:
@@ -66,22 +66,24 @@ class Purpose:
 
 
 @pytest.fixture
-def purpose(run: Run) -> Purpose:
-    return Purpose(run)
+def purpose(run: Run) -> PurposeCommands:
+    return PurposeCommands(run)
 
 
 @pytest.fixture
-def written(purpose: Purpose) -> Purpose:
-    """A draft with a small theory in it."""
+def draft_with_theory(purpose: PurposeCommands) -> PurposeCommands:
+    """A draft with a small theory."""
     purpose.begin()
     return purpose
 
 
-# --- A version as it is read ------------------------------------------------------------------------------------------
+# --- Printing a version ----------------------------------------------------------------------------------------------
 
 
-def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_is_drawn_once(written: Purpose) -> None:
-    lines = written("open").out.splitlines()
+def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_is_drawn_once(
+    draft_with_theory: PurposeCommands,
+) -> None:
+    lines = draft_with_theory("open").out.splitlines()
 
     tree = [line for line in lines if re.match(r" *(G|OC|OP|AC)\d+  ", line)]
     assert tree == [
@@ -98,7 +100,7 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
     assert any(line.split() == ["IN1", "OC1", "Litres", "a", "day", "1", "-", "5", "l"] for line in lines)
 
 
-def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: Purpose) -> None:
+def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: PurposeCommands) -> None:
     loop = [
         {"op": "add_node", "ref": name, "node_type": "OUTPUT", "title": f"Output {name}"} for name in ("a", "b", "c")
     ]
@@ -123,17 +125,20 @@ def test_a_theory_deeper_than_the_stack_is_drawn_whole(capsys: pytest.CaptureFix
     version = Version(1, VersionStatus.DRAFT, "draft", Profile.LIGHT)
     counts = ContentCounts(goal=0, outcome=deep, output=0, activity=0, edges=deep - 1, assumptions=0, indicators=0)
 
-    draw_theory(OpenedPurpose("atlas", 1, version, [version], counts, HealthSummary(None, {}), nodes, edges, []))
+    opened = OpenedPurpose("atlas", 1, version, [version], counts, HealthSummary(None, {}), nodes, edges, [])
+    RENDERERS["purpose.open"](opened)
 
     assert capsys.readouterr().out.count("Step ") == deep
 
 
-def test_the_header_says_which_version_it_is_how_healthy_and_what_others_there_are(written: Purpose) -> None:
-    assert "v1, draft (standard)" in written("open").out
-    assert written("publish", "--label", "First light").code == 0
-    written("draft")
+def test_the_header_says_which_version_it_is_how_healthy_and_what_others_there_are(
+    draft_with_theory: PurposeCommands,
+) -> None:
+    assert "v1, draft (standard)" in draft_with_theory("open").out
+    assert draft_with_theory("publish", "--label", "First light").code == 0
+    draft_with_theory("draft")
 
-    shown = written("open").out
+    shown = draft_with_theory("open").out
 
     assert re.search(r"version +v2, draft, from v1 \(standard\)", shown)
     assert re.search(r"other versions +v1 First light, published .* by ada", shown)
@@ -141,7 +146,7 @@ def test_the_header_says_which_version_it_is_how_healthy_and_what_others_there_a
     assert "1 goal, 2 outcomes, 1 output, 1 activity, 6 edges, 2 assumptions, 1 indicator" in shown
 
 
-def test_a_project_without_a_theory_says_how_to_begin_one(purpose: Purpose) -> None:
+def test_a_project_without_a_theory_says_how_to_begin_one(purpose: PurposeCommands) -> None:
     assert "Next: groundplan purpose draft --project atlas" in purpose("open").out
     assert "Next: groundplan purpose draft" in purpose("versions").out
     assert "purpose edit @FILE" in purpose("draft").out
@@ -149,7 +154,7 @@ def test_a_project_without_a_theory_says_how_to_begin_one(purpose: Purpose) -> N
     assert "No observations here" in purpose("observations").out
 
 
-def test_stored_text_is_drawn_as_text_and_on_one_line(purpose: Purpose) -> None:
+def test_stored_text_is_drawn_as_text_and_on_one_line(purpose: PurposeCommands) -> None:
     purpose.begin(
         [
             {"op": "add_node", "ref": "g", "node_type": "GOAL", "title": "Goal", "owner": "[red]ada"},
@@ -168,10 +173,10 @@ def test_stored_text_is_drawn_as_text_and_on_one_line(purpose: Purpose) -> None:
     assert "\u202e" not in shown
 
 
-# --- Every other screen -----------------------------------------------------------------------------------------------
+# --- Other output ----------------------------------------------------------------------------------------------------
 
 
-def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: Purpose) -> None:
+def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: PurposeCommands) -> None:
     purpose.begin([*SMALL[:5], SMALL[5]])
 
     shown = purpose("check", "A").out
@@ -186,28 +191,30 @@ def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: Pu
     assert re.search(r"result +not passed, score 0\.\d", shown)
 
 
-def test_a_draft_that_does_not_pass_is_not_published_and_the_refusal_names_the_check(purpose: Purpose) -> None:
+def test_a_draft_that_does_not_pass_is_not_published_and_the_refusal_names_the_check(purpose: PurposeCommands) -> None:
     purpose.begin(SMALL[:5])
 
-    assert purpose("publish", "--json").refusal == (6, "gate_failed")
+    assert purpose("publish", "--json").error == (6, "gate_failed")
     assert "GA_ORPHANS" in purpose("publish").err
 
 
-def test_every_screen_of_a_theory_that_was_worked_on_is_drawn(written: Purpose) -> None:
+def test_every_screen_of_a_theory_that_was_worked_on_is_drawn(draft_with_theory: PurposeCommands) -> None:
     shown = {
-        "publish": written("publish"),
-        "draft": written("draft"),
-        "edit": written("edit", '[{"op": "update_node", "node": "G1", "title": "Health"}]'),
-        "diff": written("diff", "1", "draft"),
-        "versions": written("versions"),
-        "health": written("health"),
-        "check health": written("check", "health"),
-        "analysis": written("analysis", "--node", "AC1", "--assumption", "AS1"),
-        "compliance": written("compliance", '{"kind": "publish"}'),
-        "record": written("record", "--decisions", '[{"text": "Go on", "rationale": "Why not", "about": ["G1"]}]'),
-        "observations": written("observations"),
-        "open observations": written("open", "--detail", "observations"),
-        "discard": written("discard"),
+        "publish": draft_with_theory("publish"),
+        "draft": draft_with_theory("draft"),
+        "edit": draft_with_theory("edit", '[{"op": "update_node", "node": "G1", "title": "Health"}]'),
+        "diff": draft_with_theory("diff", "1", "draft"),
+        "versions": draft_with_theory("versions"),
+        "health": draft_with_theory("health"),
+        "check health": draft_with_theory("check", "health"),
+        "analysis": draft_with_theory("analysis", "--node", "AC1", "--assumption", "AS1"),
+        "compliance": draft_with_theory("compliance", '{"kind": "publish"}'),
+        "record": draft_with_theory(
+            "record", "--decisions", '[{"text": "Go on", "rationale": "Why not", "about": ["G1"]}]'
+        ),
+        "observations": draft_with_theory("observations"),
+        "open observations": draft_with_theory("open", "--detail", "observations"),
+        "discard": draft_with_theory("discard"),
     }
 
     assert {name: ended.err for name, ended in shown.items() if ended.code} == {}
@@ -227,12 +234,12 @@ def test_every_screen_of_a_theory_that_was_worked_on_is_drawn(written: Purpose) 
     assert shown["discard"].out == "Discarded the draft of v2.\n"
 
 
-def test_json_is_exactly_what_the_tool_answers(written: Purpose) -> None:
+def test_json_is_exactly_what_the_tool_answers(draft_with_theory: PurposeCommands) -> None:
     with groundplan.open("groundplan.db", actor="ada") as session:
         opened = session.call("purpose.open", project="atlas")
         checked = session.call("purpose.check", project="atlas", gate="B")
 
-    assert written.answer("open")["nodes"][0] == {
+    assert draft_with_theory.answer("open")["nodes"][0] == {
         "id": opened.nodes[0].id,
         "key": "G1",
         "node_type": "GOAL",
@@ -241,37 +248,40 @@ def test_json_is_exactly_what_the_tool_answers(written: Purpose) -> None:
         "owner": "ada",
         "metadata": {},
     }
-    assert written.answer("check", "B")["content_hash"] == checked.content_hash
-    assert written.answer("diff", "draft", "draft").keys() >= {"from", "to", "nodes", "markdown"}
+    assert draft_with_theory.answer("check", "B")["content_hash"] == checked.content_hash
+    assert draft_with_theory.answer("diff", "draft", "draft").keys() >= {"from", "to", "nodes", "markdown"}
 
 
 def test_a_terminal_has_colours_for_what_is_bad_and_none_where_they_were_declined(
-    written: Purpose, monkeypatch: pytest.MonkeyPatch
+    draft_with_theory: PurposeCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm-256color")
 
-    assert "\x1b[31mred" in written("health").out
+    assert "\x1b[31mred" in draft_with_theory("health").out
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[31m" not in written("health").out
+    assert "\x1b[31m" not in draft_with_theory("health").out
 
 
-# --- What was observed ------------------------------------------------------------------------------------------------
+# --- Observations ----------------------------------------------------------------------------------------------------
 
 
-def test_one_observation_is_typed_without_json(written: Purpose) -> None:
+def test_one_observation_is_typed_without_json(draft_with_theory: PurposeCommands) -> None:
     measured = ("measure", "IN1", "2.5", "--as-of", "2026-01-31", "--source", "Meter", "--note", "One household")
-    assert written(*measured).out == "Recorded 1 observation.\n"
-    assert written("measure", "IN1", "--as-of", "2026-02-28", "--", "-3").code == 0
+    assert draft_with_theory(*measured).out == "Recorded 1 observation.\n"
+    assert draft_with_theory("measure", "IN1", "--as-of", "2026-02-28", "--", "-3").code == 0
     assert (
-        written("decide", "Dig deeper", "--rationale", "It is dry", "--about", "AS1", "--about", "AC1->OP1").code == 0
+        draft_with_theory(
+            "decide", "Dig deeper", "--rationale", "It is dry", "--about", "AS1", "--about", "AC1->OP1"
+        ).code
+        == 0
     )
     waived = ("waive", "GA_OUTCOME_COVERAGE", "OC2", "--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
-    assert written(*waived).code == 0
-    refuted = written("review", "AS1", "refuted", "--reason", "It was dry", "--evidence", "log.txt")
+    assert draft_with_theory(*waived).code == 0
+    refuted = draft_with_theory("review", "AS1", "refuted", "--reason", "It was dry", "--evidence", "log.txt")
 
     assert "AS1 is refuted. Affected:" in refuted.out
-    observed = written.answer("observations")
+    observed = draft_with_theory.answer("observations")
     assert [(one["value"], one["as_of"]) for one in observed["measurements"]] == [
         (2.5, "2026-01-31"),
         (-3, "2026-02-28"),
@@ -280,25 +290,29 @@ def test_one_observation_is_typed_without_json(written: Purpose) -> None:
     assert observed["decisions"][0]["about"] == ["AS1", "AC1->OP1"]
     assert observed["waivers"][0]["refs"] == ["OC2"]
     assert (observed["reviews"][0]["status"], observed["reviews"][0]["evidence"]) == ("refuted", "log.txt")
-    assert re.search(r"waived +GA_OUTCOME_COVERAGE", written("check", "A").out)
-    assert "? AS1  refuted, HIGH risk" in written("open").out
-    assert "-3 (2026-02-28)" in written("open").out
+    assert re.search(r"waived +GA_OUTCOME_COVERAGE", draft_with_theory("check", "A").out)
+    assert "? AS1  refuted, HIGH risk" in draft_with_theory("open").out
+    assert "-3 (2026-02-28)" in draft_with_theory("open").out
 
 
-def test_a_measurement_without_a_day_is_of_today_and_the_same_request_twice_is_one(written: Purpose) -> None:
+def test_a_measurement_without_a_day_is_of_today_and_the_same_request_twice_is_one(
+    draft_with_theory: PurposeCommands,
+) -> None:
     for _ in range(2):
-        assert written("measure", "IN1", "3", "--op-id", "once").code == 0
+        assert draft_with_theory("measure", "IN1", "3", "--op-id", "once").code == 0
 
-    (measured,) = written.answer("observations")["measurements"]
+    (measured,) = draft_with_theory.answer("observations")["measurements"]
     assert measured["as_of"] == measured["at"][:10]
 
 
-def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(run: Run, written: Purpose) -> None:
+def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
+    run: Run, draft_with_theory: PurposeCommands
+) -> None:
     review = ("--reason", "So it is")
     waiver = ("--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
 
     refused = {
-        words: written(*words, "--json").refusal
+        words: draft_with_theory(*words, "--json").error
         for words in (
             ("measure", "IN1", "much"),
             ("measure", "IN1", "true"),
@@ -318,21 +332,21 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(run: Run, wr
     codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
     codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
     assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
-    assert written.answer("observations")["measurements"] == []
+    assert draft_with_theory.answer("observations")["measurements"] == []
     elsewhere = ("purpose", "measure", "IN1", "1", "--project", "atlas", "--db", "no.db", "--json")
-    assert run(*elsewhere).refusal == (7, "store_missing")
+    assert run(*elsewhere).error == (7, "store_missing")
 
 
-def test_an_editor_may_measure_but_not_waive(run: Run, written: Purpose) -> None:
+def test_an_editor_may_measure_but_not_waive(run: Run, draft_with_theory: PurposeCommands) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
     as_ben = ("--access", "members", "--agent", "ben")
 
-    assert written("measure", "IN1", "2", *as_ben).code == 0
+    assert draft_with_theory("measure", "IN1", "2", *as_ben).code == 0
     waived = ("waive", "GA_ORPHANS", "--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
-    assert written(*waived, *as_ben, "--json").refusal == (4, "forbidden")
+    assert draft_with_theory(*waived, *as_ben, "--json").error == (4, "forbidden")
 
 
-def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: Purpose, tmp_path: Any) -> None:
+def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: PurposeCommands, tmp_path: Any) -> None:
     (tmp_path / "theory.json").write_text(json.dumps(first_version(Days("2026-01-01"))))
     purpose("draft")
 

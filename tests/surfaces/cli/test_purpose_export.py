@@ -1,4 +1,4 @@
-"""`purpose export` as it is typed: files out byte for byte, and what help says of the formats."""
+"""`purpose export` on the command line: files byte for byte, and the help about formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.purpose.exchange.export import ExportFormat
 from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat, ImportFormat
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
-from tests.surfaces.cli.theory_files import THEORY, Files, plan_without_theory, squeezed, written
+from tests.surfaces.cli.theory_files import THEORY, FileCommands, collapse_spaces, plan_without_theory, write_file
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +22,11 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(run: Run, plan: Path) -> Files:
-    return Files(run, plan)
+def files(run: Run, plan: Path) -> FileCommands:
+    return FileCommands(run, plan)
 
 
-def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_written(files: Files) -> None:
+def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_written(files: FileCommands) -> None:
     files.begin()
     for one in WRITABLE:
         out = f"theory{FORMATS[one].suffix}".upper()
@@ -45,7 +45,7 @@ def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_writ
 
 
 @pytest.mark.slow
-def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Standby, tmp_path: Path) -> None:
+def test_a_pipe_gets_the_very_bytes_of_the_file(files: FileCommands, program: Standby, tmp_path: Path) -> None:
     files.begin()
     for one in ("json", "csv", "svg"):
         assert files("export", "--format", one, "--out", f"whole.{one}").code == 0
@@ -57,7 +57,7 @@ def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Standby, 
 
 
 @pytest.mark.slow
-def test_who_stops_reading_is_not_complained_to(files: Files, program: Standby, tmp_path: Path) -> None:
+def test_who_stops_reading_is_not_complained_to(files: FileCommands, program: Standby, tmp_path: Path) -> None:
     files.begin()
     script = f"{program.command} purpose export --project atlas --format svg | true"
 
@@ -67,7 +67,7 @@ def test_who_stops_reading_is_not_complained_to(files: Files, program: Standby, 
 
 
 def test_a_terminal_is_shown_what_is_not_printable_and_no_carriage_returns(
-    files: Files, monkeypatch: pytest.MonkeyPatch
+    files: FileCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files.begin()
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
@@ -80,7 +80,7 @@ def test_a_terminal_is_shown_what_is_not_printable_and_no_carriage_returns(
     assert "u000d" not in shown
 
 
-def test_json_carries_the_whole_file(files: Files) -> None:
+def test_json_carries_the_whole_file(files: FileCommands) -> None:
     files.begin()
 
     told = files.answer("export", "--format", "json")
@@ -88,11 +88,11 @@ def test_json_carries_the_whole_file(files: Files) -> None:
     assert (told["format"], told["version"], json.loads(told["content"])) == ("json", 1, THEORY)
 
 
-def test_a_version_is_meant_by_its_number_or_by_what_it_is(files: Files) -> None:
+def test_a_version_is_meant_by_its_number_or_by_what_it_is(files: FileCommands) -> None:
     files.begin()
-    files.called("purpose.publish")
-    files.called("purpose.draft")
-    files.called("purpose.edit", operations=[{"op": "update_node", "node": "G1", "title": "Health"}])
+    files.call("purpose.publish")
+    files.call("purpose.draft")
+    files.call("purpose.edit", operations=[{"op": "update_node", "node": "G1", "title": "Health"}])
 
     def goal(*words: str) -> tuple[int, str]:
         told = files.answer("export", "--format", "json", *words)
@@ -100,67 +100,68 @@ def test_a_version_is_meant_by_its_number_or_by_what_it_is(files: Files) -> None
 
     assert goal() == goal("--version", "draft") == goal("--version", "2") == (2, "Health")
     assert goal("--version", "published") == goal("--version", "1") == (1, "Healthy people")
-    assert files("export", "--format", "json", "--version", "9", "--json").refusal == (3, "not_found")
-    assert files("export", "--format", "json", "--version", "last", "--json").refusal[0] == 2
+    assert files("export", "--format", "json", "--version", "9", "--json").error == (3, "not_found")
+    assert files("export", "--format", "json", "--version", "last", "--json").error[0] == 2
 
 
-def test_a_format_that_nothing_tells_is_asked_for_and_the_formats_are_listed(files: Files) -> None:
+def test_a_format_that_nothing_tells_is_asked_for_and_the_formats_are_listed(files: FileCommands) -> None:
     files.begin()
     refused = [
         files("export", *words, "--json")
         for words in ((), ("--out", "theory"), ("--out", "theory.txt"), ("--out", "t.xmpz2"), ("--format", "xmpz2"))
     ]
 
-    assert {one.refusal for one in refused} == {(2, "usage")}
+    assert {one.error for one in refused} == {(2, "usage")}
     assert all(name in one.err for one in refused for name in WRITABLE)
     assert "can only be imported" in refused[3].err
     assert not [*Path().glob("t*")]
 
 
-def test_a_file_that_is_there_is_written_over_only_by_force(files: Files) -> None:
+def test_a_file_that_is_there_is_written_over_only_by_force(files: FileCommands) -> None:
     files.begin()
-    written("mine.json", "mine")
+    write_file("mine.json", "mine")
 
-    assert files("export", "--out", "mine.json", "--json").refusal == (2, "usage")
+    assert files("export", "--out", "mine.json", "--json").error == (2, "usage")
     assert Path("mine.json").read_text(encoding="utf-8") == "mine"
-    assert files("export", "--out", "no/such/folder.json", "--json").refusal == (2, "usage")
-    assert files("export", "--out", "a\x00b.json", "--json").refusal == (2, "usage")
+    assert files("export", "--out", "no/such/folder.json", "--json").error == (2, "usage")
+    assert files("export", "--out", "a\x00b.json", "--json").error == (2, "usage")
     assert files("export", "--out", "mine.json", "--force").code == 0
     assert json.loads(Path("mine.json").read_text(encoding="utf-8")) == THEORY
 
 
-def test_a_file_that_appears_meanwhile_is_not_written_over(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_appears_meanwhile_is_not_written_over(
+    files: FileCommands, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files.begin()
-    written("mine.json", "mine")
+    write_file("mine.json", "mine")
     monkeypatch.setattr("groundplan.surfaces.cli.purpose.files.refuse_existing", lambda _out, *, force: None)
 
-    assert files("export", "--out", "mine.json", "--json").refusal == (2, "usage")
+    assert files("export", "--out", "mine.json", "--json").error == (2, "usage")
     assert Path("mine.json").read_text(encoding="utf-8") == "mine"
 
 
-def test_what_cannot_be_exported_leaves_no_file(files: Files, run: Run) -> None:
-    assert files("export", "--out", "none.json", "--json").refusal == (3, "not_found")
+def test_what_cannot_be_exported_leaves_no_file(files: FileCommands, run: Run) -> None:
+    assert files("export", "--out", "none.json", "--json").error == (3, "not_found")
     elsewhere = ("purpose", "export", "--project", "atlas", "--out", "none.json", "--db", "no.db", "--json")
-    assert run(*elsewhere).refusal == (7, "store_missing")
+    assert run(*elsewhere).error == (7, "store_missing")
     assert not [*Path().glob("no*")]
 
 
 @pytest.mark.parametrize(("word", "formats"), [("export", WRITABLE), ("import", READABLE)])
 def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
-    files: Files, monkeypatch: pytest.MonkeyPatch, word: str, formats: tuple[FileFormat, ...]
+    files: FileCommands, monkeypatch: pytest.MonkeyPatch, word: str, formats: tuple[FileFormat, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
     shown = files.run("purpose", word, "--help").out
 
-    said = squeezed(shown)
+    said = collapse_spaces(shown)
     for one in formats:
         about = FORMATS[one]
-        assert (
-            f"{one} {about.what} ({about.suffix}) keeps {squeezed(about.keeps)} loses {squeezed(about.loses)}" in said
-        )
+        keeps, loses = collapse_spaces(about.keeps), collapse_spaces(about.loses)
+        assert f"{one} {about.what} ({about.suffix}) keeps {keeps} loses {loses}" in said
     assert max(map(len, shown.splitlines())) <= 80
-    summary = squeezed(files.run("purpose", "--help").out.replace("│", ""))
+    summary = collapse_spaces(files.run("purpose", "--help").out.replace("│", ""))
     assert "keeps" not in summary
 
 

@@ -1,4 +1,4 @@
-"""`purpose import` as it is typed: files in as a draft or not at all, and what is told of it."""
+"""`purpose import` on the command line: a file becomes a draft or nothing, and the report about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.session import Session
 from tests.surfaces.cli.conftest import Run
-from tests.surfaces.cli.theory_files import CANVAS, THEORY, WAIVER, Files, plan_without_theory, written
+from tests.surfaces.cli.theory_files import CANVAS, THEORY, WAIVER, FileCommands, plan_without_theory, write_file
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +26,17 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(run: Run, plan: Path) -> Files:
-    return Files(run, plan)
+def files(run: Run, plan: Path) -> FileCommands:
+    return FileCommands(run, plan)
 
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
-    """Put something on standard input."""
+    """Put text on standard input."""
     return lambda raw: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
 
 
-def test_a_theory_taken_into_another_project_is_the_same_file_there(files: Files, run: Run) -> None:
+def test_a_theory_taken_into_another_project_is_the_same_file_there(files: FileCommands, run: Run) -> None:
     files.begin(waivers=[WAIVER])
     files("export", "--out", "theory.json")
     run("project", "create", "borea")
@@ -50,8 +50,8 @@ def test_a_theory_taken_into_another_project_is_the_same_file_there(files: Files
     assert Path("again.json").read_bytes() == Path("theory.json").read_bytes()
 
 
-def test_a_theory_that_came_in_is_told_of_and_the_next_command_works(files: Files, run: Run) -> None:
-    told = files("import", written("theory.json", THEORY)).out
+def test_a_theory_that_came_in_is_told_of_and_the_next_command_works(files: FileCommands, run: Run) -> None:
+    told = files("import", write_file("theory.json", THEORY)).out
 
     assert told.splitlines()[:2] == [
         "Imported 4 nodes, 3 edges, 1 assumption, 1 indicator from 'theory.json'.",
@@ -62,15 +62,15 @@ def test_a_theory_that_came_in_is_told_of_and_the_next_command_works(files: File
     assert run(*shlex.split(following)).code == 0
 
 
-def test_an_empty_theory_is_one_too(files: Files) -> None:
-    assert "Imported nothing from 'empty.json'." in files("import", written("empty.json", {"nodes": []})).out
+def test_an_empty_theory_is_one_too(files: FileCommands) -> None:
+    assert "Imported nothing from 'empty.json'." in files("import", write_file("empty.json", {"nodes": []})).out
 
 
-def test_names_of_others_become_keys_and_what_did_not_come_in_is_explained(files: Files, run: Run) -> None:
-    written("drawn.canvas", CANVAS)
+def test_names_of_others_become_keys_and_what_did_not_come_in_is_explained(files: FileCommands, run: Run) -> None:
+    write_file("drawn.canvas", CANVAS)
 
     shown = files("import", "drawn.canvas").out
-    files.called("purpose.discard")
+    files.call("purpose.discard")
     told = files.answer("import", "drawn.canvas")
 
     assert len(told["keys"]) == 7
@@ -87,18 +87,18 @@ def test_names_of_others_become_keys_and_what_did_not_come_in_is_explained(files
     assert run("purpose", "check", "A", "--project", "atlas").code == 0
 
 
-def test_names_are_drawn_as_text_on_one_line(files: Files) -> None:
+def test_names_are_drawn_as_text_on_one_line(files: FileCommands) -> None:
     drawn = deepcopy(CANVAS)
     drawn["nodes"][2]["id"] = "[red]\u202e\nnext"
 
-    shown = files("import", written("drawn.canvas", drawn)).out
+    shown = files("import", write_file("drawn.canvas", drawn)).out
 
     assert "[red]\\u202e next -> AC1" in shown
     assert "\u202e" not in shown
 
 
 def test_the_sheets_of_csv_may_be_several_files_each_with_its_own_encoding_and_separator(
-    files: Files, pipe: Callable[[bytes], None]
+    files: FileCommands, pipe: Callable[[bytes], None]
 ) -> None:
     Path("factors.csv").write_bytes("\ufeffkey,type,title\r\nAC1,ACTIVITY,Dig\r\nG1,GOAL,Wéll".encode())
     Path("links.csv").write_bytes("source;target\nAC1;G1\n".encode("utf-16"))
@@ -111,20 +111,20 @@ def test_the_sheets_of_csv_may_be_several_files_each_with_its_own_encoding_and_s
     assert {node["title"] for node in files.answer("open")["nodes"]} == {"Dig", "Wéll"}
 
 
-def test_several_files_may_be_no_larger_together_than_one(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_files_may_be_no_larger_together_than_one(files: FileCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("read_files", "read_file"):
         monkeypatch.setattr(f"groundplan.purpose.exchange.readers.{module}.FILE_BYTES_MAX", 100)
-    rows = written("rows.csv", "key,type,title\nG1,goal,Health and wells\n")
-    more = written("more.csv", "key,type,title\nG2,goal,Wealth and more\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\n")
+    rows = write_file("rows.csv", "key,type,title\nG1,goal,Health and wells\n")
+    more = write_file("more.csv", "key,type,title\nG2,goal,Wealth and more\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\n")
 
-    assert files("import", rows, more, "--json").refusal == (2, "unreadable_file")
+    assert files("import", rows, more, "--json").error == (2, "unreadable_file")
     assert "more than 100 bytes" in files("import", rows, rows, rows).err
     assert files("import", rows, "--json").answer["counts"]["nodes"] == 1
 
 
-def test_standard_input_is_a_file_whose_format_must_be_said(files: Files, pipe: Callable[[bytes], None]) -> None:
+def test_standard_input_is_a_file_whose_format_must_be_said(files: FileCommands, pipe: Callable[[bytes], None]) -> None:
     pipe(json.dumps(THEORY).encode())
-    assert files("import", "-", "--json").refusal == (2, "usage")
+    assert files("import", "-", "--json").error == (2, "usage")
 
     told = files("import", "-", "--format", "json").out
 
@@ -132,36 +132,36 @@ def test_standard_input_is_a_file_whose_format_must_be_said(files: Files, pipe: 
     assert files.versions == [1]
 
 
-def test_a_file_larger_than_a_request_comes_in(files: Files) -> None:
+def test_a_file_larger_than_a_request_comes_in(files: FileCommands) -> None:
     more = [
         {"key": f"AC{n}", "node_type": "ACTIVITY", "title": "Dig", "description": "x" * 16_000} for n in range(2, 80)
     ]
 
-    taken = files.answer("import", written("large.json", {**THEORY, "nodes": [*THEORY["nodes"], *more]}))
+    taken = files.answer("import", write_file("large.json", {**THEORY, "nodes": [*THEORY["nodes"], *more]}))
 
     assert Path("large.json").stat().st_size > 1 << 20
     assert taken["counts"]["nodes"] == 82
     assert "GA_ORPHANS" in taken["gate"]["failing"]
 
 
-def test_nothing_that_is_refused_leaves_a_draft(files: Files) -> None:
+def test_nothing_that_is_refused_leaves_a_draft(files: FileCommands) -> None:
     def changed(sort: str, *more: Any) -> dict[str, Any]:
         return {**THEORY, sort: [*THEORY[sort], *more]}
 
     Path("bytes.csv").write_bytes(b"key,type,title\nG1,GOAL,\xff\n")
     Path("broken.xmpz2").write_bytes(b"PK\x03\x04 and then nothing")
     refused = {
-        words: files("import", *words, "--json").refusal
+        words: files("import", *words, "--json").error
         for words in (
-            (written("no.json", "{"),),
-            (written("other.json", CANVAS),),
-            (written("future.json", {**THEORY, "format": 2}),),
-            (written("self.json", changed("edges", {"source": "G1", "target": "G1"})),),
-            (written("nowhere.json", changed("edges", {"source": "G1", "target": "G9"})),),
-            (written("same.json", changed("nodes", THEORY["nodes"][0])),),
-            (written("day.json", changed("waivers", {**WAIVER, "due": "soon"})),),
-            (written("ids.canvas", {"nodes": [*CANVAS["nodes"], *CANVAS["nodes"]]}),),
-            (written("rows.csv", "a,b\n1,2\n"),),
+            (write_file("no.json", "{"),),
+            (write_file("other.json", CANVAS),),
+            (write_file("future.json", {**THEORY, "format": 2}),),
+            (write_file("self.json", changed("edges", {"source": "G1", "target": "G1"})),),
+            (write_file("nowhere.json", changed("edges", {"source": "G1", "target": "G9"})),),
+            (write_file("same.json", changed("nodes", THEORY["nodes"][0])),),
+            (write_file("day.json", changed("waivers", {**WAIVER, "due": "soon"})),),
+            (write_file("ids.canvas", {"nodes": [*CANVAS["nodes"], *CANVAS["nodes"]]}),),
+            (write_file("rows.csv", "a,b\n1,2\n"),),
             ("rows.csv", "bytes.csv"),
             ("bytes.csv",),
             ("broken.xmpz2",),
@@ -169,7 +169,7 @@ def test_nothing_that_is_refused_leaves_a_draft(files: Files) -> None:
             ("rows.csv", "no.json"),
             ("-", "-", "--format", "csv"),
             ("none.json",),
-            (written("theory.svg", "<svg/>"),),
+            (write_file("theory.svg", "<svg/>"),),
         )
     }
 
@@ -178,11 +178,15 @@ def test_nothing_that_is_refused_leaves_a_draft(files: Files) -> None:
     assert refused["self.json",][1] == "self_edge"
     assert refused["no.json", "other.json"] == refused["rows.csv", "no.json"] == (2, "usage")
     assert files.versions == []
-    assert files("import", written("theory.json", THEORY)).code == 0
+    assert files("import", write_file("theory.json", THEORY)).code == 0
 
 
-def test_a_file_of_another_format_is_named_with_the_format_that_it_seems_to_have(files: Files) -> None:
-    native, canvas, rows = written("n", THEORY), written("c", CANVAS), written("r", "key,type,title\nG1,GOAL,Health\n")
+def test_a_file_of_another_format_is_named_with_the_format_that_it_seems_to_have(files: FileCommands) -> None:
+    native, canvas, rows = (
+        write_file("n", THEORY),
+        write_file("c", CANVAS),
+        write_file("r", "key,type,title\nG1,GOAL,Health\n"),
+    )
     Path("z").write_bytes(b"PK\x05\x06" + bytes(18))
 
     told = {
@@ -212,30 +216,30 @@ def test_a_file_of_another_format_is_named_with_the_format_that_it_seems_to_have
     assert files.versions == []
 
 
-def test_of_several_files_the_one_that_cannot_be_read_is_named(files: Files) -> None:
+def test_of_several_files_the_one_that_cannot_be_read_is_named(files: FileCommands) -> None:
     Path("bytes.csv").write_bytes(b"source,target\n\xff,G1\n")
 
-    refused = files("import", written("rows.csv", "key,type,title\nG1,GOAL,Health\n"), "bytes.csv", "--json")
+    refused = files("import", write_file("rows.csv", "key,type,title\nG1,GOAL,Health\n"), "bytes.csv", "--json")
 
-    assert refused.refusal == (2, "unreadable_file")
+    assert refused.error == (2, "unreadable_file")
     assert json.loads(refused.err)["error"]["details"]["file"] == "bytes.csv"
 
 
-def test_there_is_one_draft_at_a_time_and_it_stays_as_it_is(files: Files) -> None:
+def test_there_is_one_draft_at_a_time_and_it_stays_as_it_is(files: FileCommands) -> None:
     files.begin()
     before = files("export", "--format", "json").out
 
-    assert files("import", written("drawn.canvas", CANVAS), "--json").refusal == (5, "draft_exists")
+    assert files("import", write_file("drawn.canvas", CANVAS), "--json").error == (5, "draft_exists")
     assert files("export", "--format", "json").out == before
 
 
-def test_only_an_owner_brings_waivers_and_others_leave_them_out(files: Files, run: Run) -> None:
+def test_only_an_owner_brings_waivers_and_others_leave_them_out(files: FileCommands, run: Run) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
-    written("theory.json", {**THEORY, "waivers": [WAIVER]})
+    write_file("theory.json", {**THEORY, "waivers": [WAIVER]})
     as_ben = ("theory.json", "--access", "members", "--agent", "ben")
 
     refused = files("import", *as_ben, "--json")
-    assert refused.refusal == (4, "forbidden")
+    assert refused.error == (4, "forbidden")
     assert "--without-waivers" in refused.err
     assert files.versions == []
     taken = files.answer("import", *as_ben, "--without-waivers")
@@ -246,41 +250,41 @@ def test_only_an_owner_brings_waivers_and_others_leave_them_out(files: Files, ru
     ]
 
 
-def test_a_viewer_takes_nothing_in(files: Files, run: Run) -> None:
+def test_a_viewer_takes_nothing_in(files: FileCommands, run: Run) -> None:
     run("member", "add", "cleo", "--project", "atlas", "--role", "viewer")
 
-    refused = files("import", written("theory.json", THEORY), "--access", "members", "--agent", "cleo", "--json")
+    refused = files("import", write_file("theory.json", THEORY), "--access", "members", "--agent", "cleo", "--json")
 
-    assert refused.refusal == (4, "forbidden")
+    assert refused.error == (4, "forbidden")
     assert "--without-waivers" not in refused.err
 
 
-def test_what_the_reader_and_what_the_plan_left_out_is_told_together(files: Files) -> None:
+def test_what_the_reader_and_what_the_plan_left_out_is_told_together(files: FileCommands) -> None:
     past = {**WAIVER, "due": "2000-01-01"}
 
-    taken = files.answer("import", written("theory.json", {**THEORY, "waivers": [past, WAIVER]}))
+    taken = files.answer("import", write_file("theory.json", {**THEORY, "waivers": [past, WAIVER]}))
 
     assert (taken["counts"]["waivers"], [one["why"] for one in taken["skipped"]]) == (1, ["expired"])
 
 
-def test_the_same_request_twice_is_one_draft_even_when_it_is_gone(files: Files) -> None:
-    written("theory.json", THEORY)
+def test_the_same_request_twice_is_one_draft_even_when_it_is_gone(files: FileCommands) -> None:
+    write_file("theory.json", THEORY)
     first, second = (files("import", "theory.json", "--op-id", "once", "--json").answer for _ in range(2))
 
     assert first == second
     assert files.versions == [1]
-    files.called("purpose.discard")
+    files.call("purpose.discard")
     assert files.answer("import", "theory.json", "--op-id", "once") == {**first, "gate": None}
     assert "The draft of v1 no longer exists." in files("import", "theory.json", "--op-id", "once").out
 
 
-def test_a_request_that_is_sent_again_tells_nothing_of_a_draft_that_is_another_one(files: Files) -> None:
-    again = ("import", written("theory.json", THEORY), "--op-id", "once")
+def test_a_request_that_is_sent_again_tells_nothing_of_a_draft_that_is_another_one(files: FileCommands) -> None:
+    again = ("import", write_file("theory.json", THEORY), "--op-id", "once")
     first = files.answer(*again)
-    files.called("purpose.edit", operations=[{"op": "add_node", "node_type": "ACTIVITY", "title": "Alone"}])
+    files.call("purpose.edit", operations=[{"op": "add_node", "node_type": "ACTIVITY", "title": "Alone"}])
     assert files.answer(*again) == {**first, "gate": None}
-    files.called("purpose.discard")
-    files("import", written("drawn.canvas", CANVAS))
+    files.call("purpose.discard")
+    files("import", write_file("drawn.canvas", CANVAS))
 
     assert files.answer(*again) == {**first, "gate": None}
     told = files(*again).out
@@ -289,7 +293,7 @@ def test_a_request_that_is_sent_again_tells_nothing_of_a_draft_that_is_another_o
 
 
 def test_a_gate_that_cannot_be_asked_does_not_hide_that_a_theory_came_in(
-    files: Files, monkeypatch: pytest.MonkeyPatch
+    files: FileCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def call(session: Session, name: str, **arguments: Any) -> Any:
         if name == "purpose.check":
@@ -297,10 +301,10 @@ def test_a_gate_that_cannot_be_asked_does_not_hide_that_a_theory_came_in(
         return session.run(session.operations[name], arguments)
 
     monkeypatch.setattr(Session, "call", call)
-    taken = files.answer("import", written("theory.json", THEORY))
+    taken = files.answer("import", write_file("theory.json", THEORY))
 
     assert (taken["counts"]["nodes"], taken["gate"]) == (4, None)
-    files.called("purpose.discard")
+    files.call("purpose.discard")
     ended = files("import", "theory.json")
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "Gate A could not be checked: the store did not answer")
 
@@ -313,9 +317,9 @@ def test_a_gate_that_cannot_be_asked_does_not_hide_that_a_theory_came_in(
         ("a.json", THEORY, ""),
     ],
 )
-def test_what_no_file_of_a_format_can_bring_is_said(files: Files, file: str, content: Any, told: str) -> None:
-    shown = files("import", written(file, content)).out
-    files.called("purpose.discard")
+def test_what_no_file_of_a_format_can_bring_is_said(files: FileCommands, file: str, content: Any, told: str) -> None:
+    shown = files("import", write_file(file, content)).out
+    files.call("purpose.discard")
 
     taken = files.answer("import", file)
 
@@ -324,21 +328,21 @@ def test_what_no_file_of_a_format_can_bring_is_said(files: Files, file: str, con
     assert taken["not_carried"] == [*FORMATS[FileFormat(file[2:])].not_carried]
 
 
-def test_keys_of_another_theory_are_asked_about_and_can_be_made_new(files: Files) -> None:
+def test_keys_of_another_theory_are_asked_about_and_can_be_made_new(files: FileCommands) -> None:
     files.begin()
-    files.called("purpose.publish")
+    files.call("purpose.publish")
     nodes = [{**node, "title": f"Another {node['key']}"} for node in THEORY["nodes"]]
-    written("other.json", {**THEORY, "nodes": nodes})
+    write_file("other.json", {**THEORY, "nodes": nodes})
 
-    assert files("import", "other.json", "--json").refusal == (5, "keys_of_another_theory")
+    assert files("import", "other.json", "--json").error == (5, "keys_of_another_theory")
     assert files.versions == [1]
     assert {"name": "G1", "key": "G2"} in files.answer("import", "other.json", "--keys", "new")["keys"]
-    files.called("purpose.discard")
+    files.call("purpose.discard")
     assert files.answer("import", "other.json", "--keys", "same")["keys"] == []
 
 
-def test_a_wrong_name_of_a_database_makes_none(files: Files) -> None:
-    written("theory.json", THEORY)
+def test_a_wrong_name_of_a_database_makes_none(files: FileCommands) -> None:
+    write_file("theory.json", THEORY)
 
-    assert files("import", "theory.json", "--db", "no.db", "--json").refusal == (7, "store_missing")
+    assert files("import", "theory.json", "--db", "no.db", "--json").error == (7, "store_missing")
     assert not Path("no.db").exists()

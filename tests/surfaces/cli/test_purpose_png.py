@@ -1,4 +1,4 @@
-"""`purpose render --png` as it is typed: the picture in pixels, with everything written in it, or a reason why not."""
+"""`purpose render --png` on the command line: the picture as pixels with all its text, or an error."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from resvg_py import svg_to_bytes
 
 import groundplan
 from groundplan.purpose.exchange.formats import png
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 from tests.surfaces.cli.tiny_font import tiny_font
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# Would show a file, if it were not text.
+# Would show a file if it were not text.
 ODD_TITLE = '"/></text><image href="seen.png" width="400" height="400"/>'
 SMALL = [
     {"op": "add_node", "ref": "well", "node_type": "OUTPUT", "title": "A well"},
@@ -31,20 +31,20 @@ SMALL = [
 Fonts = Callable[[str], None]
 
 
-class Pictures:
-    """Project atlas with a small theory, and what one types to draw it."""
+class RenderCommands:
+    """Project atlas with a small theory, and commands that draw it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def __call__(self, *words: str) -> Ended:
+    def __call__(self, *words: str) -> RunResult:
         return self.run("purpose", "render", "--project", "atlas", *words)
 
     def answer(self, *words: str) -> Any:
         return self(*words, "--json").answer
 
     def png(self, name: str, *words: str) -> bytes:
-        """A PNG that is as small as it can be."""
+        """Render a PNG of minimal size."""
         assert self("--png", name, "--scale", "1", *words).code == 0
         return Path(name).read_bytes()
 
@@ -56,7 +56,7 @@ class Pictures:
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with the theory in it."""
+    """A database with the theory."""
     db = tmp_path_factory.mktemp("plan") / "groundplan.db"
     with groundplan.open(str(db), actor="ada") as session:
         session.call("project.create", name="atlas")
@@ -67,7 +67,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fonts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Fonts:
-    """Let the machine have one font, whatever it really has."""
+    """Make one font the only font of the machine."""
 
     def fonts(family: str) -> None:
         file = tmp_path_factory.mktemp("fonts") / "tiny.ttf"
@@ -79,10 +79,10 @@ def fonts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-def pictures(run: Run, plan: Path, fonts: Fonts) -> Pictures:
+def pictures(run: Run, plan: Path, fonts: Fonts) -> RenderCommands:
     shutil.copy(plan, ".")
     fonts("Arial")
-    return Pictures(run)
+    return RenderCommands(run)
 
 
 def size(png: bytes) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ def size(png: bytes) -> tuple[int, ...]:
     return struct.unpack(">II", png[16:24])
 
 
-def test_a_png_has_two_pixels_for_each_of_the_picture_or_as_many_as_are_asked_for(pictures: Pictures) -> None:
+def test_a_png_has_two_pixels_for_each_of_the_picture_or_as_many_as_are_asked_for(pictures: RenderCommands) -> None:
     drawn = pictures.answer()
     width, height = drawn["width"], drawn["height"]
 
@@ -106,14 +106,14 @@ def test_a_png_has_two_pixels_for_each_of_the_picture_or_as_many_as_are_asked_fo
     assert line == f"Wrote small.png: v1, {width} x {height}, {len(raw)} bytes.\n"
 
 
-def test_what_is_said_in_the_picture_is_written_in_the_png(pictures: Pictures) -> None:
+def test_what_is_said_in_the_picture_is_written_in_the_png(pictures: RenderCommands) -> None:
     before = pictures.png("before.png")
     pictures.rename("Health for all")
 
     assert pictures.png("after.png") != before
 
 
-def test_svg_and_png_can_be_drawn_at_once(pictures: Pictures) -> None:
+def test_svg_and_png_can_be_drawn_at_once(pictures: RenderCommands) -> None:
     svg = pictures().out
     both = ("--svg", "plan.svg", "--png", "plan.png", "--scale", "1")
     told = pictures.answer(*both)
@@ -130,7 +130,7 @@ def test_svg_and_png_can_be_drawn_at_once(pictures: Pictures) -> None:
     assert pictures.answer(*piped, "--force")["svg"] == svg
 
 
-def test_a_png_that_should_follow_its_reader_is_light(pictures: Pictures) -> None:
+def test_a_png_that_should_follow_its_reader_is_light(pictures: RenderCommands) -> None:
     light, dark = pictures.png("light.png"), pictures.png("dark.png", "--theme", "dark")
 
     assert light != dark
@@ -138,13 +138,13 @@ def test_a_png_that_should_follow_its_reader_is_light(pictures: Pictures) -> Non
     assert "var(--gp-" in Path("auto.svg").read_text(encoding="utf-8")
 
 
-def test_pathways_and_comparisons_are_drawn_as_png_too(pictures: Pictures) -> None:
+def test_pathways_and_comparisons_are_drawn_as_png_too(pictures: RenderCommands) -> None:
     assert pictures.png("pathway.png", "--pathway", "OP1") != pictures.png("plan.png")
-    assert pictures("--png", "none.png", "--pathway", "G9", "--json").refusal == (3, "not_found")
+    assert pictures("--png", "none.png", "--pathway", "G9", "--json").error == (3, "not_found")
     assert not Path("none.png").exists()
 
 
-def test_a_title_that_names_a_file_shows_none(pictures: Pictures) -> None:
+def test_a_title_that_names_a_file_shows_none(pictures: RenderCommands) -> None:
     pictures.rename(ODD_TITLE)
     before = pictures.png("before.png")
     box = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{}</svg>'
@@ -152,7 +152,7 @@ def test_a_title_that_names_a_file_shows_none(pictures: Pictures) -> None:
     nothing = svg_to_bytes(svg_string=image)
     Path("seen.png").write_bytes(svg_to_bytes(svg_string=box.format('<rect width="40" height="40"/>')))
 
-    assert svg_to_bytes(svg_string=image) != nothing  # so it would be seen
+    assert svg_to_bytes(svg_string=image) != nothing  # so it would be visible
     assert pictures.png("after.png") == before
 
 
@@ -171,36 +171,38 @@ def test_a_title_that_names_a_file_shows_none(pictures: Pictures) -> None:
         *(("--png", "new.png", "--scale", scale) for scale in ("0", "5", "-1", "1.5", "nan")),
     ],
 )
-def test_what_cannot_be_meant_is_refused_and_nothing_is_written(pictures: Pictures, words: tuple[str, ...]) -> None:
+def test_what_cannot_be_meant_is_refused_and_nothing_is_written(
+    pictures: RenderCommands, words: tuple[str, ...]
+) -> None:
     Path("mine.png").write_text("mine", encoding="utf-8")
     before = sorted(Path().iterdir())
 
-    assert pictures(*words, "--json").refusal == (2, "usage")
+    assert pictures(*words, "--json").error == (2, "usage")
     assert sorted(Path().iterdir()) == before
     assert Path("mine.png").read_text(encoding="utf-8") == "mine"
 
 
-def test_a_file_that_is_there_is_drawn_over_by_force(pictures: Pictures) -> None:
+def test_a_file_that_is_there_is_drawn_over_by_force(pictures: RenderCommands) -> None:
     Path("mine.png").write_text("mine", encoding="utf-8")
 
     assert pictures.png("mine.png", "--force").startswith(SIGNATURE)
 
 
 def test_a_png_that_would_be_too_large_is_refused_with_what_to_do(
-    pictures: Pictures, monkeypatch: pytest.MonkeyPatch
+    pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = pictures.answer()
     monkeypatch.setattr(png, "PIXELS_MAX", drawn["width"] * drawn["height"])
 
     refused = pictures("--png", "plan.png", "--svg", "plan.svg", "--json")
 
-    assert refused.refusal == (2, "usage")
+    assert refused.error == (2, "usage")
     assert "--scale 1" in refused.err
     assert not Path("plan.svg").exists()
     assert pictures("--png", "plan.png", "--scale", "1").code == 0
 
 
-def test_another_font_stands_in_where_those_of_the_picture_are_missing(pictures: Pictures, fonts: Fonts) -> None:
+def test_another_font_stands_in_where_those_of_the_picture_are_missing(pictures: RenderCommands, fonts: Fonts) -> None:
     asked_for = pictures.png("asked_for.png")
 
     fonts("Noto Sans")
@@ -208,29 +210,29 @@ def test_another_font_stands_in_where_those_of_the_picture_are_missing(pictures:
     assert pictures.png("stand_in.png") == asked_for
 
 
-def test_without_any_font_there_is_no_picture_without_words(pictures: Pictures, fonts: Fonts) -> None:
+def test_without_any_font_there_is_no_picture_without_words(pictures: RenderCommands, fonts: Fonts) -> None:
     fonts("Of Signs Only")
 
-    assert pictures("--png", "plan.png", "--svg", "plan.svg", "--json").refusal == (7, "no_font")
+    assert pictures("--png", "plan.png", "--svg", "plan.svg", "--json").error == (7, "no_font")
     assert not [*Path().glob("plan.*")]
     assert pictures("--svg", "plan.svg").code == 0
 
 
 def test_without_the_extra_the_error_says_how_to_install_it_and_svg_is_drawn_still(
-    pictures: Pictures, monkeypatch: pytest.MonkeyPatch
+    pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
 
-    # It is said before a store is opened.
+    # Refused before a store is opened.
     refused = pictures("--png", "plan.png", "--svg", "plan.svg", "--db", "no.db", "--json")
 
-    assert refused.refusal == (7, "extra_missing")
+    assert refused.error == (7, "extra_missing")
     assert "pip install 'groundplan[png]'" in json.loads(refused.err)["error"]["message"]
     assert not [*Path().glob("plan.*")]
     assert pictures("--svg", "plan.svg").code == 0
 
 
-def test_help_says_what_a_png_needs(pictures: Pictures, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_says_what_a_png_needs(pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
     assert "Needs groundplan[png], and fonts" in pictures("--help").out

@@ -1,4 +1,4 @@
-"""`purpose render` as it is typed: the picture of a version on standard output or in a file."""
+"""`purpose render` on the command line: the picture of a version on standard output or in a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
 TITLE = "A \u202ewell"
 SMALL = [
@@ -23,13 +23,13 @@ SMALL = [
 ]
 
 
-class Pictures:
-    """Project atlas with a small theory, and what one types to draw it."""
+class RenderCommands:
+    """Project atlas with a small theory, and commands that draw it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def __call__(self, *words: str) -> Ended:
+    def __call__(self, *words: str) -> RunResult:
         return self.run("purpose", "render", "--project", "atlas", *words)
 
     def answer(self, *words: str) -> Any:
@@ -38,7 +38,7 @@ class Pictures:
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with the theory in it."""
+    """A database with the theory."""
     db = tmp_path_factory.mktemp("plan") / "groundplan.db"
     with groundplan.open(str(db), actor="ada") as session:
         session.call("project.create", name="atlas")
@@ -48,12 +48,12 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def pictures(run: Run, plan: Path) -> Pictures:
+def pictures(run: Run, plan: Path) -> RenderCommands:
     shutil.copy(plan, ".")
-    return Pictures(run)
+    return RenderCommands(run)
 
 
-def test_a_picture_is_the_same_on_standard_output_in_a_file_and_in_json(pictures: Pictures) -> None:
+def test_a_picture_is_the_same_on_standard_output_in_a_file_and_in_json(pictures: RenderCommands) -> None:
     printed = pictures().out
     told = pictures.answer()
     wrote = pictures.answer("--svg", "whole.svg")
@@ -68,7 +68,7 @@ def test_a_picture_is_the_same_on_standard_output_in_a_file_and_in_json(pictures
     assert pictures("--svg", "again.svg").out == line
 
 
-def test_a_terminal_is_shown_what_is_not_printable(pictures: Pictures, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_shown_what_is_not_printable(pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\u202e" in pictures().out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
 
@@ -78,7 +78,7 @@ def test_a_terminal_is_shown_what_is_not_printable(pictures: Pictures, monkeypat
     assert "\\u202e" in shown
 
 
-def test_what_is_asked_for_is_drawn(pictures: Pictures) -> None:
+def test_what_is_asked_for_is_drawn(pictures: RenderCommands) -> None:
     with groundplan.open("groundplan.db", actor="ada") as session:
         session.call("purpose.publish", project="atlas")
         session.call("purpose.draft", project="atlas")
@@ -104,18 +104,18 @@ def test_what_is_asked_for_is_drawn(pictures: Pictures) -> None:
     assert "Healthy people" not in drawn["--version", "published"]
 
 
-def test_a_file_that_is_there_is_drawn_over_only_by_force(pictures: Pictures) -> None:
+def test_a_file_that_is_there_is_drawn_over_only_by_force(pictures: RenderCommands) -> None:
     Path("mine.svg").write_text("mine", encoding="utf-8")
 
-    assert pictures("--svg", "mine.svg", "--json").refusal == (2, "usage")
+    assert pictures("--svg", "mine.svg", "--json").error == (2, "usage")
     assert Path("mine.svg").read_text(encoding="utf-8") == "mine"
     assert pictures("--svg", "mine.svg", "--force").code == 0
     assert Path("mine.svg").read_text(encoding="utf-8") == pictures().out
 
 
-def test_what_cannot_be_drawn_is_refused_and_leaves_no_file(pictures: Pictures, run: Run) -> None:
+def test_what_cannot_be_drawn_is_refused_and_leaves_no_file(pictures: RenderCommands, run: Run) -> None:
     refused = [
-        pictures(*words, "--svg", "none.svg", "--json").refusal
+        pictures(*words, "--svg", "none.svg", "--json").error
         for words in (
             ("--pathway", "G9"),
             ("--version", "9"),
@@ -133,6 +133,6 @@ def test_what_cannot_be_drawn_is_refused_and_leaves_no_file(pictures: Pictures, 
         (2, "usage"),
     ]
     missing = ("purpose", "render", "--project", "atlas", "--svg", "none.svg", "--db", "no.db", "--json")
-    assert run(*missing).refusal == (7, "store_missing")
+    assert run(*missing).error == (7, "store_missing")
     assert not Path("none.svg").exists()
     assert not Path("no.db").exists()

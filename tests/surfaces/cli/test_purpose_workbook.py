@@ -1,4 +1,4 @@
-"""`purpose export --format xlsx` as it is typed: the sheets of CSV as a workbook in which texts are texts."""
+"""`purpose export --format xlsx` on the command line: the CSV sheets as a workbook with text cells."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from groundplan.purpose.exchange.formats.workbook import COLUMN_CHARS_MAX, COLUM
 from groundplan.purpose.exchange.readers.read_file import read_native
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from tests.purpose.exchange.written import NEVER_STORED, any_theory, tries, written
+from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory, whole_theory
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
-# What a spreadsheet takes for something else where it is not told otherwise.
+# Text that a spreadsheet misreads unless the type is declared.
 NO_TEXTS = (
     "=1+1",
     "=",
@@ -66,13 +66,13 @@ THEORY: dict[str, Any] = {
 }
 
 
-class Files:
-    """Project atlas with a small theory, and what one types to take it in and out."""
+class FileCommands:
+    """Project atlas with a small theory, and commands that export and import it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def __call__(self, word: str, *words: str) -> Ended:
+    def __call__(self, word: str, *words: str) -> RunResult:
         return self.run("purpose", word, "--project", "atlas", *words)
 
 
@@ -86,12 +86,12 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(run: Run, plan: Path) -> Files:
+def files(run: Run, plan: Path) -> FileCommands:
     shutil.copy(plan, ".")
-    return Files(run)
+    return FileCommands(run)
 
 
-def opened(raw: bytes) -> Workbook:
+def open_workbook(raw: bytes) -> Workbook:
     return load_workbook(io.BytesIO(raw))
 
 
@@ -100,20 +100,20 @@ def cells(book: Workbook) -> dict[str, list[list[Any]]]:
 
 
 def kinds(book: Workbook) -> Iterator[tuple[Any, str]]:
-    """What is in every cell, and what a spreadsheet is told that it is."""
+    """Return the content and the declared type of every cell."""
     for sheet in book:
         for row in sheet.iter_rows():
             yield from ((cell.value, cell.data_type) for cell in row if cell.value is not None)
 
 
-def titled(title: str) -> bytes:
-    return build_workbook(build_document(written(theory("G1", nodes={"G1": {"title": title}}))))
+def theory_titled(title: str) -> bytes:
+    return build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"title": title}}))))
 
 
-# --- What is in it ----------------------------------------------------------------------------------------------------
+# --- Content ---------------------------------------------------------------------------------------------------------
 
 
-def test_there_is_a_sheet_for_every_sort_of_thing_with_numbers_as_numbers(files: Files) -> None:
+def test_there_is_a_sheet_for_every_sort_of_thing_with_numbers_as_numbers(files: FileCommands) -> None:
     assert files("export", "--out", "theory.xlsx").code == 0
 
     assert cells(load_workbook("theory.xlsx")) == {
@@ -138,7 +138,7 @@ def test_there_is_a_sheet_for_every_sort_of_thing_with_numbers_as_numbers(files:
 
 
 def test_the_header_is_bold_and_stays_in_sight_and_columns_are_as_wide_as_reason_allows() -> None:
-    sheet = opened(titled("x" * 500))["Factors"]
+    sheet = open_workbook(theory_titled("x" * 500))["Factors"]
 
     assert sheet.freeze_panes == "A2"
     assert [cell.font.bold for cell in sheet[1]] == [True] * 7
@@ -149,40 +149,43 @@ def test_the_header_is_bold_and_stays_in_sight_and_columns_are_as_wide_as_reason
 
 @pytest.mark.parametrize("text", NO_TEXTS)
 def test_a_text_stays_text_whatever_it_looks_like(text: str) -> None:
-    assert (text, "s") in kinds(opened(titled(text)))
+    assert (text, "s") in kinds(open_workbook(theory_titled(text)))
 
 
 @given(any_theory())
 @tries(12)
 def test_every_cell_of_any_theory_is_there_and_no_text_is_anything_else(one: Theory) -> None:
-    book = opened(build_workbook(msgspec.json.decode(native_json(one), type=TheoryDocument)))
+    book = open_workbook(build_workbook(msgspec.json.decode(native_json(one), type=TheoryDocument)))
 
     expected = {
-        sheet.capitalize(): [[*COLUMNS[sheet]], *([_as_kept(value) for value in row] for row in rows)]
+        sheet.capitalize(): [[*COLUMNS[sheet]], *([_as_stored(value) for value in row] for row in rows)]
         for sheet, rows in build_sheets(build_document(one)).items()
     }
     assert cells(book) == expected
     assert all(kind == {str: "s", bool: "b"}.get(type(value), "n") for value, kind in kinds(book))
 
 
-def _as_kept(value: Any) -> Any:
+def _as_stored(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.16g}")  # what openpyxl writes of a number; spreadsheets show fewer digits still
+        return float(f"{value:.16g}")  # how openpyxl writes a number; spreadsheets show fewer digits still
     return value.replace("\r\n", "\n").replace("\r", "\n") or None if isinstance(value, str) else value
 
 
 def test_characters_that_no_workbook_holds_break_nothing() -> None:
-    assert cells(opened(titled(f"a{NEVER_STORED}b\ud800")))["Factors"][1][2] == "a�������\x7f\x80\x85\x9f��b�"
+    assert (
+        cells(open_workbook(theory_titled(f"a{NEVER_STORED}b\ud800")))["Factors"][1][2]
+        == "a�������\x7f\x80\x85\x9f��b�"
+    )
 
 
 def test_a_text_that_looks_like_a_coded_letter_is_not_taken_for_one() -> None:
-    with zipfile.ZipFile(io.BytesIO(titled("a_x0041_x000D_ _x_ _x12_"))) as parts:
+    with zipfile.ZipFile(io.BytesIO(theory_titled("a_x0041_x000D_ _x_ _x12_"))) as parts:
         assert b"<t>a_x005F_x0041_x005F_x000D_ _x_ _x12_</t>" in parts.read("xl/worksheets/sheet1.xml")
 
 
 def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
     def described(description: str | None) -> bytes:
-        return build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": description}}))))
+        return build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"description": description}}))))
 
     assert described("a\r\nb\rc") == described("a\nb\nc") != described("a b c")
     assert described("") == described(None)
@@ -190,30 +193,30 @@ def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
 
 def test_the_longest_text_is_whole() -> None:
     text = "ab" * (TEXT_BYTES_MAX // 2)
-    raw = build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": text}}))))
+    raw = build_workbook(build_document(make_published(theory("G1", nodes={"G1": {"description": text}}))))
 
-    assert cells(opened(raw))["Factors"][1][3] == text
+    assert cells(open_workbook(raw))["Factors"][1][3] == text
 
 
 def test_the_same_theory_gives_the_same_bytes_because_none_of_them_tells_the_time() -> None:
-    document = build_document(written(whole_theory()))
+    document = build_document(make_published(whole_theory()))
     raw = build_workbook(document)
 
     assert build_workbook(document) == raw
-    assert opened(raw).properties.created == opened(raw).properties.modified
+    assert open_workbook(raw).properties.created == open_workbook(raw).properties.modified
     with zipfile.ZipFile(io.BytesIO(raw)) as parts:
         assert {part.date_time for part in parts.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert parts.read("docProps/core.xml").count(b">1980-01-01T00:00:00Z<") == 2
 
 
 def test_an_empty_theory_is_four_headers() -> None:
-    assert [len(rows) for rows in cells(opened(build_workbook(TheoryDocument([])))).values()] == [1, 1, 1, 1]
+    assert [len(rows) for rows in cells(open_workbook(build_workbook(TheoryDocument([])))).values()] == [1, 1, 1, 1]
 
 
-# --- As it is typed ---------------------------------------------------------------------------------------------------
+# --- Commands --------------------------------------------------------------------------------------------------------
 
 
-def test_the_answer_says_what_was_written(files: Files) -> None:
+def test_the_answer_says_what_was_written(files: FileCommands) -> None:
     told = files("export", "--format", "xlsx", "--out", "theory", "--version", "draft", "--json").answer
 
     raw = Path("theory").read_bytes()
@@ -222,10 +225,10 @@ def test_the_answer_says_what_was_written(files: Files) -> None:
     assert Path("B.XLSX").read_bytes() == raw
 
 
-def test_a_workbook_is_not_for_standard_output_and_not_written_over_a_file(files: Files) -> None:
+def test_a_workbook_is_not_for_standard_output_and_not_written_over_a_file(files: FileCommands) -> None:
     Path("mine.xlsx").write_text("mine", encoding="utf-8")
     refused = [
-        files("export", *words, "--json").refusal
+        files("export", *words, "--json").error
         for words in (("--format", "xlsx"), ("--format", "xlsx", "--out", "-"), ("--out", "mine.xlsx"))
     ]
 
@@ -233,25 +236,27 @@ def test_a_workbook_is_not_for_standard_output_and_not_written_over_a_file(files
     assert Path("mine.xlsx").read_text(encoding="utf-8") == "mine"
     assert files("export", "--out", "mine.xlsx", "--force").code == 0
     assert Path("mine.xlsx").read_bytes().startswith(b"PK")
-    assert files("export", "--out", "none.xlsx", "--version", "9", "--json").refusal == (3, "not_found")
+    assert files("export", "--out", "none.xlsx", "--version", "9", "--json").error == (3, "not_found")
     assert not Path("none.xlsx").exists()
 
 
 def test_without_the_extra_the_error_says_how_to_install_it_and_csv_is_written_still(
-    files: Files, monkeypatch: pytest.MonkeyPatch
+    files: FileCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
 
-    # It is said before a store is opened.
+    # Refused before a store is opened.
     refused = files("export", "--out", "theory.xlsx", "--db", "no.db", "--json")
 
-    assert refused.refusal == (7, "extra_missing")
+    assert refused.error == (7, "extra_missing")
     assert "pip install 'groundplan[xlsx]'" in json.loads(refused.err)["error"]["message"]
     assert not Path("theory.xlsx").exists()
     assert files("export", "--out", "theory.csv").code == 0
 
 
-def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_works(files: Files, run: Run) -> None:
+def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_works(
+    files: FileCommands, run: Run
+) -> None:
     files("export", "--out", "theory.xlsx")
     files("export", "--out", "before.json")
     run("project", "create", "borea")
@@ -260,7 +265,7 @@ def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_wor
         run("purpose", "import", "theory.xlsx", "--project", "borea", *words, "--json")
         for words in ((), ("--format", "csv"), ("--format", "xmpz2"), ("--format", "json"))
     ]
-    assert [one.refusal for one in refused] == [(2, "usage"), *[(2, "unreadable_file")] * 3]
+    assert [one.error for one in refused] == [(2, "usage"), *[(2, "unreadable_file")] * 3]
     assert all("save its sheets as CSV and import those files" in one.err for one in refused)
     assert run("purpose", "import", "theory.xlsx", "--project", "borea", "--format", "xlsx").code == 2
 
@@ -278,7 +283,7 @@ def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_wor
     assert after == before
 
 
-def test_help_tells_of_the_format_and_what_it_needs(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_tells_of_the_format_and_what_it_needs(files: FileCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     about = FORMATS[FileFormat.XLSX]
 
@@ -291,7 +296,7 @@ def test_help_tells_of_the_format_and_what_it_needs(files: Files, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_who_writes_no_workbook_and_no_png_loads_neither_library(files: Files) -> None:
+def test_who_writes_no_workbook_and_no_png_loads_neither_library(files: FileCommands) -> None:
     script = (
         "import sys\n"
         "from groundplan.__main__ import main\n"

@@ -1,4 +1,4 @@
-"""What a newcomer copies from the README works as it stands there."""
+"""The commands in the README work as printed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tests.standby import Standby
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTING_UP = ("make ", "export ")  # done already, by whoever runs this test
+SETTING_UP = ("make ", "export ")  # already done by the caller of this test
 
 
 def block(language: str, heading: str) -> str:
-    """The first block in a language under a heading."""
+    """Return the first block in a language under a heading."""
     found = re.search(rf"^```{language}\n(.*?)^```", README.partition(f"\n## {heading}\n")[2], re.MULTILINE | re.DOTALL)
     assert found, f"no {language} under {heading}"
     return found[1]
 
 
-def ran(*command: str, before: Sequence[Path] = ()) -> str:
-    """What a command prints. Its first word is looked for where the README's own `export` would find it."""
+def run_command(*command: str, before: Sequence[Path] = ()) -> str:
+    """Return the output of a command. Its program is found where the README's own `export` finds it."""
     path = os.pathsep.join((*map(str, before), str(Path(sys.executable).parent), os.environ["PATH"]))
     ended = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, "PATH": path})
     assert ended.returncode == 0, ended.stderr
@@ -38,14 +38,17 @@ def test_the_first_minute_and_the_lines_of_python_work_as_they_are_written(progr
     lines = block("console", "A first result in 60 seconds").splitlines()
     first, *others = commands = [line for line in lines if not line.startswith(SETTING_UP)]
 
-    # The first command is the program as it was installed. The others are forks of it, which start sooner.
-    printed = [ran("sh", "-c", first), *(ran("sh", "-c", line, before=[program.folder]) for line in others)]
+    # The first command is the installed program. The others are forks of it, which start sooner.
+    printed = [
+        run_command("sh", "-c", first),
+        *(run_command("sh", "-c", line, before=[program.folder]) for line in others),
+    ]
 
     assert len(commands) == 5
     assert "Time each step" in printed[2]
     assert "Shorten the slowest" in printed[3]
     assert "No checks failed." in printed[4]
-    assert ran("python", "-c", block("python", "A first result in 60 seconds")) == "atlas owner\n"
+    assert run_command("python", "-c", block("python", "A first result in 60 seconds")) == "atlas owner\n"
 
 
 def test_every_command_of_the_readme_is_found_by_its_first_word() -> None:

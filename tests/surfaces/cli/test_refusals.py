@@ -1,4 +1,4 @@
-"""How the program says no: a sentence, a code, an exit status by family, and never a stack trace."""
+"""Errors of the program: a sentence, a code, an exit status by family, and no stack trace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from groundplan.surfaces.cli import program
 from tests.surfaces.cli.conftest import Run
 
-# Loopback, and a port that nothing ever listens on.
+# Loopback, and a port that nothing listens on.
 NOBODY_THERE = "postgresql://ada@127.0.0.1:1/plan"
 
 
@@ -43,7 +43,7 @@ def atlas(run: Run) -> None:
 def test_the_family_of_an_error_decides_the_exit_status(
     run: Run, arguments: tuple[str, ...], expected: tuple[int, str]
 ) -> None:
-    assert run(*arguments, "--json").refusal == expected
+    assert run(*arguments, "--json").error == expected
 
 
 @pytest.mark.usefixtures("atlas")
@@ -58,7 +58,7 @@ def test_where_roles_decide_nobody_is_not_let_in(run: Run, monkeypatch: pytest.M
     run("init")
     monkeypatch.delenv("GROUNDPLAN_AGENT")
 
-    assert run("project", "list", "--access", "members", "--json").refusal == (4, "unauthenticated")
+    assert run("project", "list", "--access", "members", "--json").error == (4, "unauthenticated")
     assert run("project", "list", "--access", "open", "--json").code == 0
 
 
@@ -66,7 +66,7 @@ def test_an_op_id_has_one_effect_and_is_refused_for_another_request(run: Run) ->
     first = run("project", "create", "atlas", "--op-id", "1", "--json").answer
 
     assert run("project", "create", "atlas", "--op-id", "1", "--json").answer == first
-    assert run("project", "create", "borea", "--op-id", "1", "--json").refusal == (5, "op_id_reused")
+    assert run("project", "create", "borea", "--op-id", "1", "--json").error == (5, "op_id_reused")
     assert len(run("project", "list", "--json").answer["projects"]) == 1
 
 
@@ -93,7 +93,7 @@ def test_an_op_id_has_one_effect_and_is_refused_for_another_request(run: Run) ->
 def test_text_that_no_store_could_keep_is_refused(run: Run, arguments: tuple[str, ...], code: str) -> None:
     refused = run(*arguments, "--json")
 
-    assert refused.refusal == (2, code)
+    assert refused.error == (2, code)
     assert "secret" not in refused.err
 
 
@@ -105,10 +105,10 @@ def test_a_path_that_cannot_be_a_database_is_refused_and_left_as_it_was(run: Run
         other.execute("CREATE TABLE theirs (x)")
     before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
 
-    assert run(*command, "--db", "missing/plan.db", "--json").refusal == (7, "store_cannot_open")
-    assert run(*command, "--db", "folder", "--json").refusal == (7, "store_cannot_open")
-    assert run(*command, "--db", "notes.txt", "--json").refusal == (7, "store_not_groundplan")
-    assert run(*command, "--db", "other.db", "--json").refusal == (7, "store_not_groundplan")
+    assert run(*command, "--db", "missing/plan.db", "--json").error == (7, "store_cannot_open")
+    assert run(*command, "--db", "folder", "--json").error == (7, "store_cannot_open")
+    assert run(*command, "--db", "notes.txt", "--json").error == (7, "store_not_groundplan")
+    assert run(*command, "--db", "other.db", "--json").error == (7, "store_not_groundplan")
     assert {name: Path(name).read_bytes() for name in before} == before
 
 
@@ -117,7 +117,7 @@ def test_a_database_of_a_newer_groundplan_is_not_touched(run: Run) -> None:
     with sqlite3.connect("groundplan.db") as connection:
         connection.execute("PRAGMA user_version = 999")
 
-    assert run("project", "list", "--json").refusal == (7, "store_newer")
+    assert run("project", "list", "--json").error == (7, "store_newer")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_database_of_a_newer_groundplan_is_not_touched(run: Run) -> None:
 def test_a_slip_in_a_word_is_answered_with_what_was_meant(run: Run, arguments: tuple[str, ...], near: str) -> None:
     refused = run(*arguments, "--json")
 
-    assert refused.refusal == (2, "usage")
+    assert refused.error == (2, "usage")
     assert json.loads(refused.err)["error"]["details"]["near"] == near
     assert f"did you mean {near}?" in run(*arguments).err
 
@@ -151,7 +151,7 @@ def test_a_slip_in_a_word_is_answered_with_what_was_meant(run: Run, arguments: t
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_a_usage_error(run: Run, arguments: tuple[str, ...]) -> None:
-    assert run("--json", *arguments).refusal == (2, "usage")
+    assert run("--json", *arguments).error == (2, "usage")
     refused = run(*arguments)
     assert refused.err.startswith("error: ")
     assert refused.err.endswith("(usage)\n")
@@ -176,7 +176,7 @@ def test_a_defect_shows_a_reference_and_nothing_of_its_cause(run: Run, monkeypat
     assert (failed.code, failed.out) == (1, "")
     assert "secret" not in failed.err
     assert "Traceback" not in failed.err
-    assert run("project", "list", "--json").refusal == (1, "unexpected")
+    assert run("project", "list", "--json").error == (1, "unexpected")
 
 
 def test_the_log_has_the_whole_story_of_a_defect(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_a_log_that_cannot_be_written_does_not_hide_the_error(
     monkeypatch.setattr("groundplan.surfaces.cli.invocation.load_settings", _defect)
     monkeypatch.setenv("GROUNDPLAN_LOG", log)
 
-    assert run("project", "list", "--json").refusal == (1, "unexpected")
+    assert run("project", "list", "--json").error == (1, "unexpected")
 
 
 def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Work on the command line: what a person reads, what a script gets, and where JSON comes from."""
+"""Work on the command line: the output for people and scripts, and the sources of JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAN = [
     {"ref": "hills", "summary": "Measure the hills", "parent_ref": "survey", "depends_on": ["coast"]},
     {"ref": "print", "summary": "Print the map", "depends_on": ["survey"]},
 ]
-# What somebody may store and a drawing must survive.
+# Stored text that a drawing must survive.
 ODD_TEXT = "[bold red]:smile: \u202egnp.exe\nsecond line"
 ODD: dict[str, Any] = {
     "ref": "odd",
@@ -35,15 +35,15 @@ ODD: dict[str, Any] = {
 
 @pytest.fixture
 def ids(run: Run) -> dict[str, str]:
-    """Atlas with four nodes, by ref."""
+    """The ids of four nodes of atlas by ref."""
     run("work", "open", "atlas", "--goal", "A map that every walker trusts")
     planned = run("work", "plan", "--project", "atlas", "--nodes", json.dumps(PLAN), "--json").answer
     return {one["ref"]: one["id"] for one in planned["created"]}
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a text on standard input."""
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Put text on standard input."""
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
@@ -105,7 +105,7 @@ def test_a_page_of_nodes_says_how_to_get_the_next_one(run: Run, ids: dict[str, s
     drawn = run("work", "query", "--project", "atlas", "--limit", "2").out
     cursor = run("work", "query", "--project", "atlas", "--limit", "2", "--json").answer["next_cursor"]
 
-    assert f"2 of 5.\nNext page: add --cursor {cursor}\n" in drawn
+    assert drawn.endswith(f"\n\n2 of 5. Next page: add --cursor {cursor}\n")
     rest = run("work", "query", "--project", "atlas", "--cursor", cursor)
     assert "3 of 5." in rest.out
     assert "next page" not in rest.out
@@ -197,13 +197,13 @@ def test_json_is_exactly_the_answer_of_the_tool(run: Run, ids: dict[str, str]) -
     assert [run("work", *words, "--json").out.rstrip("\n") for _, _, words in calls] == answers
 
 
-# --- Where JSON comes from ------------------------------------------------------------------------------------------
+# --- Sources of JSON ------------------------------------------------------------------------------------------------
 
 
-def test_json_is_read_from_a_file_or_from_standard_input(run: Run, piped: Callable[[str], None]) -> None:
+def test_json_is_read_from_a_file_or_from_standard_input(run: Run, pipe: Callable[[str], None]) -> None:
     run("work", "open", "atlas")
     Path("plan.json").write_text("\ufeff" + json.dumps(PLAN), encoding="utf-8")
-    piped('[{"ref": "a", "summary": "Wäre das alles?"}]')
+    pipe('[{"ref": "a", "summary": "Wäre das alles?"}]')
 
     from_file = run("work", "plan", "--project", "atlas", "--nodes", "@plan.json", "--json").answer
     from_pipe = run("work", "plan", "--project", "atlas", "--nodes", "-", "--json").answer
@@ -237,24 +237,24 @@ def test_json_that_cannot_be_read_is_refused_with_its_place(run: Run, given: str
 
     refused = run("work", "plan", "--project", "atlas", "--nodes", given, "--json")
 
-    assert refused.refusal == (2, code)
+    assert refused.error == (2, code)
     assert said in json.loads(refused.err)["error"]["message"]
 
 
-def test_an_empty_pipe_is_refused_as_what_it_is(run: Run, piped: Callable[[str], None]) -> None:
-    piped("")
+def test_an_empty_pipe_is_refused_as_what_it_is(run: Run, pipe: Callable[[str], None]) -> None:
+    pipe("")
 
     refused = run("work", "plan", "--nodes", "-", "--json")
 
-    assert refused.refusal == (2, "invalid_json")
+    assert refused.error == (2, "invalid_json")
     assert "standard input" in refused.err
 
 
-def test_standard_input_is_read_once(run: Run, piped: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read_once(run: Run, pipe: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     from groundplan.surfaces.cli.failures import UsageError
     from groundplan.surfaces.cli.json_arguments import parse_json_options
 
-    piped("[]")
+    pipe("[]")
     with pytest.raises(UsageError):
         parse_json_options({"nodes": "-", "filter": "-"}, {"nodes", "filter"})
     assert parse_json_options({"nodes": "-", "project": "-"}, {"nodes", "filter"}) == {"nodes": [], "project": "-"}
@@ -264,7 +264,7 @@ def test_standard_input_is_read_once(run: Run, piped: Callable[[str], None], mon
 
 
 def test_opening_a_project_makes_the_file_and_listing_does_not(run: Run) -> None:
-    assert run("work", "open", "--db", "plan.db", "--json").refusal == (7, "store_missing")
+    assert run("work", "open", "--db", "plan.db", "--json").error == (7, "store_missing")
     assert run("work", "open", "atlas", "--db", "plan.db").err == "created plan.db\n"
     assert [one["name"] for one in run("work", "open", "--db", "plan.db", "--json").answer["projects"]] == ["atlas"]
 
@@ -274,8 +274,8 @@ def test_a_viewer_reads_work_and_is_refused_to_take_it(run: Run, ids: dict[str, 
     cleo = ("--project", "atlas", "--access", "members", "--agent", "cleo", "--json")
 
     assert run("work", "next", *cleo).answer["nodes"][0]["node"]["id"] == ids["coast"]
-    assert run("work", "claim", *cleo).refusal == (4, "forbidden")
-    assert run("work", "next", "--claim", *cleo).refusal == (4, "forbidden")
+    assert run("work", "claim", *cleo).error == (4, "forbidden")
+    assert run("work", "next", "--claim", *cleo).error == (4, "forbidden")
 
 
 def test_answers_are_lean_and_claims_short_where_the_configuration_says_so(run: Run, ids: dict[str, str]) -> None:

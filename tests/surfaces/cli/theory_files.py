@@ -1,4 +1,4 @@
-"""What is typed to take theories of change out of a project and into it, and small ones to do it with."""
+"""Commands that export and import theories, and small documents for them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import groundplan
-from tests.surfaces.cli.conftest import Ended, Run
+from tests.surfaces.cli.conftest import Run, RunResult
 
-# Turns the direction of writing where it is printed raw, and looks like markup.
+# Reverses the writing direction where it is printed raw, and looks like markup.
 ODD_TITLE = "[bold]A \u202ewell"
 # As export writes it, goals first.
 THEORY: dict[str, Any] = {
@@ -32,7 +32,7 @@ THEORY: dict[str, Any] = {
     "waivers": [],
 }
 WAIVER = {"code": "GA_OUTCOME_COVERAGE", "refs": ["OC1"], "reason": "Later", "owner": "ben", "due": "2999-01-01"}
-# As others draw: names are their own, nothing says what a card is but the arrows.
+# As other programs write it: foreign names, and types that only the arrows show.
 CANVAS: dict[str, Any] = {
     "nodes": [
         {"id": f"card {n}", "type": "text", "text": f"Step {n}", "x": 0, "y": 0, "width": 9, "height": 9}
@@ -42,45 +42,45 @@ CANVAS: dict[str, Any] = {
 }
 
 
-class Files:
-    """What one types to take theories of project atlas in and out."""
+class FileCommands:
+    """Commands that export and import theories of project atlas."""
 
     def __init__(self, run: Run, plan: Path) -> None:
         shutil.copy(plan, ".")
         self.run = run
 
-    def __call__(self, word: str, *words: str) -> Ended:
+    def __call__(self, word: str, *words: str) -> RunResult:
         return self.run("purpose", word, "--project", "atlas", *words)
 
     def answer(self, word: str, *words: str) -> Any:
         return self(word, *words, "--json").answer
 
-    def called(self, operation: str, **arguments: Any) -> Any:
-        """What an operation answers, without the words of a command, which take longer."""
+    def call(self, operation: str, **arguments: Any) -> Any:
+        """Return the answer of an operation, without the command line, which is faster."""
         with groundplan.open("groundplan.db", actor="ada") as session:
             return session.call(operation, project="atlas", **arguments)
 
     def begin(self, **changed: Any) -> None:
-        """Have the small theory as the draft, with other things of a sort."""
-        self.called("purpose.import", document={**THEORY, **changed})
+        """Make the small theory the draft, with some parts replaced."""
+        self.call("purpose.import", document={**THEORY, **changed})
 
     @property
     def versions(self) -> list[int]:
-        return [one.number for one in self.called("purpose.versions").versions]
+        return [one.number for one in self.call("purpose.versions").versions]
 
 
 def plan_without_theory(folder: Path) -> Path:
-    """A database in which there is a project atlas, and nothing in it."""
+    """Return a database with an empty project atlas."""
     db = folder / "groundplan.db"
     with groundplan.open(str(db), actor="ada") as session:
         session.call("project.create", name="atlas")
     return db
 
 
-def written(name: str, document: Any) -> str:
+def write_file(name: str, document: Any) -> str:
     Path(name).write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
     return name
 
 
-def squeezed(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""A font in which every letter is a black box: enough to see whether anything was written, and the same everywhere."""
+"""A font in which every letter is a black box: it shows whether text was drawn, and is the same everywhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PRINTABLE = range(0x20, 0x7F)
 
 
 def tiny_font(family: str) -> bytes:
-    """A TrueType font of that name."""
+    """Return a TrueType font with this name."""
     box = pack(">hhhhh", 1, 0, 0, 500, 700) + pack(">HH4B", 3, 0, *[1] * 4)  # one outline of four points
     box += pack(">4h", 0, 500, 0, -500) + pack(">4h", 0, 0, 700, 0)
     tables = {

@@ -1,4 +1,4 @@
-"""A server in this process, and the tools behind it."""
+"""A server in this process, and its tools."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.surfaces.mcp.peer import GateTools, Peer
+from tests.surfaces.mcp.connection import GateTools, ThreadConnection
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def tools() -> Iterator[GateTools]:
 
 
 @pytest.fixture
-def peer(tools: GateTools) -> Iterator[Peer]:
-    with Peer(tools) as peer:
-        yield peer
+def connection(tools: GateTools) -> Iterator[ThreadConnection]:
+    with ThreadConnection(tools) as connection:
+        yield connection
         tools.release.set()

@@ -1,8 +1,8 @@
-"""A server for tests: three made-up operations, served over the process's own stdin and stdout.
+"""A server for tests with three sample operations, served over stdin and stdout.
 
 note_keep    keeps a text; a colour selects how
-note_wait    tells stderr that it began, then waits until the file it was given the name of is there
-note_find    refuses: nothing is ever found
+note_wait    reports its start on stderr, then waits until the file with the given name exists
+note_find    always answers not found
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ SOME_PERMISSION = next(iter(Permission))
 
 
 class Keep(msgspec.Struct):
-    """What to keep."""
+    """The text to keep."""
 
     text: str
     times: int = 1
 
 
 class Kept(msgspec.Struct):
-    """What was kept."""
+    """The kept text."""
 
     text: str
 
 
 class Wait(msgspec.Struct):
-    """Which file to wait for: a named pipe, opened for reading."""
+    """The file to wait for: a named pipe, opened for reading."""
 
     gate: str
 
 
 class Find(msgspec.Struct):
-    """What to look for."""
+    """The text to find."""
 
     scopeId: str  # noqa: N815 - the contract's spelling
 

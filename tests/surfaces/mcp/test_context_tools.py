@@ -1,4 +1,4 @@
-"""Facts and members as an MCP client meets them: the contract's tools, and its names for what is refused."""
+"""Facts and members over MCP: the contract's tools and error names."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ MISMATCH = "PcivSchemaMismatchError"
 INVARIANT = "PcivRuntimeInvariantError"
 
 
-class Client:
-    """Somebody at the tools of the context group."""
+class ToolsClient:
+    """A client of the tools of the context group."""
 
     def __init__(self, session: Session) -> None:
         self.tools = RegistryTools(OPERATIONS, {Group.CONTEXT}, session.execute)
 
     def answer(self, tool: str, **arguments: Any) -> Any:
-        return self._said(tool, arguments, is_error=False)
+        return self._call(tool, arguments, is_error=False)
 
     def error(self, tool: str, **arguments: Any) -> Any:
-        return self._said(tool, arguments, is_error=True)["error"]
+        return self._call(tool, arguments, is_error=True)["error"]
 
     def code_and_name(self, tool: str, **arguments: Any) -> tuple[str, str | None]:
         error = self.error(tool, **arguments)
         return error["code"], error.get("name")
 
-    def _said(self, tool: str, arguments: dict[str, Any], *, is_error: bool) -> Any:
+    def _call(self, tool: str, arguments: dict[str, Any], *, is_error: bool) -> Any:
         answer = self.tools.call(tool, arguments)
         assert answer.is_error is is_error, answer.text
         return json.loads(answer.text)
 
 
-def client(engine: Engine, actor: Actor | None) -> Client:
-    return Client(engine.session(actor))
+def make_client(engine: Engine, actor: Actor | None) -> ToolsClient:
+    return ToolsClient(engine.session(actor))
 
 
 @pytest.fixture
-def ada(engine: Engine) -> Client:
-    return client(engine, local_actor("ada"))
+def ada(engine: Engine) -> ToolsClient:
+    return make_client(engine, local_actor("ada"))
 
 
 def test_there_are_exactly_the_four_tools_of_the_contract() -> None:
@@ -64,10 +64,10 @@ def test_there_are_exactly_the_four_tools_of_the_contract() -> None:
     }
 
 
-def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, ada: Client) -> None:
+def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, ada: ToolsClient) -> None:
     run = ada.answer("members", operation="bootstrap", scopeId="atlas", createDraftRun=True)["runId"]
     ada.answer("members", operation="upsert", scopeId="atlas", userId="cleo", role="viewer")
-    cleo, finn, nobody = (client(engine, actor) for actor in (person("cleo"), person("finn"), None))
+    cleo, finn, nobody = (make_client(engine, actor) for actor in (person("cleo"), person("finn"), None))
     size = {"pointer": "/site/size", "label": "Size", "valueKind": "number"}
     columns = {**size, "valueString": "large"}
 
@@ -90,13 +90,13 @@ def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, a
         "pciv_v1_runtime_invariant_failed",
         INVARIANT,
     )
-    # What the contract has no class for is told by its code alone.
+    # Errors without a class in the contract are told by their code alone.
     assert ada.code_and_name("context_edit", runId=run, inputs=[size], expected_rev=7) == ("stale_rev", "Error")
     ada.answer("context_edit", runId=run, inputs=[{**size, "required": True}])
     assert ada.code_and_name("context_run", operation="commit", runId=run) == ("required_inputs_unset", "Error")
 
 
-def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: Client) -> None:
+def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: ToolsClient) -> None:
     run = ada.answer("context_run", operation="create_draft", scopeId="atlas")["run"]["id"]
     two = {"pointer": "/a", "label": "A", "valueKind": "number", "valueNumber": 1, "valueString": "one"}
 
@@ -115,7 +115,7 @@ def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: Client) ->
         "expected": 7,
         "current": 1,
     }
-    agent = client(engine, local_actor("ada", kind=ActorKind.AGENT))
+    agent = make_client(engine, local_actor("ada", kind=ActorKind.AGENT))
     claim = {"pointer": "/a", "label": "A", "value": 1, "provenance": "user-entered"}
     refused = agent.error("context_edit", runId=run, inputs=[claim])
     assert (refused["code"], refused["details"]) == ("provenance_not_allowed", {"field": "inputs[0].provenance"})
@@ -124,7 +124,7 @@ def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: Client) ->
 # --- Members --------------------------------------------------------------------------------------------------------
 
 
-def test_a_scope_is_begun_with_its_first_draft_or_without(ada: Client) -> None:
+def test_a_scope_is_begun_with_its_first_draft_or_without(ada: ToolsClient) -> None:
     plain = ada.answer("members", operation="bootstrap", scopeId="atlas", name="A map that every walker trusts")
     drafted = ada.answer("members", operation="bootstrap", scopeId=" borealis ", createDraftRun=True)
 
@@ -137,11 +137,11 @@ def test_a_scope_is_begun_with_its_first_draft_or_without(ada: Client) -> None:
     assert [(one["userId"], one["role"], one["createdBy"]) for one in members] == [("ada", "owner", "ada")]
 
 
-def test_a_scope_that_is_there_is_not_begun_again_by_anybody(engine: Engine, ada: Client) -> None:
+def test_a_scope_that_is_there_is_not_begun_again_by_anybody(engine: Engine, ada: ToolsClient) -> None:
     ada.answer("members", operation="bootstrap", scopeId="atlas")
     ada.answer("members", operation="upsert", scopeId="atlas", userId="cleo", role="viewer")
-    engine.session("finn").call("project.create", name="finn's own")  # so that the organization knows him
-    cleo, finn = client(engine, person("cleo")), client(engine, person("finn"))
+    engine.session("finn").call("project.create", name="finn's own")  # so that he is in the organization
+    cleo, finn = make_client(engine, person("cleo")), make_client(engine, person("finn"))
     taken = "pciv_scope_already_initialized"
 
     for anybody in (ada, cleo, finn):
@@ -153,7 +153,7 @@ def test_a_scope_that_is_there_is_not_begun_again_by_anybody(engine: Engine, ada
     assert len(ada.answer("members", operation="list", scopeId="atlas")["members"]) == 2
 
 
-def test_the_name_of_a_scope_is_neither_empty_nor_longer_than_the_contract_allows(ada: Client) -> None:
+def test_the_name_of_a_scope_is_neither_empty_nor_longer_than_the_contract_allows(ada: ToolsClient) -> None:
     def begun(name: str) -> tuple[str, str | None]:
         return ada.code_and_name("members", operation="bootstrap", scopeId=name)
 
@@ -164,7 +164,7 @@ def test_the_name_of_a_scope_is_neither_empty_nor_longer_than_the_contract_allow
     assert ada.answer("members", operation="bootstrap", scopeId="é" * 200)["role"] == "owner"
 
 
-def test_members_come_change_their_role_and_go_and_an_owner_stays(engine: Engine, ada: Client) -> None:
+def test_members_come_change_their_role_and_go_and_an_owner_stays(engine: Engine, ada: ToolsClient) -> None:
     ada.answer("members", operation="bootstrap", scopeId="atlas")
 
     added = ada.answer("members", operation="upsert", scopeId="atlas", userId="ben", role="viewer")["member"]
@@ -174,7 +174,7 @@ def test_members_come_change_their_role_and_go_and_an_owner_stays(engine: Engine
     assert again["createdAt"] == added["createdAt"]
     listed = ada.answer("members", operation="list", scopeId="atlas")["members"]
     assert [(one["userId"], one["role"]) for one in listed] == [("ada", "owner"), ("ben", "editor")]
-    ben = client(engine, person("ben"))
+    ben = make_client(engine, person("ben"))
     assert ben.code_and_name("members", operation="remove", scopeId="atlas", userId="ada") == ("forbidden", DENIED)
     last = ("pciv_scope_members_last_owner_forbidden", "Error")
     assert ada.code_and_name("members", operation="remove", scopeId="atlas", userId="ada") == last

@@ -1,4 +1,4 @@
-"""Whatever arrives, the loop lives on and says only whole messages."""
+"""For any input, the server keeps running and sends only complete messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from groundplan.surfaces.mcp.stdio import serve
 from tests.proof import scaled
-from tests.surfaces.mcp.peer import CAPABILITIES_KEY, VERSION_KEY, GateTools, Peer
+from tests.surfaces.mcp.connection import CAPABILITIES_KEY, VERSION_KEY, GateTools, ThreadConnection
 
 METHODS = [
     "initialize",
@@ -30,7 +30,7 @@ scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text
 values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=scaled(12, 100),  # to think of large ones takes longer than to send them
+    max_leaves=scaled(12, 100),  # generating large ones takes longer than sending them
 )
 meta: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {}, optional={VERSION_KEY: st.sampled_from(REVISIONS) | scalars, CAPABILITIES_KEY: st.just({}) | scalars}
@@ -65,13 +65,13 @@ lines = st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")) | docume
 )
 
 
-def conversation(sent: list[bytes]) -> tuple[int, list[bytes]]:
-    """Everything a fresh server answers to these lines, and its exit status."""
-    peer = Peer(GateTools())
-    peer.write(b"\n".join([*sent, b'{"jsonrpc":"2.0","id":"last","method":"ping","params":{}}']))
-    said = peer.rest_raw()
-    peer.close()
-    status = peer.ended()
+def converse(sent: list[bytes]) -> tuple[int, list[bytes]]:
+    """Return all answers of a new server to these lines, and its exit status."""
+    connection = ThreadConnection(GateTools())
+    connection.write(b"\n".join([*sent, b'{"jsonrpc":"2.0","id":"last","method":"ping","params":{}}']))
+    said = connection.read_rest_bytes()
+    connection.close()
+    status = connection.wait_for_end()
     assert status is not None
     *answers, after_the_last = said.split(b"\n")
     assert after_the_last == b""
@@ -82,7 +82,7 @@ def conversation(sent: list[bytes]) -> tuple[int, list[bytes]]:
 @given(st.lists(lines, max_size=12))
 @settings(max_examples=scaled(40, 200))
 def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]) -> None:
-    status, answers = conversation(sent)
+    status, answers = converse(sent)
 
     assert status == 0
     for answer in answers:
@@ -97,7 +97,7 @@ def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]
 @given(st.binary(max_size=4000))
 @settings(max_examples=scaled(40, 100))
 def test_no_stream_of_bytes_ends_the_loop(raw: bytes) -> None:
-    status, answers = conversation([raw])
+    status, answers = converse([raw])
 
     assert status == 0
     for answer in answers:

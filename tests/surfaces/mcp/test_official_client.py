@@ -1,4 +1,4 @@
-"""The official client as an oracle, in its handshake mode and in its 2026-07-28 mode."""
+"""The official client as a reference, in its handshake mode and in its 2026-07-28 mode."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from mcp_types.methods import validate_server_result
 
 from tests.standby import Standby
 from tests.surfaces.mcp import program as served
-from tests.surfaces.mcp.peer import PATIENCE_S, Child, call, envelope
+from tests.surfaces.mcp.connection import PATIENCE_S, ProcessConnection, call, envelope
 
 pytestmark = pytest.mark.slow  # every test starts a server
 
 MODES = [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 
 
-UNREAD = call("note_keep", text="\0")  # the gate refuses it before the tool is looked for
+UNREAD = call("note_keep", text="\0")  # the input gate refuses it before the tool is looked up
 Connected = Callable[[str, Callable[[Client], Awaitable[Any]]], Any]
 
 
 @pytest.fixture(scope="module")
-def connected(program: Standby) -> Connected:
-    """What somebody makes of a client that is connected to the test program, in some mode."""
+def run_client(program: Standby) -> Connected:
+    """Run a function with a client that is connected to the test program, in a given mode."""
     server = StdioServerParameters(command=str(program.command_of(served.__name__)))
 
-    def connected(mode: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
+    def run_client(mode: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
         async def main() -> Any:
             with anyio.fail_after(PATIENCE_S):
                 async with Client(stdio_client(server), mode=mode) as client:
@@ -43,7 +43,7 @@ def connected(program: Standby) -> Connected:
 
         return anyio.run(main)
 
-    return connected
+    return run_client
 
 
 @pytest.fixture(params=MODES, ids=[mode for mode, _ in MODES])
@@ -51,19 +51,19 @@ def mode(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def test_it_connects_and_agrees_on_the_revision(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_connects_and_agrees_on_the_revision(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return client.protocol_version
 
-    assert connected(mode[0], use) == mode[1]
+    assert run_client(mode[0], use) == mode[1]
 
 
 @pytest.mark.parametrize("mode", MODES[:2])
-def test_it_reads_who_the_server_is_and_what_it_can_do(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_reads_who_the_server_is_and_what_it_can_do(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return client.server_info, client.server_capabilities, client.instructions
 
-    info, capabilities, instructions = connected(mode[0], use)
+    info, capabilities, instructions = run_client(mode[0], use)
 
     assert (info.name, info.version) == ("groundplan", "1.2.3")
     assert capabilities.tools is not None
@@ -71,11 +71,11 @@ def test_it_reads_who_the_server_is_and_what_it_can_do(connected: Connected, mod
     assert instructions.startswith("Groundplan is")
 
 
-def test_it_lists_the_tools_with_their_hints(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_lists_the_tools_with_their_hints(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return await client.list_tools()
 
-    listed: types.ListToolsResult = connected(mode[0], use)
+    listed: types.ListToolsResult = run_client(mode[0], use)
 
     assert [tool.name for tool in listed.tools] == ["note_keep", "note_wait", "note_find"]
     keep = listed.tools[0]
@@ -84,51 +84,51 @@ def test_it_lists_the_tools_with_their_hints(connected: Connected, mode: tuple[s
     assert (keep.annotations.destructive_hint, keep.annotations.read_only_hint) == (False, None)
 
 
-def test_it_calls_a_tool_and_reads_the_answer(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_calls_a_tool_and_reads_the_answer(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return [await client.call_tool("note_keep", {"text": text}) for text in ("one", "zwö\u2028lf\n")]
 
-    answers = connected(mode[0], use)
+    answers = run_client(mode[0], use)
 
     assert [json.loads(answer.content[0].text)["text"] for answer in answers] == ["one", "zwö\u2028lf\n"]
     assert [answer.is_error for answer in answers] == [False, False]
 
 
-def test_it_reads_a_refusal_as_an_error_of_the_tool(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_reads_a_refusal_as_an_error_of_the_tool(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return await client.call_tool("note_find", {"scopeId": "s1"})
 
-    answer = connected(mode[0], use)
+    answer = run_client(mode[0], use)
 
     error = json.loads(answer.content[0].text)["error"]
     assert (answer.is_error, error["code"], error["name"]) == (True, "not_found", "PcivRlsDeniedError")
 
 
-def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(connected: Connected, mode: tuple[str, str]) -> None:
+def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(run_client: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("note_kept", {})
         return refused.value.error
 
-    error = connected(mode[0], use)
+    error = run_client(mode[0], use)
 
     assert (error.code, error.data["near"]) == (-32602, "note_keep")
 
 
-def test_it_cancels_a_running_call_and_goes_on(connected: Connected, mode: tuple[str, str], tmp_path: Path) -> None:
+def test_it_cancels_a_running_call_and_goes_on(run_client: Connected, mode: tuple[str, str], tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
 
     async def use(client: Client) -> Any:
         async with anyio.create_task_group() as calls:
             calls.start_soon(client.call_tool, "note_wait", {"gate": str(gate)})
-            # A pipe opens for writing when the tool has opened it for reading: now the call is running.
+            # The pipe opens for writing once the tool reads it: now the call is running.
             writer = await anyio.to_thread.run_sync(os.open, gate, os.O_WRONLY)
             calls.cancel_scope.cancel()
         os.close(writer)
         return await client.call_tool("note_keep", {"text": "wanted"})
 
-    assert json.loads(connected(mode[0], use).content[0].text) == {"text": "wanted"}
+    assert json.loads(run_client(mode[0], use).content[0].text) == {"text": "wanted"}
 
 
 def nested(depth: int) -> Any:
@@ -147,48 +147,48 @@ def nested(depth: int) -> Any:
     ids=["nul", "escape", "deep", "integer", "large"],
 )
 def test_it_reads_why_a_call_was_not_even_looked_at_and_goes_on(
-    connected: Connected, mode: tuple[str, str], value: Any, code: str
+    run_client: Connected, mode: tuple[str, str], value: Any, code: str
 ) -> None:
     async def use(client: Client) -> Any:
         await client.list_tools()
         refused = await client.call_tool("note_keep", {"text": value})
         return refused, await client.call_tool("note_keep", {"text": "mended"})
 
-    refused, mended = connected(mode[0], use)
+    refused, mended = run_client(mode[0], use)
 
     assert (refused.is_error, json.loads(refused.content[0].text)["error"]["code"]) == (True, code)
     assert (mended.is_error, json.loads(mended.content[0].text)) == (False, {"text": "mended"})
 
 
-def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol(connected: Connected) -> None:
+def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol(run_client: Connected) -> None:
     async def use(client: Client) -> Any:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("note_keep", {"text": "x" * 2_000_000})
         return refused.value.error, await client.call_tool("note_keep", {"text": "mended"})
 
-    error, mended = connected("2026-07-28", use)
+    error, mended = run_client("2026-07-28", use)
 
     assert (error.code, error.data["code"], mended.is_error) == (-32600, "too_large", False)
 
 
-def test_it_reads_why_its_first_call_was_not_even_looked_at(connected: Connected) -> None:
+def test_it_reads_why_its_first_call_was_not_even_looked_at(run_client: Connected) -> None:
     async def use(client: Client) -> Any:
         return await client.call_tool("note_keep", {"text": "\0"})
 
-    assert connected("2026-07-28", use).is_error
+    assert run_client("2026-07-28", use).is_error
 
 
 @pytest.mark.filterwarnings("ignore:ping is removed")
-def test_it_pings_in_the_handshake_era(connected: Connected) -> None:
+def test_it_pings_in_the_handshake_era(run_client: Connected) -> None:
     async def use(client: Client) -> Any:
         return await client.send_ping()
 
-    assert isinstance(connected("legacy", use), types.EmptyResult)
+    assert isinstance(run_client("legacy", use), types.EmptyResult)
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_results_of_every_handshake_revision_pass_the_official_schema(revision: str, subtests: pytest.Subtests) -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         with subtests.test("initialize"):
             validate_server_result("initialize", revision, child.initialize(revision))
         for method, params in (("tools/list", {}), ("tools/call", call("note_keep", text="x")), ("ping", {})):
@@ -200,7 +200,7 @@ def test_results_of_every_handshake_revision_pass_the_official_schema(revision: 
 
 def test_results_of_the_stateless_revision_pass_the_official_schema(subtests: pytest.Subtests) -> None:
     kept = call("note_keep", text="x")
-    with Child() as child:
+    with ProcessConnection() as child:
         for method, params in (
             ("tools/list", {}),
             ("tools/call", kept),

@@ -1,4 +1,4 @@
-"""A line the input gate refuses is answered in the name of its request, wherever in the line the id stands."""
+"""An invalid line is answered with the id of its request, wherever the id is in the line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, TruncatedLine
 from groundplan.surfaces.mcp.recovery import recover_request
 from tests.proof import scaled
-from tests.surfaces.mcp.peer import PATIENCE_S, SERVER_KEY, Child, GateTools, Peer, call, envelope
+from tests.surfaces.mcp.connection import (
+    PATIENCE_S,
+    SERVER_KEY,
+    GateTools,
+    ProcessConnection,
+    ThreadConnection,
+    call,
+    envelope,
+)
 
 BAD_VALUES = {
     # the JSON of an argument, and the code of its refusal
@@ -41,26 +49,26 @@ IDS = [7, 0, -1, "7", "", 'a"b\\', "é\u2028", "\x00", 2**60]
 
 
 def line(order: str, value: str, *, id: Any = 7, method: str = "tools/call") -> bytes:  # noqa: A002 - the wire's word
-    """A request with this argument, and with ids in it that are not its own."""
+    """Return a request with this argument, which contains ids that are not its own."""
     params = '{"id":9,"name":"echo","arguments":{"id":10,"text":",\\"id\\":11}","value":' + value + "}}"
     return (order % {"id": json.dumps(id), "method": method, "params": params}).encode() + b"\n"
 
 
 @pytest.fixture
-def opened(peer: Peer) -> Peer:
-    peer.initialize()
-    return peer
+def initialized(connection: ThreadConnection) -> ThreadConnection:
+    connection.initialize()
+    return connection
 
 
 @pytest.fixture
-def busy(opened: Peer, tools: GateTools) -> Peer:
-    """A connection on which the call with the id "held" is running."""
-    opened.request("tools/call", call("wait"), id="held")
+def busy_connection(initialized: ThreadConnection, tools: GateTools) -> ThreadConnection:
+    """A connection with a running call with the id "held"."""
+    initialized.request("tools/call", call("wait"), id="held")
     assert tools.began.wait(PATIENCE_S)
-    return opened
+    return initialized
 
 
-def refusal(answer: Any) -> Any:
+def error_of(answer: Any) -> Any:
     assert answer["result"]["isError"] is True
     return json.loads(answer["result"]["content"][0]["text"])
 
@@ -68,27 +76,27 @@ def refusal(answer: Any) -> Any:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("value", "code"), BAD_VALUES.items(), ids=lambda case: case[:20].encode().hex()[:12])
 def test_a_refused_tool_call_is_answered_by_its_tool_and_any_other_request_by_an_error(
-    opened: Peer, order: str, value: str, code: str
+    initialized: ThreadConnection, order: str, value: str, code: str
 ) -> None:
-    opened.write(line(order, value))
-    called = opened.receive()
-    opened.write(line(order, value, method="ping"))
-    pinged = opened.receive()
+    initialized.write(line(order, value))
+    called = initialized.receive()
+    initialized.write(line(order, value, method="ping"))
+    pinged = initialized.receive()
 
-    assert (called["id"], refusal(called)) == (7, {"refused by": "echo", "code": code})
+    assert (called["id"], error_of(called)) == (7, {"refused by": "echo", "code": code})
     assert (pinged["id"], pinged["error"]["code"], pinged["error"]["data"]["code"]) == (7, -32600, code)
-    assert opened.ask("ping")["result"] == {}
+    assert initialized.ask("ping")["result"] == {}
 
 
 @pytest.mark.parametrize("request_id", IDS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("value", [r'"\u0000"', '"' + "x" * (1 << 20) + '"', "[" * 5000 + "]" * 5000])
 def test_the_id_of_a_refused_line_comes_back_exactly_as_it_came(
-    opened: Peer, order: str, value: str, request_id: Any
+    initialized: ThreadConnection, order: str, value: str, request_id: Any
 ) -> None:
-    opened.write(line(order, value, id=request_id))
+    initialized.write(line(order, value, id=request_id))
 
-    answer = opened.receive()
+    answer = initialized.receive()
 
     assert (type(answer["id"]), answer["id"]) == (type(request_id), request_id)
 
@@ -112,20 +120,22 @@ def test_the_id_of_a_refused_line_comes_back_exactly_as_it_came(
         "[" * 5000 + ',"id":7,"method":"ping","jsonrpc":"2.0"}',
     ],
 )
-def test_a_refused_line_without_one_usable_id_is_answered_without_an_id(opened: Peer, sent: str) -> None:
-    opened.write(sent.encode() + b"\n")
+def test_a_refused_line_without_one_usable_id_is_answered_without_an_id(
+    initialized: ThreadConnection, sent: str
+) -> None:
+    initialized.write(sent.encode() + b"\n")
 
-    answer = opened.receive()
+    answer = initialized.receive()
 
     assert (answer["id"], answer["error"]["code"]) == (None, -32600)
-    assert opened.ask("ping")["result"] == {}
+    assert initialized.ask("ping")["result"] == {}
 
 
 @pytest.mark.parametrize("sent", [b'{"jsonrpc":"2.0","id":7,"method":"\xff"}', b'{"jsonrpc":"2.0","id":7,"method":'])
-def test_a_line_that_is_not_json_is_a_parse_error_without_an_id(opened: Peer, sent: bytes) -> None:
-    opened.write(sent + b"\n")
+def test_a_line_that_is_not_json_is_a_parse_error_without_an_id(initialized: ThreadConnection, sent: bytes) -> None:
+    initialized.write(sent + b"\n")
 
-    assert ((answer := opened.receive())["id"], answer["error"]["code"]) == (None, -32700)
+    assert ((answer := initialized.receive())["id"], answer["error"]["code"]) == (None, -32700)
 
 
 PADDING = "x" * (1 << 20)
@@ -139,7 +149,7 @@ PADDING = "x" * (1 << 20)
         ('{"jsonrpc":"2.0","method":"x","id":7,"more":"%s"}', 7),
         ('{"jsonrpc":"2.0","id":7,"method":"x","params":{}}%s', 7),
         ('{"jsonrpc":"2.0","method":"x","params":["%s",{"id":8}],"id":7}', 7),
-        # Not its own, not one, or not for sure.
+        # Not its own id, not an id, or ambiguous.
         ('{"jsonrpc":"2.0","method":"x","params":{"pad":"%s","id":7}}', None),
         ('{"jsonrpc":"2.0","method":"x","params":{"id":7,"pad":"%s"}}', None),
         ('{"jsonrpc":"2.0","method":"x","params":"%s,\\"id\\":7}', None),
@@ -152,10 +162,12 @@ PADDING = "x" * (1 << 20)
         ('{"jsonrpc":"2.0","method":"notifications/x","params":{"pad":"%s"}}', None),
     ],
 )
-def test_of_a_line_above_the_limit_the_id_is_read_at_its_two_ends(opened: Peer, sent: str, recovered_id: Any) -> None:
-    opened.write(sent.replace("%s", PADDING).encode() + b"\n")
+def test_of_a_line_above_the_limit_the_id_is_read_at_its_two_ends(
+    initialized: ThreadConnection, sent: str, recovered_id: Any
+) -> None:
+    initialized.write(sent.replace("%s", PADDING).encode() + b"\n")
 
-    answer = opened.receive()
+    answer = initialized.receive()
 
     assert (answer["id"], answer["error"]["code"], answer["error"]["data"]["code"]) == (
         recovered_id,
@@ -174,24 +186,24 @@ def test_of_a_line_above_the_limit_the_id_is_read_at_its_two_ends(opened: Peer, 
     ],
 )
 def test_a_tool_call_above_the_limit_is_refused_as_its_tool_would_if_its_head_names_it(
-    opened: Peer, params: str, refused: Any
+    initialized: ThreadConnection, params: str, refused: Any
 ) -> None:
-    opened.write(
+    initialized.write(
         f'{{"method":"tools/call","params":{params.replace("%s", PADDING)},"jsonrpc":"2.0","id":7}}\n'.encode()
     )
 
-    answer = opened.receive()
+    answer = initialized.receive()
 
-    said = refusal(answer)
+    said = error_of(answer)
     assert answer["id"] == 7
     assert said == refused if refused else said["error"]["code"] == "too_large"
 
 
 @pytest.mark.slow
 def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
-        bodies = [refusal(child.ask("tools/call", call(name, text="\0"))) for name in ("note_keep", "note_find")]
+        bodies = [error_of(child.ask("tools/call", call(name, text="\0"))) for name in ("note_keep", "note_find")]
 
     for body in bodies:
         assert body["error"]["code"] == "control_character"
@@ -200,15 +212,15 @@ def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
 
 @pytest.mark.slow
 def test_a_refused_call_of_an_unknown_tool_is_refused_for_that() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         error = child.error("tools/call", call("note_kept", text="\0"))
 
     assert (error["code"], error["data"]["near"]) == (-32602, "note_keep")
 
 
-def test_a_stateless_call_is_refused_with_a_stateless_result_and_decides_no_era(peer: Peer) -> None:
-    answer = peer.ask("tools/call", envelope(**call("echo", text="\0")))
+def test_a_stateless_call_is_refused_with_a_stateless_result_and_decides_no_era(connection: ThreadConnection) -> None:
+    answer = connection.ask("tools/call", envelope(**call("echo", text="\0")))
 
     assert answer["result"].pop("content")
     assert answer["result"] == {
@@ -216,68 +228,70 @@ def test_a_stateless_call_is_refused_with_a_stateless_result_and_decides_no_era(
         "isError": True,
         "_meta": {SERVER_KEY: {"name": "groundplan", "version": "1.2.3"}},
     }
-    assert peer.initialize()["protocolVersion"] == "2025-11-25"
+    assert connection.initialize()["protocolVersion"] == "2025-11-25"
 
 
-def test_a_stateless_call_above_the_limit_has_a_stateless_result_where_its_era_is_known(peer: Peer) -> None:
+def test_a_stateless_call_above_the_limit_has_a_stateless_result_where_its_era_is_known(
+    connection: ThreadConnection,
+) -> None:
     late = {**call("echo", pad=PADDING), **envelope()}
     early = envelope(**call("echo", pad=PADDING))
 
-    undecided = peer.error("tools/call", late)
-    shown = peer.ask("tools/call", early)
-    peer.result("server/discover", envelope())
-    decided = peer.ask("tools/call", late)
+    undecided = connection.error("tools/call", late)
+    shown = connection.ask("tools/call", early)
+    connection.result("server/discover", envelope())
+    decided = connection.ask("tools/call", late)
 
     assert (undecided["code"], undecided["data"]["code"]) == (-32600, "too_large")
-    assert [refusal(answer)["code"] for answer in (shown, decided)] == ["too_large"] * 2
+    assert [error_of(answer)["code"] for answer in (shown, decided)] == ["too_large"] * 2
     assert [answer["result"]["resultType"] for answer in (shown, decided)] == ["complete"] * 2
 
 
-def test_the_rules_of_the_era_hold_for_refused_calls(peer: Peer) -> None:
-    before = peer.error("tools/call", call("echo", text="\0"))
-    peer.initialize()
-    mixed = peer.error("tools/call", envelope(**call("echo", text="\0")))
-    nameless = peer.error("tools/call", {"arguments": {"text": "\0"}})
+def test_the_rules_of_the_era_hold_for_refused_calls(connection: ThreadConnection) -> None:
+    before = connection.error("tools/call", call("echo", text="\0"))
+    connection.initialize()
+    mixed = connection.error("tools/call", envelope(**call("echo", text="\0")))
+    nameless = connection.error("tools/call", {"arguments": {"text": "\0"}})
 
     assert (before["data"]["code"], mixed["data"]["code"]) == ("not_initialized", "mixed_eras")
     assert nameless["code"] == -32602
 
 
-def test_every_refused_call_of_a_stateless_connection_needs_its_envelope(peer: Peer) -> None:
-    peer.result("server/discover", envelope())
+def test_every_refused_call_of_a_stateless_connection_needs_its_envelope(connection: ThreadConnection) -> None:
+    connection.result("server/discover", envelope())
 
-    assert peer.error("tools/call", call("echo", text="\0"))["data"]["code"] == "incomplete_envelope"
+    assert connection.error("tools/call", call("echo", text="\0"))["data"]["code"] == "incomplete_envelope"
 
 
-def test_a_refused_initialize_opens_nothing(peer: Peer) -> None:
-    refused = peer.error("initialize", {"protocolVersion": "2025-11-25", "clientInfo": {"name": "\0"}})
+def test_a_refused_initialize_opens_nothing(connection: ThreadConnection) -> None:
+    refused = connection.error("initialize", {"protocolVersion": "2025-11-25", "clientInfo": {"name": "\0"}})
 
     assert (refused["code"], refused["data"]["code"]) == (-32600, "control_character")
-    assert peer.error("tools/list")["data"]["code"] == "not_initialized"
+    assert connection.error("tools/list")["data"]["code"] == "not_initialized"
 
 
 @pytest.mark.parametrize("method", ["tools/call", "ping"])
 @pytest.mark.parametrize("text", ["\0", PADDING])
 def test_a_refused_line_with_an_id_under_way_is_not_answered_in_its_name(
-    busy: Peer, tools: GateTools, method: str, text: str
+    busy_connection: ThreadConnection, tools: GateTools, method: str, text: str
 ) -> None:
-    busy.request(method, call("echo", text=text), id="held")
+    busy_connection.request(method, call("echo", text=text), id="held")
 
-    refused = busy.receive()
+    refused = busy_connection.receive()
     tools.release.set()
 
     assert (refused["id"], refused["error"]["data"]) == (None, {"code": "duplicate_id", "id": "held"})
-    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [("held", False)]
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy_connection.read_rest()] == [("held", False)]
 
 
 def test_refused_calls_are_answered_in_the_order_they_came_and_are_never_performed(
-    busy: Peer, tools: GateTools
+    busy_connection: ThreadConnection, tools: GateTools
 ) -> None:
     for number in range(6):
-        busy.request("tools/call", call("echo", text=["fine", "\0", PADDING][number % 3]), id=number)
+        busy_connection.request("tools/call", call("echo", text=["fine", "\0", PADDING][number % 3]), id=number)
     tools.release.set()
 
-    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy_connection.read_rest()] == [
         ("held", False),
         *((number, number % 3 > 0) for number in range(6)),
     ]
@@ -285,17 +299,17 @@ def test_refused_calls_are_answered_in_the_order_they_came_and_are_never_perform
 
 
 def test_a_refused_call_that_is_cancelled_is_not_answered_and_its_id_is_free_again(
-    busy: Peer, tools: GateTools
+    busy_connection: ThreadConnection, tools: GateTools
 ) -> None:
-    busy.request("tools/call", call("echo", text="\0"), id="again")
-    busy.notify("notifications/cancelled", {"requestId": "again"})
-    busy.ask("ping")
+    busy_connection.request("tools/call", call("echo", text="\0"), id="again")
+    busy_connection.notify("notifications/cancelled", {"requestId": "again"})
+    busy_connection.ask("ping")
     tools.release.set()
 
-    assert busy.receive()["id"] == "held"
-    busy.result("tools/list")
-    busy.request("tools/call", call("echo"), id="again")
-    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [("again", False)]
+    assert busy_connection.receive()["id"] == "held"
+    busy_connection.result("tools/list")
+    busy_connection.request("tools/call", call("echo"), id="again")
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy_connection.read_rest()] == [("again", False)]
 
 
 keys = st.sampled_from(["id", "jsonrpc", "method", "params", "result", "x", "name"])
@@ -320,7 +334,7 @@ documents = requests | values
 def as_line(document: Any, *, ascii_only: bool, indent: int | None = None) -> bytes:
     try:
         return json.dumps(document, ensure_ascii=ascii_only, indent=indent).replace("\n", " ").encode()
-    except UnicodeEncodeError:  # half of a surrogate pair can only be sent as an escape
+    except UnicodeEncodeError:  # a lone surrogate can only be sent as an escape
         return json.dumps(document).encode()
 
 

@@ -1,4 +1,4 @@
-"""Revision 2026-07-28: every request brings its own envelope, and nothing rests on the one before."""
+"""Revision 2026-07-28: every request has its own envelope and is independent of earlier ones."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.mcp.peer import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY, Peer, call, envelope
+from tests.surfaces.mcp.connection import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY, ThreadConnection, call, envelope
 
 SERVER = {SERVER_KEY: {"name": "groundplan", "version": "1.2.3"}}
 
 
-def test_discovery_names_the_revisions_the_capabilities_and_the_server(peer: Peer) -> None:
-    found = peer.result("server/discover", envelope())
+def test_discovery_names_the_revisions_the_capabilities_and_the_server(connection: ThreadConnection) -> None:
+    found = connection.result("server/discover", envelope())
 
     assert found.pop("instructions")
     assert found == {
@@ -25,8 +25,8 @@ def test_discovery_names_the_revisions_the_capabilities_and_the_server(peer: Pee
     }
 
 
-def test_a_request_is_served_without_discovery_or_handshake(peer: Peer) -> None:
-    answer = peer.result("tools/call", envelope(**call("echo", a=1)))
+def test_a_request_is_served_without_discovery_or_handshake(connection: ThreadConnection) -> None:
+    answer = connection.result("tools/call", envelope(**call("echo", a=1)))
 
     assert answer == {
         "resultType": "complete",
@@ -36,23 +36,23 @@ def test_a_request_is_served_without_discovery_or_handshake(peer: Peer) -> None:
     }
 
 
-def test_the_tool_list_carries_caching_hints(peer: Peer) -> None:
-    listed = peer.result("tools/list", envelope())
+def test_the_tool_list_carries_caching_hints(connection: ThreadConnection) -> None:
+    listed = connection.result("tools/list", envelope())
 
     assert [tool["name"] for tool in listed.pop("tools")] == ["echo", "wait"]
     assert listed == {"resultType": "complete", "ttlMs": 300_000, "cacheScope": "private", "_meta": SERVER}
 
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "no/such/method"])
-def test_an_unserved_revision_is_refused_with_the_served_ones(peer: Peer, method: str) -> None:
-    error = peer.error(method, envelope("2099-01-01"))
+def test_an_unserved_revision_is_refused_with_the_served_ones(connection: ThreadConnection, method: str) -> None:
+    error = connection.error(method, envelope("2099-01-01"))
 
     assert error["code"] == -32022
     assert error["data"] == {"supported": ["2026-07-28"], "requested": "2099-01-01"}
 
 
-def test_a_handshake_revision_is_unserved_in_an_envelope(peer: Peer) -> None:
-    assert peer.error("tools/list", envelope("2025-11-25"))["code"] == -32022
+def test_a_handshake_revision_is_unserved_in_an_envelope(connection: ThreadConnection) -> None:
+    assert connection.error("tools/list", envelope("2025-11-25"))["code"] == -32022
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,10 @@ def test_a_handshake_revision_is_unserved_in_an_envelope(peer: Peer) -> None:
         ({VERSION_KEY: "2026-07-28"}, [CAPABILITIES_KEY]),
     ],
 )
-def test_an_incomplete_envelope_is_refused_with_the_missing_keys(peer: Peer, meta: Any, missing: list[str]) -> None:
-    error = peer.error("server/discover", {"_meta": meta})
+def test_an_incomplete_envelope_is_refused_with_the_missing_keys(
+    connection: ThreadConnection, meta: Any, missing: list[str]
+) -> None:
+    error = connection.error("server/discover", {"_meta": meta})
 
     assert (error["code"], error["data"]["missing"]) == (-32602, missing)
 
@@ -79,32 +81,34 @@ def test_an_incomplete_envelope_is_refused_with_the_missing_keys(peer: Peer, met
         {VERSION_KEY: "2026-07-28", CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": "ada"},
     ],
 )
-def test_an_envelope_of_wrong_types_is_refused_as_parameters(peer: Peer, meta: Any) -> None:
-    assert peer.error("tools/list", {"_meta": meta})["code"] == -32602
+def test_an_envelope_of_wrong_types_is_refused_as_parameters(connection: ThreadConnection, meta: Any) -> None:
+    assert connection.error("tools/list", {"_meta": meta})["code"] == -32602
 
 
 @pytest.mark.parametrize("client", [None, {"name": "ada", "version": "1"}])
-def test_who_the_client_is_may_be_left_out(peer: Peer, client: Any) -> None:
+def test_who_the_client_is_may_be_left_out(connection: ThreadConnection, client: Any) -> None:
     params = envelope()
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = client
 
-    assert "tools" in peer.result("tools/list", params)
+    assert "tools" in connection.result("tools/list", params)
 
 
-def test_every_request_needs_its_own_envelope(peer: Peer) -> None:
-    peer.result("server/discover", envelope())
+def test_every_request_needs_its_own_envelope(connection: ThreadConnection) -> None:
+    connection.result("server/discover", envelope())
 
-    assert peer.error("tools/list")["code"] == -32602
-    assert peer.error("ping")["code"] == -32602
-    assert "tools" in peer.result("tools/list", envelope())
+    assert connection.error("tools/list")["code"] == -32602
+    assert connection.error("ping")["code"] == -32602
+    assert "tools" in connection.result("tools/list", envelope())
 
 
 @pytest.mark.parametrize(
     "method",
     ["ping", "logging/setLevel", "resources/subscribe", "notifications/initialized", "subscriptions/listen"],
 )
-def test_methods_that_this_revision_dropped_or_we_do_not_serve_are_not_found(peer: Peer, method: str) -> None:
-    assert peer.error(method, envelope())["code"] == -32601
+def test_methods_that_this_revision_dropped_or_we_do_not_serve_are_not_found(
+    connection: ThreadConnection, method: str
+) -> None:
+    assert connection.error(method, envelope())["code"] == -32601
 
 
 @pytest.mark.parametrize(
@@ -114,29 +118,29 @@ def test_methods_that_this_revision_dropped_or_we_do_not_serve_are_not_found(pee
         ({}, {"supported": ["2026-07-28"]}),
     ],
 )
-def test_initialize_is_refused_on_a_stateless_connection(peer: Peer, params: Any, data: Any) -> None:
-    peer.result("server/discover", envelope())
+def test_initialize_is_refused_on_a_stateless_connection(connection: ThreadConnection, params: Any, data: Any) -> None:
+    connection.result("server/discover", envelope())
 
-    error = peer.error("initialize", params)
+    error = connection.error("initialize", params)
 
     assert (error["code"], error["data"]) == (-32022, data)
-    assert "tools" in peer.result("tools/list", envelope())
+    assert "tools" in connection.result("tools/list", envelope())
 
 
-def test_a_refused_envelope_leaves_the_way_to_the_handshake_open(peer: Peer) -> None:
-    peer.error("server/discover", envelope("2099-01-01"))
-    peer.error("server/discover")
+def test_a_refused_envelope_leaves_the_way_to_the_handshake_open(connection: ThreadConnection) -> None:
+    connection.error("server/discover", envelope("2099-01-01"))
+    connection.error("server/discover")
 
-    assert peer.initialize()["protocolVersion"] == "2025-11-25"
-
-
-def test_an_unknown_tool_is_a_protocol_error_here_too(peer: Peer) -> None:
-    assert peer.error("tools/call", envelope(name="ecoh"))["code"] == -32602
+    assert connection.initialize()["protocolVersion"] == "2025-11-25"
 
 
-def test_a_batch_is_refused(peer: Peer) -> None:
-    peer.result("server/discover", envelope())
-    peer.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": envelope()}])
+def test_an_unknown_tool_is_a_protocol_error_here_too(connection: ThreadConnection) -> None:
+    assert connection.error("tools/call", envelope(name="ecoh"))["code"] == -32602
 
-    assert (answer := peer.receive())["error"]["code"] == -32600
+
+def test_a_batch_is_refused(connection: ThreadConnection) -> None:
+    connection.result("server/discover", envelope())
+    connection.send([{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": envelope()}])
+
+    assert (answer := connection.receive())["error"]["code"] == -32600
     assert answer["id"] is None

@@ -1,4 +1,4 @@
-"""Bytes and processes: long lines, last lines, signals, a client that is gone, a clean standard output."""
+"""Bytes and processes: long lines, last lines, signals, a closed client, a clean standard output."""
 
 from __future__ import annotations
 
@@ -12,63 +12,65 @@ from pathlib import Path
 import pytest
 
 from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, TruncatedLine, read_lines
-from tests.surfaces.mcp.peer import PATIENCE_S, Child, GateTools, Peer, call
+from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ProcessConnection, ThreadConnection, call
 
 MIB = 1 << 20
 
 
 def ping_of(size_bytes: int) -> bytes:
-    """A ping that is exactly so long, its newline not counted."""
+    """Return a ping of exactly this length, without its newline."""
     head, tail = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":"', b'"}}'
     return head + b"x" * (size_bytes - len(head) - len(tail)) + tail
 
 
-def test_a_line_of_exactly_the_limit_is_served(peer: Peer) -> None:
-    peer.write(ping_of(MIB) + b"\n")
+def test_a_line_of_exactly_the_limit_is_served(connection: ThreadConnection) -> None:
+    connection.write(ping_of(MIB) + b"\n")
 
-    assert peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert connection.receive() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 @pytest.mark.parametrize("size_bytes", [MIB + 1, 10_000_000])
 def test_a_line_above_the_limit_is_refused_with_the_limit_and_the_next_one_is_served(
-    peer: Peer, size_bytes: int
+    connection: ThreadConnection, size_bytes: int
 ) -> None:
-    peer.write(ping_of(size_bytes) + b"\n")
+    connection.write(ping_of(size_bytes) + b"\n")
 
-    refused = peer.receive()
+    refused = connection.receive()
 
     assert (refused["id"], refused["error"]["code"]) == (1, -32600)
     assert refused["error"]["data"] == {"code": "too_large", "limit_bytes": MIB}
-    assert peer.ask("ping")["result"] == {}
+    assert connection.ask("ping")["result"] == {}
 
 
-def test_a_line_above_the_limit_that_never_ends_is_refused_at_the_end_of_the_input(peer: Peer) -> None:
-    peer.write(b"x" * (2 * MIB))
+def test_a_line_above_the_limit_that_never_ends_is_refused_at_the_end_of_the_input(
+    connection: ThreadConnection,
+) -> None:
+    connection.write(b"x" * (2 * MIB))
 
-    assert [answer["error"]["data"]["code"] for answer in peer.rest()] == ["too_large"]
-
-
-def test_a_last_line_without_a_newline_is_served(peer: Peer) -> None:
-    peer.write(ping_of(200))
-
-    assert peer.rest() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    assert [answer["error"]["data"]["code"] for answer in connection.read_rest()] == ["too_large"]
 
 
-def test_lines_may_end_in_the_way_of_windows(peer: Peer) -> None:
-    peer.write(ping_of(200) + b"\r\n")
+def test_a_last_line_without_a_newline_is_served(connection: ThreadConnection) -> None:
+    connection.write(ping_of(200))
 
-    assert peer.receive()["result"] == {}
+    assert connection.read_rest() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 
-def test_a_message_may_arrive_in_any_pieces(peer: Peer) -> None:
+def test_lines_may_end_in_the_way_of_windows(connection: ThreadConnection) -> None:
+    connection.write(ping_of(200) + b"\r\n")
+
+    assert connection.receive()["result"] == {}
+
+
+def test_a_message_may_arrive_in_any_pieces(connection: ThreadConnection) -> None:
     line = ping_of(300) + b"\n"
     for byte in line:
-        peer.write(bytes([byte]))
-    peer.write(line[:150])
-    peer.write(line[150:] + line + line[:10])
-    peer.write(line[10:])
+        connection.write(bytes([byte]))
+    connection.write(line[:150])
+    connection.write(line[150:] + line + line[:10])
+    connection.write(line[10:])
 
-    assert [peer.receive()["result"] for _ in range(4)] == [{}] * 4
+    assert [connection.receive()["result"] for _ in range(4)] == [{}] * 4
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES])
@@ -90,15 +92,15 @@ def test_of_a_line_above_the_limit_only_the_ends_are_kept(tmp_path: Path, size_b
 
 @pytest.mark.slow
 def test_the_end_of_the_input_ends_the_process_with_status_0() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
 
-        assert (child.rest(), child.ended()) == ([], (0, ""))
+        assert (child.read_rest(), child.wait_for_end()) == ([], (0, ""))
 
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_lines_above_the_limit() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.write(ping_of(10_000_000) + b"\n")
         child.receive()
@@ -119,11 +121,11 @@ def resident_kib(pid: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_an_idle_server_with_status_0(stop: signal.Signals) -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.process.send_signal(stop)
 
-        assert (child.remaining(), child.ended()) == ([], (0, ""))
+        assert (child.read_remaining(), child.wait_for_end()) == ([], (0, ""))
 
 
 @pytest.mark.slow
@@ -131,7 +133,7 @@ def test_a_signal_ends_an_idle_server_with_status_0(stop: signal.Signals) -> Non
 def test_a_signal_lets_the_running_call_finish_and_answer(tmp_path: Path, stop: signal.Signals) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.request("tools/call", call("note_wait", gate=str(gate)), id="running")
         child.request("tools/call", call("note_keep", text="queued"), id="queued")
@@ -140,21 +142,23 @@ def test_a_signal_lets_the_running_call_finish_and_answer(tmp_path: Path, stop: 
         child.process.send_signal(stop)
         gate.write_text("was answered", encoding="utf-8")
 
-        assert [(answer["id"], answer["result"]["isError"]) for answer in child.remaining()] == [("running", False)]
-        assert child.ended() == (0, "")
+        assert [(answer["id"], answer["result"]["isError"]) for answer in child.read_remaining()] == [
+            ("running", False)
+        ]
+        assert child.wait_for_end() == (0, "")
 
 
 @pytest.mark.slow
 def test_a_second_signal_ends_a_call_that_would_not_end(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.request("tools/call", call("note_wait", gate=str(gate)))
         assert child.process.stderr is not None
         assert child.process.stderr.readline() == b"waiting\n"
         child.process.send_signal(signal.SIGINT)
-        # The worker sees the first signal in its own time and nothing tells when, so this asks until it ends.
+        # The worker handles the first signal at an unknown time, so this repeats it until the end.
         while child.process.poll() is None:
             child.process.send_signal(signal.SIGINT)
 
@@ -164,17 +168,17 @@ def test_a_second_signal_ends_a_call_that_would_not_end(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["ping", "tools/list"])
 def test_a_client_that_reads_no_more_ends_the_server_quietly(method: str) -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.hang_up()
         child.request(method)
 
-        assert child.ended() == (0, "")
+        assert child.wait_for_end() == (0, "")
 
 
 @pytest.mark.slow
 def test_a_client_that_has_stalled_does_not_keep_the_server_from_ending() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         child.stall()
         child.process.send_signal(signal.SIGTERM)
@@ -183,12 +187,12 @@ def test_a_client_that_has_stalled_does_not_keep_the_server_from_ending() -> Non
 
 
 def test_streams_that_do_not_block_are_served_all_the_same(tools: GateTools) -> None:
-    with Peer(tools, blocking=False) as peer:
-        assert peer.ask("ping")["result"] == {}
-        peer.initialize()
+    with ThreadConnection(tools, blocking=False) as connection:
+        assert connection.ask("ping")["result"] == {}
+        connection.initialize()
         text = "x" * 500_000
 
-        assert len(peer.result("tools/call", call("echo", text=text))["content"][0]["text"]) > len(text)
+        assert len(connection.result("tools/call", call("echo", text=text))["content"][0]["text"]) > len(text)
 
 
 @pytest.mark.slow
@@ -202,21 +206,21 @@ def test_the_way_to_the_first_answer_imports_nothing_heavy() -> None:
 
 @pytest.mark.slow
 def test_what_tools_print_goes_to_stderr_and_never_between_the_answers() -> None:
-    with Child() as child:
+    with ProcessConnection() as child:
         child.initialize()
         answer = child.result("tools/call", call("note_keep", text="kept"))
 
         assert answer["content"] == [{"type": "text", "text": '{"text":"kept"}'}]
-        assert child.rest() == []
-        assert child.ended() == (0, "a tool printed this\nand this came from below Python\n")
+        assert child.read_rest() == []
+        assert child.wait_for_end() == (0, "a tool printed this\nand this came from below Python\n")
 
 
 def test_serving_gives_standard_output_back(tools: GateTools, capsys: pytest.CaptureFixture[str]) -> None:
-    with Peer(tools) as peer:
-        peer.initialize()
-        peer.result("tools/call", call("print"))
-        peer.rest()
-        peer.ended()
+    with ThreadConnection(tools) as connection:
+        connection.initialize()
+        connection.result("tools/call", call("print"))
+        connection.read_rest()
+        connection.wait_for_end()
     print("afterwards")
 
     captured = capsys.readouterr()

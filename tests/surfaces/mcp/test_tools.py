@@ -1,4 +1,4 @@
-"""What the registry's operations look like as tools, and how their refusals read."""
+"""Operations as MCP tools, and their errors."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def operation(
     )
 
 
-def served(*operations: Operation[Any, Any], groups: set[Group] | None = None) -> RegistryTools:
-    """Tools whose answer says which operation ran and with what."""
+def make_tools(*operations: Operation[Any, Any], groups: set[Group] | None = None) -> RegistryTools:
+    """Return tools whose answer names the operation and its arguments."""
 
     def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
         return ExecutionResult({"ran": chosen.name, "with": arguments})
@@ -75,13 +75,13 @@ def served(*operations: Operation[Any, Any], groups: set[Group] | None = None) -
     return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run)
 
 
-def refusing(error: Exception, group: Group = Group.WORK) -> Any:
-    """The body of a call that ends in this error."""
+def call_with_error(error: Exception, group: Group = Group.WORK) -> Any:
+    """Return the body of a call that ends in this error."""
 
     def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any]) -> Any:
         raise error
 
-    registry = Registry([operation("a.b", Tool("a_b", group)), *OPERATIONS])  # hints name operations that there are
+    registry = Registry([operation("a.b", Tool("a_b", group)), *OPERATIONS])  # hints name existing operations
     answer = RegistryTools(registry, {group}, run).call("a_b", {})
     assert answer.is_error
     return json.loads(answer.text)
@@ -94,7 +94,7 @@ RUN = [
 
 
 def test_a_tool_of_one_operation_is_described_by_its_summary_and_schema() -> None:
-    assert served(operation("a.b", Tool("a_b", Group.WORK))).listing() == [
+    assert make_tools(operation("a.b", Tool("a_b", Group.WORK))).listing() == [
         {
             "name": "a_b",
             "description": "Does a.b.",
@@ -109,7 +109,7 @@ def test_a_tool_of_one_operation_is_described_by_its_summary_and_schema() -> Non
 
 
 def test_a_tool_of_several_operations_has_one_schema_and_says_what_each_does() -> None:
-    [tool] = served(*RUN).listing()
+    [tool] = make_tools(*RUN).listing()
 
     assert tool["description"] == "draft: Does run.draft; commit: Does run.commit."
     assert tool["inputSchema"]["properties"]["operation"] == {"enum": ["draft", "commit"]}
@@ -117,7 +117,7 @@ def test_a_tool_of_several_operations_has_one_schema_and_says_what_each_does() -
 
 
 def test_the_argument_operation_selects_and_is_not_passed_on() -> None:
-    answer = served(*RUN).call("run", {"operation": "commit", "scope": "s"})
+    answer = make_tools(*RUN).call("run", {"operation": "commit", "scope": "s"})
 
     assert json.loads(answer.text) == {"ran": "run.commit", "with": {"scope": "s"}}
 
@@ -135,7 +135,7 @@ def test_the_argument_operation_selects_and_is_not_passed_on() -> None:
 def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
     arguments: dict[str, Any], code: str, near: str | None
 ) -> None:
-    answer = served(*RUN).call("run", arguments)
+    answer = make_tools(*RUN).call("run", arguments)
 
     error = json.loads(answer.text)["error"]
     assert (answer.is_error, error["code"], error["details"].get("near")) == (True, code, near)
@@ -156,7 +156,7 @@ def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
 def test_a_tool_of_several_operations_takes_the_project_under_any_of_its_names(
     selector: str, arguments: dict[str, Any], expected: dict[str, Any] | str
 ) -> None:
-    tools = served(*RUN, operation("run.list", Tool("run", Group.CONTEXT, "list"), takes=Scope))
+    tools = make_tools(*RUN, operation("run.list", Tool("run", Group.CONTEXT, "list"), takes=Scope))
 
     body = json.loads(tools.call("run", {"operation": selector, **arguments}).text)
 
@@ -184,25 +184,25 @@ def test_hints_say_only_what_differs_from_the_protocols_defaults(
         for n, effect in enumerate(effects)
     ]
 
-    assert served(*operations).listing()[0].get("annotations") == hints
+    assert make_tools(*operations).listing()[0].get("annotations") == hints
 
 
 def test_a_tool_that_reads_is_no_reader_if_its_operation_may_become_one_that_writes() -> None:
     writes = operation("a.claim", None)
     reads = operation("a.next", Tool("a", Group.WORK), effect=Effect.READ, variants=(writes,))
 
-    assert served(reads).listing()[0]["annotations"] == {"destructiveHint": False}
+    assert make_tools(reads).listing()[0]["annotations"] == {"destructiveHint": False}
 
 
 def test_tools_stand_in_the_order_of_their_registration() -> None:
     names = ["zebra", "ape", "mole", "bear"]
-    tools = served(*(operation(f"{name}.x", Tool(name, Group.WORK)) for name in names))
+    tools = make_tools(*(operation(f"{name}.x", Tool(name, Group.WORK)) for name in names))
 
     assert [tool["name"] for tool in tools.listing()] == names
 
 
 def test_only_the_groups_switched_on_are_listed_and_callable() -> None:
-    tools = served(
+    tools = make_tools(
         operation("a.b", Tool("work_tool", Group.WORK)),
         operation("c.d", Tool("purpose_tool", Group.PURPOSE)),
         operation("e.f", None),
@@ -216,7 +216,7 @@ def test_only_the_groups_switched_on_are_listed_and_callable() -> None:
 
 def test_an_unknown_tool_is_refused_with_the_nearest_known_name() -> None:
     with pytest.raises(UnknownTool) as refused:
-        served(*RUN, operation("graph.next", Tool("graph_next", Group.WORK))).call("graphNext", {})
+        make_tools(*RUN, operation("graph.next", Tool("graph_next", Group.WORK))).call("graphNext", {})
 
     assert refused.value.data == {"code": "unknown_tool", "near": "graph_next"}
 
@@ -226,7 +226,7 @@ def test_operations_that_a_tool_could_not_tell_apart_are_refused_at_start(
     selectors: tuple[str | None, str | None],
 ) -> None:
     with pytest.raises(ValueError, match="selector"):
-        served(*(operation(f"a.{n}", Tool("a", Group.WORK, word)) for n, word in enumerate(selectors)))
+        make_tools(*(operation(f"a.{n}", Tool("a", Group.WORK, word)) for n, word in enumerate(selectors)))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_operations_that_a_tool_could_not_tell_apart_are_refused_at_start(
     ],
 )
 def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> None:
-    assert refusing(error) == {"error": error.body()}
+    assert call_with_error(error) == {"error": error.body()}
 
 
 @pytest.mark.parametrize(
@@ -260,13 +260,13 @@ def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> 
     ],
 )
 def test_a_context_tool_also_names_the_error_as_its_contract_does(error: GroundplanError, name: str | None) -> None:
-    assert refusing(error, Group.CONTEXT)["error"].get("name") == name
-    assert "name" not in refusing(error, Group.WORK)["error"]
+    assert call_with_error(error, Group.CONTEXT)["error"].get("name") == name
+    assert "name" not in call_with_error(error, Group.WORK)["error"]
 
 
 @pytest.mark.parametrize("group", [Group.KNOWLEDGE, Group.CONTAINERS])
 def test_knowledge_and_container_tools_put_refusals_in_their_own_envelope(group: Group) -> None:
-    body = refusing(Conflict("stale", code="stale_version", currentVersion=3), group)
+    body = call_with_error(Conflict("stale", code="stale_version", currentVersion=3), group)
 
     assert body == {
         "success": False,
@@ -293,7 +293,7 @@ def test_knowledge_and_container_tools_put_refusals_in_their_own_envelope(group:
     ],
 )
 def test_in_the_envelope_a_code_says_the_family_and_the_details_why(error: Exception, code: str) -> None:
-    body = refusing(error, Group.KNOWLEDGE)
+    body = call_with_error(error, Group.KNOWLEDGE)
 
     assert body["error"]["code"] == code
     assert body["error"]["details"]["reason"] == getattr(error, "code", "unexpected")
@@ -302,7 +302,7 @@ def test_in_the_envelope_a_code_says_the_family_and_the_details_why(error: Excep
 def test_a_defect_is_shown_as_a_reference_that_leads_to_the_traceback(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    body = refusing(RuntimeError("the secret of Mallory"))
+    body = call_with_error(RuntimeError("the secret of Mallory"))
 
     logged = capfd.readouterr().err
     assert body["error"]["code"] == "unexpected"
@@ -315,7 +315,7 @@ def test_deferred_tools_are_built_once_and_only_when_needed() -> None:
     built: list[RegistryTools] = []
 
     def build() -> RegistryTools:
-        built.append(served(*RUN))
+        built.append(make_tools(*RUN))
         return built[-1]
 
     tools = DeferredTools(build)
@@ -328,7 +328,7 @@ def test_deferred_tools_are_built_once_and_only_when_needed() -> None:
 
 
 def test_deferred_tools_that_cannot_be_built_refuse_each_call_and_try_again() -> None:
-    outcomes: list[Any] = [Unavailable("the store is away"), served(*RUN)]
+    outcomes: list[Any] = [Unavailable("the store is away"), make_tools(*RUN)]
 
     def build() -> RegistryTools:
         outcome = outcomes.pop(0)
@@ -349,19 +349,19 @@ def test_deferred_tools_that_cannot_be_built_refuse_each_call_and_try_again() ->
 def test_a_call_that_was_refused_unread_reads_like_one_that_its_operation_refused(group: Group) -> None:
     error = Invalid("no such character", code="control_character", field="text")
 
-    answer = served(operation("a.b", Tool("a_b", group))).refuse("a_b", error)
+    answer = make_tools(operation("a.b", Tool("a_b", group))).refuse("a_b", error)
 
     assert answer.is_error
-    assert json.loads(answer.text) == refusing(error, group)
+    assert json.loads(answer.text) == call_with_error(error, group)
 
 
 def test_an_unknown_tool_refuses_nothing_in_its_name() -> None:
     with pytest.raises(UnknownTool):
-        served(*RUN).refuse("ran", Invalid("no such character"))
+        make_tools(*RUN).refuse("ran", Invalid("no such character"))
 
 
 def test_deferred_tools_refuse_unread_calls_once_they_are_built() -> None:
-    outcomes: list[Any] = [Unavailable("the store is away"), served(*RUN)]
+    outcomes: list[Any] = [Unavailable("the store is away"), make_tools(*RUN)]
 
     def build() -> RegistryTools:
         outcome = outcomes.pop(0)

@@ -1,14 +1,14 @@
-"""A project with features and tasks, on either engine. After every test, what is kept is compared with the facts."""
+"""A client of features and tasks on each engine."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.work.containers.desk import Containers
-from tests.work.desk import Work
+from tests.work.client import WorkClient
+from tests.work.containers.client import ContainersClient
 
 
 @pytest.fixture
-def desk(work: Work) -> Containers:
-    """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    return Containers(work.session, work.project, work.ids)
+def client(work: WorkClient) -> ContainersClient:
+    """Ada, a person, at her empty project atlas. The clock stands still until the test moves it."""
+    return ContainersClient(work.session, work.project, work.ids)

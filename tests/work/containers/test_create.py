@@ -1,4 +1,4 @@
-"""What is made has what was said and the usual for what was not; what cannot be made leaves nothing behind."""
+"""A new container has the given fields and defaults for the rest; a refused request leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from functools import partial
 from typing import Any
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound
-from tests.work.containers.desk import Containers
-from tests.work.desk import refused
+from tests.errors import error_of
+from tests.work.containers.client import ContainersClient
 
 NOW = "2026-03-01T09:00:00.000Z"
 
 
-def test_a_task_has_every_field_that_was_said(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("draw")
+def test_a_task_has_every_field_that_was_said(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("draw")
 
-    task = desk.task(
+    task = client.task(
         "walk",
         of="coast",
         summary="Along the beach",
@@ -25,81 +25,81 @@ def test_a_task_has_every_field_that_was_said(desk: Containers) -> None:
         priority="HIGH",
         complexity=3,
         tags="wet,cold",
-        relatedTo=[desk["draw"]],
+        relatedTo=[client["draw"]],
     ).task
 
     assert (task.title, task.summary, task.description) == ("walk", "Along the beach", "At low tide.")
     assert (task.priority, task.complexity, task.tags) == ("HIGH", 3, ["cold", "wet"])
-    assert (task.feature_id, task.related_to) == (desk["coast"], [desk["draw"]])
+    assert (task.feature_id, task.related_to) == (client["coast"], [client["draw"]])
     assert (task.status, task.version, task.created_at, task.last_modified_by) == ("NEW", 1, NOW, "ada")
-    assert desk.shown("walk") == task
+    assert client.get("walk") == task
 
 
-def test_a_task_of_which_little_is_said_is_new_and_of_medium_priority(desk: Containers) -> None:
-    task = desk.task("walk").task
+def test_a_task_of_which_little_is_said_is_new_and_of_medium_priority(client: ContainersClient) -> None:
+    task = client.task("walk").task
 
     assert (task.status, task.priority, task.complexity, task.feature_id) == ("NEW", "MEDIUM", None, None)
     assert (task.tags, task.related_to, task.blocked_by, task.summary, task.description) == ([], [], [], None, None)
-    assert desk.node("walk").properties == {"priority": 2}
+    assert client.node("walk").properties == {"priority": 2}
 
 
-def test_a_feature_has_every_field_that_was_said(desk: Containers) -> None:
-    desk.task("draw")
+def test_a_feature_has_every_field_that_was_said(client: ContainersClient) -> None:
+    client.task("draw")
     made = {"summary": "All of it", "description": "From cape to cape.", "priority": "low", "tags": ["wet"]}
 
-    feature = desk.feature("coast", relatedTo=desk["draw"], **made).feature
+    feature = client.feature("coast", relatedTo=client["draw"], **made).feature
 
     assert (feature.name, feature.summary, feature.description) == ("coast", "All of it", "From cape to cape.")
-    assert (feature.priority, feature.tags, feature.related_to) == ("LOW", ["wet"], [desk["draw"]])
+    assert (feature.priority, feature.tags, feature.related_to) == ("LOW", ["wet"], [client["draw"]])
     assert (feature.status, feature.version) == ("NEW", 1)
 
 
-def test_a_project_has_what_was_said_and_whoever_makes_it_owns_it(desk: Containers) -> None:
+def test_a_project_has_what_was_said_and_whoever_makes_it_owns_it(client: ContainersClient) -> None:
     said = {"name": "shop", "summary": "Sell maps", "description": "Paper ones.", "tags": "money"}
-    project = desk.call("container.create", containerType="project", **said).project
+    project = client.call("container.create", containerType="project", **said).project
 
     assert (project.name, project.summary, project.description) == ("shop", "Sell maps", "Paper ones.")
     assert project.tags == ["money"]
-    assert desk.call("container.get", containerType="project", id="shop").project == project
-    assert desk.call("container.get", containerType="project", id=project.id).project == project
-    (owner,) = desk.call("member.list", scopeId="shop").members
+    assert client.call("container.get", containerType="project", id="shop").project == project
+    assert client.call("container.get", containerType="project", id=project.id).project == project
+    (owner,) = client.call("member.list", scopeId="shop").members
     assert (owner.user_id, owner.role) == ("ada", "owner")
 
 
-def test_a_task_may_be_named_and_a_feature_titled(desk: Containers) -> None:
-    task = desk.call("container.create", containerType="task", projectId="atlas", name="walk").task
-    feature = desk.call("container.create", containerType="feature", projectId="atlas", title="coast").feature
+def test_a_task_may_be_named_and_a_feature_titled(client: ContainersClient) -> None:
+    task = client.call("container.create", containerType="task", projectId="atlas", name="walk").task
+    feature = client.call("container.create", containerType="feature", projectId="atlas", title="coast").feature
 
     assert (task.title, feature.name) == ("walk", "coast")
 
 
-def test_a_task_in_a_feature_may_name_its_project_too(desk: Containers) -> None:
-    desk.feature("coast")
+def test_a_task_in_a_feature_may_name_its_project_too(client: ContainersClient) -> None:
+    client.feature("coast")
 
-    assert desk.task("walk", of="coast", projectId="atlas").task.feature_id == desk["coast"]
+    assert client.task("walk", of="coast", projectId="atlas").task.feature_id == client["coast"]
 
 
-def test_tags_come_as_a_string_an_array_or_a_string_of_json(desk: Containers) -> None:
+def test_tags_come_as_a_string_an_array_or_a_string_of_json(client: ContainersClient) -> None:
     tags: Any
     for tags in ("b, a ,b", ["b", " a", "b"], '["b","a"]'):
-        assert desk.task("walk", tags=tags).task.tags == ["a", "b"]
+        assert client.task("walk", tags=tags).task.tags == ["a", "b"]
 
 
-def test_fifty_tags_of_a_hundred_characters_are_taken(desk: Containers) -> None:
+def test_fifty_tags_of_a_hundred_characters_are_taken(client: ContainersClient) -> None:
     tags = [f"{place:0100}" for place in range(50)]
 
-    assert desk.task("walk", tags=tags).task.tags == tags
+    assert client.task("walk", tags=tags).task.tags == tags
 
 
-def test_what_is_related_is_so_from_both_sides(desk: Containers) -> None:
-    desk.tasks("draw", "print")
-    before = desk.version("draw")
+def test_what_is_related_is_so_from_both_sides(client: ContainersClient) -> None:
+    client.tasks("draw", "print")
+    before = client.version("draw")
 
-    desk.task("walk", relatedTo=f"{desk['draw']},{desk['print']}")
+    client.task("walk", relatedTo=f"{client['draw']},{client['print']}")
 
-    assert desk.shown("walk").related_to == [desk["draw"], desk["print"]]
-    assert desk.shown("draw").related_to == [desk["walk"]]
-    assert desk.version("draw") == before
+    assert client.get("walk").related_to == [client["draw"], client["print"]]
+    assert client.get("draw").related_to == [client["walk"]]
+    assert client.version("draw") == before
 
 
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str | None]] = {
@@ -170,60 +170,60 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str | None]] = {
 }
 
 
-def test_what_cannot_be_made_is_refused_with_its_field_and_leaves_nothing(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk")
-    before = desk.counts(), len(desk.call("project.list").projects)
+def test_what_cannot_be_made_is_refused_with_its_field_and_leaves_nothing(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk")
+    before = client.counts(), len(client.call("project.list").projects)
 
     for what, (asked, family, field) in REFUSED.items():
-        error = refused(partial(desk.call, "container.create", **desk.named(asked)))
+        error = error_of(partial(client.call, "container.create", **client.insert_ids(asked)))
         assert isinstance(error, family), (what, error)
         assert field is None or error.details["field"] == field, what
 
-    assert (desk.counts(), len(desk.call("project.list").projects)) == before
+    assert (client.counts(), len(client.call("project.list").projects)) == before
 
 
-def test_a_project_whose_summary_is_too_long_is_refused(desk: Containers) -> None:
-    error = refused(lambda: desk.call("container.create", containerType="project", name="shop", summary="x" * 5000))
+def test_a_project_whose_summary_is_too_long_is_refused(client: ContainersClient) -> None:
+    error = error_of(lambda: client.call("container.create", containerType="project", name="shop", summary="x" * 5000))
 
     assert isinstance(error, Invalid)
     assert error.details["field"] == "summary"
 
 
-def test_a_project_without_a_summary_is_called_by_its_name(desk: Containers) -> None:
+def test_a_project_without_a_summary_is_called_by_its_name(client: ContainersClient) -> None:
     for name, given in {"shop": {}, "mill": {"summary": ""}}.items():
-        project = desk.call("container.create", containerType="project", name=name, **given).project
+        project = client.call("container.create", containerType="project", name=name, **given).project
         assert project.summary == name
 
 
-def test_a_feature_of_another_project_is_no_place_for_a_task(desk: Containers) -> None:
-    other = desk.elsewhere("shop")
+def test_a_feature_of_another_project_is_no_place_for_a_task(client: ContainersClient) -> None:
+    other = client.create_project("shop")
     other.feature("till")
 
-    error = refused(lambda: desk.task("walk", of="till", projectId="atlas"))
+    error = error_of(lambda: client.task("walk", of="till", projectId="atlas"))
 
     assert (error.code, error.contract_code) == ("mixed_projects", None)
 
 
-def test_what_is_made_can_be_told_from_its_history(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast", tags="wet", description="At low tide.")
+def test_what_is_made_can_be_told_from_its_history(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast", tags="wet", description="At low tide.")
 
-    (made,) = desk.history("walk")
+    (made,) = client.history("walk")
 
     assert made.action == "created"
     assert {one.field: one.after for one in made.changes} == {
         "kind": "task",
         "summary": "walk",
-        "parent": desk["coast"],
+        "parent": client["coast"],
         "properties": {"priority": 2, "description": "At low tide."},
         "tags": ["wet"],
     }
 
 
-def test_what_is_sent_twice_is_made_once(desk: Containers) -> None:
-    first = desk.task("walk", op_id="once")
-    again = desk.task("walk", op_id="once")
+def test_what_is_sent_twice_is_made_once(client: ContainersClient) -> None:
+    first = client.task("walk", op_id="once")
+    again = client.task("walk", op_id="once")
 
     assert json.dumps(first.task.id) == json.dumps(again.task.id)
-    assert desk.counts()[0] == 2
+    assert client.counts()[0] == 2

@@ -1,133 +1,130 @@
-"""A feature begins with its first task and closes with its last, in both dialects."""
+"""A feature starts with its first task and closes with its last, in both dialects."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.work.containers.desk import Containers
+from tests.errors import error_of
+from tests.work.containers.client import ContainersClient
 
 
-def test_a_task_that_goes_active_begins_its_feature(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.tasks("walk", "draw", of="coast")
+def test_a_task_that_goes_active_begins_its_feature(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
 
-    answer = desk.advance("walk")
+    answer = client.advance("walk")
 
     moved = answer.feature_transition
-    assert (desk.name(moved.id), moved.before, moved.after) == ("coast", "NEW", "ACTIVE")
-    assert desk.status("coast") == "ACTIVE"
-    assert desk.advance("draw").feature_transition is not moved
+    assert (client.name(moved.id), moved.before, moved.after) == ("coast", "NEW", "ACTIVE")
+    assert client.status("coast") == "ACTIVE"
+    assert client.advance("draw").feature_transition is not moved
 
 
-def test_a_claim_in_the_graph_dialect_begins_the_feature_too(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast")
+def test_a_claim_in_the_graph_dialect_begins_the_feature_too(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
 
-    assert desk.claim() == ["walk"]
+    assert client.claim() == ["walk"]
 
-    assert desk.statuses("coast", "walk") == ["ACTIVE", "ACTIVE"]
+    assert client.statuses("coast", "walk") == ["ACTIVE", "ACTIVE"]
 
 
-def test_the_last_task_closes_its_feature_and_releases_what_waits_for_it(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.tasks("walk", "draw", of="coast")
-    desk.task("print")
-    desk.depend("coast", "print")
-    desk.close("walk")
+def test_the_last_task_closes_its_feature_and_releases_what_waits_for_it(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
+    client.task("print")
+    client.depend("coast", "print")
+    client.close("walk")
 
-    answer = desk.close("draw")
+    answer = client.close("draw")
 
     assert answer.feature_transition.after == "CLOSED"
-    assert desk.names(answer.feature_unblocked_entities) == ["print"]
-    assert desk.next() == ["print"]
+    assert client.names(answer.feature_unblocked_entities) == ["print"]
+    assert client.next() == ["print"]
 
 
 @pytest.mark.parametrize("last", ["resolve", "drop", "close", "terminate"])
-def test_a_feature_closes_whichever_way_its_last_task_ends(desk: Containers, last: str) -> None:
-    desk.feature("coast")
-    desk.tasks("walk", "draw", of="coast")
-    desk.close("walk")
+def test_a_feature_closes_whichever_way_its_last_task_ends(client: ContainersClient, last: str) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
+    client.close("walk")
 
-    getattr(desk, last)("draw")
+    getattr(client, last)("draw")
 
-    assert desk.status("coast") == "CLOSED"
+    assert client.status("coast") == "CLOSED"
 
 
 @pytest.mark.parametrize("last", ["drop", "terminate"])
-def test_a_feature_of_which_nothing_was_done_will_not_be_implemented(desk: Containers, last: str) -> None:
-    desk.feature("coast")
-    desk.tasks("walk", "draw", of="coast")
-    desk.terminate("walk")
+def test_a_feature_of_which_nothing_was_done_will_not_be_implemented(client: ContainersClient, last: str) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
+    client.terminate("walk")
 
-    getattr(desk, last)("draw")
+    getattr(client, last)("draw")
 
-    assert desk.status("coast") == "WILL_NOT_IMPLEMENT"
+    assert client.status("coast") == "WILL_NOT_IMPLEMENT"
 
 
-def test_a_new_task_opens_a_closed_feature_again(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast")
-    desk.close("walk")
+def test_a_new_task_opens_a_closed_feature_again(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
+    client.close("walk")
 
-    answer = desk.task("draw", of="coast")
+    answer = client.task("draw", of="coast")
 
     assert answer.feature_transition.after == "ACTIVE"
-    assert desk.status("coast") == "ACTIVE"
+    assert client.status("coast") == "ACTIVE"
 
 
-def test_a_blocked_feature_shows_none_of_its_tasks_in_either_dialect(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast")
-    desk.task("pay")
-    desk.block("coast", "pay")
+def test_a_blocked_feature_shows_none_of_its_tasks_in_either_dialect(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
+    client.task("pay")
+    client.block("coast", "pay")
 
-    assert (desk.next(), desk.next_task()) == (["pay"], "pay")
+    assert (client.next(), client.next_task()) == (["pay"], "pay")
 
-    desk.close("pay")
+    client.close("pay")
 
-    assert (desk.next(), desk.next_task()) == (["walk"], "walk")
-
-
-def test_a_feature_on_hold_holds_back_what_is_below_it_until_the_hold_ends(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast")
-    desk.plan("map\n  scale", under="walk")
-
-    desk.hold("coast", "no money")
-
-    assert (desk.next(), desk.next_task()) == ([], None)
-    desk.unblock("coast", "NO_OP")
-    assert desk.next() == ["scale"]
+    assert (client.next(), client.next_task()) == (["walk"], "walk")
 
 
-def test_a_feature_is_never_offered(desk: Containers) -> None:
-    desk.feature("coast")
+def test_a_feature_on_hold_holds_back_what_is_below_it_until_the_hold_ends(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
+    client.plan("map\n  scale", under="walk")
 
-    assert (desk.next(), desk.next_task()) == ([], None)
+    client.hold("coast", "no money")
+
+    assert (client.next(), client.next_task()) == ([], None)
+    client.unblock("coast", "NO_OP")
+    assert client.next() == ["scale"]
 
 
-def test_a_feature_cannot_block_its_own_task_nor_a_task_its_feature(desk: Containers) -> None:
-    from tests.work.desk import refused
+def test_a_feature_is_never_offered(client: ContainersClient) -> None:
+    client.feature("coast")
 
-    desk.feature("coast")
-    desk.task("walk", of="coast")
+    assert (client.next(), client.next_task()) == ([], None)
 
-    error = refused(lambda: desk.block("walk", "coast"))
+
+def test_a_feature_cannot_block_its_own_task_nor_a_task_its_feature(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
+
+    error = error_of(lambda: client.block("walk", "coast"))
     assert (error.code, error.contract_code) == ("cycle_detected", "CIRCULAR_DEPENDENCY")
-    error = refused(lambda: desk.block("coast", "walk"))
+    error = error_of(lambda: client.block("coast", "walk"))
     assert error.code == "cycle_detected"
-    assert [desk.name(one) for one in error.details["path"]] == ["coast", "walk", "coast"]
+    assert [client.name(one) for one in error.details["path"]] == ["coast", "walk", "coast"]
 
 
-def test_a_loop_through_two_features_is_refused_and_named(desk: Containers) -> None:
-    from tests.work.desk import refused
+def test_a_loop_through_two_features_is_refused_and_named(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.feature("hills")
+    client.task("walk", of="coast")
+    client.task("climb", of="hills")
+    client.block("coast", "climb")
 
-    desk.feature("coast")
-    desk.feature("hills")
-    desk.task("walk", of="coast")
-    desk.task("climb", of="hills")
-    desk.block("coast", "climb")
-
-    error = refused(lambda: desk.block("hills", "walk"))
+    error = error_of(lambda: client.block("hills", "walk"))
 
     assert error.code == "cycle_detected"

@@ -1,4 +1,4 @@
-"""A container is shown with what lies beside it: sections, counts, and what one must know about its files."""
+"""A container is returned with its sections, its counts and the knowledge about its files."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from msgspec import UNSET, to_builtins
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import count_tokens, encode
-from tests.work.containers.desk import Containers
-from tests.work.desk import refused
+from tests.errors import error_of
+from tests.work.containers.client import ContainersClient
 
 
-def section(desk: Containers, name: str, title: str, content: str, kind: str = "TASK") -> None:
-    desk.call("section.add", entityType=kind, entityId=desk[name], title=title, content=content)
+def add_section(client: ContainersClient, name: str, title: str, content: str, kind: str = "TASK") -> None:
+    client.call("section.add", entityType=kind, entityId=client[name], title=title, content=content)
 
 
-def got(desk: Containers, name: str, **given: Any) -> Any:
-    return desk.call("container.get", containerType=desk.kind(name), id=desk[name], **given)
+def get(client: ContainersClient, name: str, **given: Any) -> Any:
+    return client.call("container.get", containerType=client.kind(name), id=client[name], **given)
 
 
-def know(desk: Containers) -> None:
-    """A molecule with an atom, and an atom without."""
-    made = {"projectId": "atlas", "createdByTaskId": desk["walk"]}
-    molecule = desk.call(
+def add_knowledge(client: ContainersClient) -> None:
+    """Create a molecule with an atom, and an atom without a molecule."""
+    made = {"projectId": "atlas", "createdByTaskId": client["walk"]}
+    molecule = client.call(
         "knowledge.create", **made, entityType="molecule", name="Payments", knowledge="In cents."
     ).molecule
     of = {"moleculeId": molecule.id, "paths": ["src/pay/**"], "knowledge": "Hooks are idempotent."}
-    desk.call("knowledge.create", **made, entityType="atom", name="Webhooks", **of)
-    desk.call(
+    client.call("knowledge.create", **made, entityType="atom", name="Webhooks", **of)
+    client.call(
         "knowledge.create", **made, entityType="atom", name="Retry", paths=["src/shared/*"], knowledge="Backs off."
     )
 
 
-def test_a_container_alone_comes_without_anything_beside_it(desk: Containers) -> None:
-    desk.task("walk")
-    section(desk, "walk", "Notes", "n")
+def test_a_container_alone_comes_without_anything_beside_it(client: ContainersClient) -> None:
+    client.task("walk")
+    add_section(client, "walk", "Notes", "n")
 
-    answer = got(desk, "walk")
+    answer = get(client, "walk")
 
     assert (answer.sections, answer.graph_context, answer.task_counts) == (UNSET, UNSET, UNSET)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("walk", "TASK"), ("coast", "FEATURE")])
-def test_sections_come_in_their_order(desk: Containers, name: str, kind: str) -> None:
-    desk.feature("coast")
-    desk.task("walk")
+def test_sections_come_in_their_order(client: ContainersClient, name: str, kind: str) -> None:
+    client.feature("coast")
+    client.task("walk")
     for title in ("Notes", "Plan"):
-        section(desk, name, title, f"about {title}", kind)
+        add_section(client, name, title, f"about {title}", kind)
 
-    sections = got(desk, name, includeSections=True).sections
+    sections = get(client, name, includeSections=True).sections
 
     assert [(one.title, one.content, one.ordinal) for one in sections] == [
         ("Notes", "about Notes", 0),
@@ -59,23 +59,25 @@ def test_sections_come_in_their_order(desk: Containers, name: str, kind: str) ->
     ]
 
 
-def test_a_project_has_sections_and_counts(desk: Containers) -> None:
-    desk.task("walk")
-    desk.call("section.add", entityType="PROJECT", entityId="atlas", title="Why", content="To be found.")
+def test_a_project_has_sections_and_counts(client: ContainersClient) -> None:
+    client.task("walk")
+    client.call("section.add", entityType="PROJECT", entityId="atlas", title="Why", content="To be found.")
 
-    answer = desk.project_shown(includeSections=True)
+    answer = client.get_project(includeSections=True)
 
     assert ([one.title for one in answer.sections], answer.task_counts.by_status) == (["Why"], {"NEW": 1})
 
 
-def test_a_task_is_shown_with_what_one_must_know_about_its_files(desk: Containers) -> None:
-    desk.task("walk")
-    know(desk)
-    section(desk, "walk", "Context Files", "- `src/pay/hook.ts`\nsrc/shared/retry.ts, docs/new.md\nnot a path at all")
+def test_a_task_is_shown_with_what_one_must_know_about_its_files(client: ContainersClient) -> None:
+    client.task("walk")
+    add_knowledge(client)
+    add_section(
+        client, "walk", "Context Files", "- `src/pay/hook.ts`\nsrc/shared/retry.ts, docs/new.md\nnot a path at all"
+    )
 
-    answer = got(desk, "walk", includeGraphContext=True)
+    answer = get(client, "walk", includeGraphContext=True)
 
-    assert answer.task.id == desk["walk"]
+    assert answer.task.id == client["walk"]
     assert [one.title for one in answer.sections] == ["Context Files"]
     context = to_builtins(answer.graph_context)
     (molecule,) = context["molecules"]
@@ -87,65 +89,65 @@ def test_a_task_is_shown_with_what_one_must_know_about_its_files(desk: Container
     assert context["unmatchedPaths"] == ["docs/new.md"]
 
 
-def test_a_task_without_context_files_has_nothing_to_know(desk: Containers) -> None:
-    desk.task("walk")
-    know(desk)
+def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClient) -> None:
+    client.task("walk")
+    add_knowledge(client)
 
     for content in (None, "", "nothing of use here"):
         if content is not None:
-            section(desk, "walk", "Context Files", content)
-        answer = got(desk, "walk", includeGraphContext=True)
+            add_section(client, "walk", "Context Files", content)
+        answer = get(client, "walk", includeGraphContext=True)
         assert to_builtins(answer.graph_context) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
 
 
-def test_only_tasks_have_files_to_know_about(desk: Containers) -> None:
-    desk.feature("coast")
+def test_only_tasks_have_files_to_know_about(client: ContainersClient) -> None:
+    client.feature("coast")
 
-    for kind, place in (("project", "atlas"), ("feature", desk["coast"])):
+    for kind, place in (("project", "atlas"), ("feature", client["coast"])):
         asked = {"containerType": kind, "id": place, "includeGraphContext": True}
-        error = refused(partial(desk.call, "container.get", **asked))
+        error = error_of(partial(client.call, "container.get", **asked))
         assert isinstance(error, Invalid)
         assert error.details["field"] == "includeGraphContext"
 
 
-def test_sections_that_do_not_fit_lose_their_contents_and_say_so(desk: Containers) -> None:
-    desk.task("walk")
+def test_sections_that_do_not_fit_lose_their_contents_and_say_so(client: ContainersClient) -> None:
+    client.task("walk")
     for place in range(4):
-        section(desk, "walk", f"s{place}", "c" * 6_000)
-    section(desk, "walk", "Context Files", "\n".join(f"src/file{place}.ts" for place in range(100)))
+        add_section(client, "walk", f"s{place}", "c" * 6_000)
+    add_section(client, "walk", "Context Files", "\n".join(f"src/file{place}.ts" for place in range(100)))
 
-    answer = got(desk.capped(3_000), "walk", includeSections=True, includeGraphContext=True)
+    answer = get(client.with_cap(3_000), "walk", includeSections=True, includeGraphContext=True)
 
     assert count_tokens(encode(answer)) <= 3_000
     assert answer.sections[-1].left_out == {"content": 1}
     assert len(answer.graph_context.unmatched_paths) == 100
 
 
-def test_what_is_not_there_is_not_found_and_what_is_another_thing_is_said_so(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk")
+def test_what_is_not_there_is_not_found_and_what_is_another_thing_is_said_so(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk")
 
     for kind, name in (("feature", "walk"), ("task", "coast"), ("task", "root")):
-        error = refused(partial(desk.call, "container.get", containerType=kind, id=desk[name]))
+        error = error_of(partial(client.call, "container.get", containerType=kind, id=client[name]))
         assert isinstance(error, NotFound)
         assert "it is a" in error.message
-    assert isinstance(refused(lambda: desk.call("container.get", containerType="project", id="nowhere")), NotFound)
+    assert isinstance(error_of(lambda: client.call("container.get", containerType="project", id="nowhere")), NotFound)
 
 
-def test_an_overview_shows_what_is_in_it(desk: Containers) -> None:
-    desk.feature("coast", priority="HIGH")
-    desk.feature("hills")
-    desk.task("walk", of="coast", complexity=2)
-    desk.hold("coast")
-    desk.task("pay")
+def test_an_overview_shows_what_is_in_it(client: ContainersClient) -> None:
+    client.feature("coast", priority="HIGH")
+    client.feature("hills")
+    client.task("walk", of="coast", complexity=2)
+    client.hold("coast")
+    client.task("pay")
 
-    whole = desk.call("container.overview", containerType="project", id="atlas")
+    whole = client.call("container.overview", containerType="project", id="atlas")
     assert [(one.name, one.status, one.priority, one.is_blocked, one.task_counts.total) for one in whole.features] == [
         ("coast", "NEW", "HIGH", True, 1),
         ("hills", "NEW", "MEDIUM", False, 0),
     ]
     assert (whole.project.name, whole.task_counts.total) == ("atlas", 2)
-    part = desk.call("container.overview", containerType="feature", id=desk["coast"])
+    part = client.call("container.overview", containerType="feature", id=client["coast"])
     assert [(one.title, one.complexity, one.is_blocked) for one in part.tasks] == [("walk", 2, True)]
-    alone = desk.call("container.overview", containerType="task", id=desk["walk"])
+    alone = client.call("container.overview", containerType="task", id=client["walk"])
     assert (alone.task.title, alone.tasks, alone.features) == ("walk", UNSET, UNSET)

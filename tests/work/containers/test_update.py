@@ -1,4 +1,4 @@
-"""What a container says can be changed from the version that was read: field by field, and never its status."""
+"""Fields of a container are updated at the version that was read; its status is not a field."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from typing import Any
 
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from tests.engines import person
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.cases import try_each
-from tests.work.containers.desk import Containers
-from tests.work.desk import ManualClock, refused
+from tests.work.containers.client import ContainersClient
 
 
-def test_every_field_of_a_task_can_be_changed(desk: Containers) -> None:
-    desk.task("walk")
-    desk.task("draw")
+def test_every_field_of_a_task_can_be_changed(client: ContainersClient) -> None:
+    client.task("walk")
+    client.task("draw")
     changes = {"title": "Walk", "summary": "s", "description": "d", "priority": "high", "complexity": 10}
 
-    task = desk.change("walk", **changes, tags=["b", "a"], relatedTo=desk["draw"]).task
+    task = client.change("walk", **changes, tags=["b", "a"], relatedTo=client["draw"]).task
 
     assert (task.title, task.summary, task.description) == ("Walk", "s", "d")
-    assert (task.priority, task.complexity, task.tags, task.related_to) == ("HIGH", 10, ["a", "b"], [desk["draw"]])
+    assert (task.priority, task.complexity, task.tags, task.related_to) == ("HIGH", 10, ["a", "b"], [client["draw"]])
     assert (task.version, task.status) == (2, "NEW")
-    assert desk.shown("walk") == task
-    (_, told) = desk.history("walk")
+    assert client.get("walk") == task
+    (_, told) = client.history("walk")
     assert {one.field for one in told.changes} == {
         "summary",
         "properties.summary",
@@ -35,72 +36,72 @@ def test_every_field_of_a_task_can_be_changed(desk: Containers) -> None:
     }
 
 
-def test_every_field_of_a_feature_can_be_changed(desk: Containers) -> None:
-    desk.feature("coast")
+def test_every_field_of_a_feature_can_be_changed(client: ContainersClient) -> None:
+    client.feature("coast")
 
-    feature = desk.change("coast", name="Coast", summary="s", description="d", priority="LOW", tags="a").feature
+    feature = client.change("coast", name="Coast", summary="s", description="d", priority="LOW", tags="a").feature
 
     assert (feature.name, feature.summary, feature.description) == ("Coast", "s", "d")
     assert (feature.priority, feature.tags, feature.version) == ("LOW", ["a"], 2)
 
 
-def test_what_is_left_out_stays_and_null_takes_away(desk: Containers) -> None:
-    desk.task("walk", summary="s", description="d", complexity=3, tags="a")
+def test_what_is_left_out_stays_and_null_takes_away(client: ContainersClient) -> None:
+    client.task("walk", summary="s", description="d", complexity=3, tags="a")
 
-    stays = desk.change("walk", title="Walk").task
+    stays = client.change("walk", title="Walk").task
     assert (stays.summary, stays.description, stays.complexity, stays.tags) == ("s", "d", 3, ["a"])
 
-    gone = desk.change("walk", summary=None, description=None, complexity=None, tags=[]).task
+    gone = client.change("walk", summary=None, description=None, complexity=None, tags=[]).task
     assert (gone.summary, gone.description, gone.complexity, gone.tags) == (None, None, None, [])
-    assert desk.node("walk").properties == {"priority": 2}
+    assert client.node("walk").properties == {"priority": 2}
 
 
-def test_both_words_for_a_name_are_understood(desk: Containers) -> None:
-    desk.task("walk")
-    desk.feature("coast")
+def test_both_words_for_a_name_are_understood(client: ContainersClient) -> None:
+    client.task("walk")
+    client.feature("coast")
 
-    assert desk.change("walk", name="Walk").task.title == "Walk"
-    assert desk.change("coast", title="Coast").feature.name == "Coast"
+    assert client.change("walk", name="Walk").task.title == "Walk"
+    assert client.change("coast", title="Coast").feature.name == "Coast"
 
 
-def test_a_blank_title_is_refused(desk: Containers) -> None:
-    desk.task("walk")
+def test_a_blank_title_is_refused(client: ContainersClient) -> None:
+    client.task("walk")
 
-    error = refused(lambda: desk.change("walk", title="  "))
+    error = error_of(lambda: client.change("walk", title="  "))
 
     assert error.details["field"] == "title"
 
 
-def test_nothing_is_written_where_nothing_changes(desk: Containers) -> None:
-    desk.task("walk", description="d", tags="a")
+def test_nothing_is_written_where_nothing_changes(client: ContainersClient) -> None:
+    client.task("walk", description="d", tags="a")
 
-    task = desk.change("walk", title="walk", description="d", tags=["a"], priority="MEDIUM").task
+    task = client.change("walk", title="walk", description="d", tags=["a"], priority="MEDIUM").task
 
     assert task.version == 1
-    assert desk.actions("walk") == ["created"]
+    assert client.actions("walk") == ["created"]
 
 
-def test_what_is_related_can_be_changed_from_either_side(desk: Containers) -> None:
-    desk.tasks("draw", "print")
-    desk.task("walk", relatedTo=desk["draw"])
+def test_what_is_related_can_be_changed_from_either_side(client: ContainersClient) -> None:
+    client.tasks("draw", "print")
+    client.task("walk", relatedTo=client["draw"])
 
-    desk.change("draw", relatedTo=[desk["print"]])
+    client.change("draw", relatedTo=[client["print"]])
 
-    assert [desk.shown(name).related_to for name in ("walk", "draw", "print")] == [
+    assert [client.get(name).related_to for name in ("walk", "draw", "print")] == [
         [],
-        [desk["print"]],
-        [desk["draw"]],
+        [client["print"]],
+        [client["draw"]],
     ]
-    assert desk.actions("walk") == ["created", "disconnected"]
-    assert desk.change("print", relatedTo=[]).task.related_to == []
-    assert desk.shown("draw").related_to == []
+    assert client.actions("walk") == ["created", "disconnected"]
+    assert client.change("print", relatedTo=[]).task.related_to == []
+    assert client.get("draw").related_to == []
 
 
-def test_who_changed_it_last_and_when_is_shown(desk: Containers, clock: ManualClock) -> None:
-    desk.task("walk")
+def test_who_changed_it_last_and_when_is_shown(client: ContainersClient, clock: ManualClock) -> None:
+    client.task("walk")
     clock.move(hours=2)
 
-    task = desk.by("ben").change("walk", description="d").task
+    task = client.by("ben").change("walk", description="d").task
 
     assert (task.last_modified_by, task.created_at[11:16], task.modified_at[11:16]) == ("ben", "09:00", "11:00")
 
@@ -108,106 +109,106 @@ def test_who_changed_it_last_and_when_is_shown(desk: Containers, clock: ManualCl
 # --- Moving between features ---
 
 
-def test_a_task_moves_between_features_and_out_of_them(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.feature("hills")
-    desk.task("walk", of="coast")
+def test_a_task_moves_between_features_and_out_of_them(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.feature("hills")
+    client.task("walk", of="coast")
 
-    assert desk.change("walk", featureId=desk["hills"]).task.feature_id == desk["hills"]
-    assert (desk.counted("coast"), desk.counted("hills")) == ({}, {"NEW": 1})
-    assert desk.change("walk", featureId=None).task.feature_id is None
-    assert (desk.counted("hills"), desk.counted()) == ({}, {"NEW": 1})
-    assert desk.actions("walk") == ["created", "moved", "moved"]
-
-
-def test_what_is_below_a_task_moves_with_it(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk")
-    desk.plan("map\n  scale", under="walk")
-
-    desk.change("walk", featureId=desk["coast"])
-
-    assert [desk.shown(name).feature_id for name in ("map", "scale")] == [desk["coast"]] * 2
-    assert desk.counted("coast") == {"NEW": 3}
+    assert client.change("walk", featureId=client["hills"]).task.feature_id == client["hills"]
+    assert (client.count_by_status("coast"), client.count_by_status("hills")) == ({}, {"NEW": 1})
+    assert client.change("walk", featureId=None).task.feature_id is None
+    assert (client.count_by_status("hills"), client.count_by_status()) == ({}, {"NEW": 1})
+    assert client.actions("walk") == ["created", "moved", "moved"]
 
 
-def test_a_task_that_moves_into_a_closed_feature_opens_it(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk", of="coast")
-    desk.task("draw")
-    desk.close("walk")
+def test_what_is_below_a_task_moves_with_it(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk")
+    client.plan("map\n  scale", under="walk")
 
-    moved = desk.change("draw", featureId=desk["coast"]).feature_transition
+    client.change("walk", featureId=client["coast"])
 
-    assert (desk.name(moved.id), moved.before, moved.after) == ("coast", "CLOSED", "ACTIVE")
-
-
-def test_moving_the_last_open_task_away_does_not_close_a_feature(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.tasks("walk", "draw", of="coast")
-    desk.close("walk")
-
-    desk.change("draw", featureId=None)
-
-    assert desk.status("coast") == "ACTIVE"
+    assert [client.get(name).feature_id for name in ("map", "scale")] == [client["coast"]] * 2
+    assert client.count_by_status("coast") == {"NEW": 3}
 
 
-def test_a_task_that_moves_into_a_blocked_feature_is_held_back_until_it_leaves(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.hold("coast")
-    desk.task("walk")
+def test_a_task_that_moves_into_a_closed_feature_opens_it(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk", of="coast")
+    client.task("draw")
+    client.close("walk")
 
-    assert desk.change("walk", featureId=desk["coast"]).task.blocked_above is True
-    assert desk.next_task() is None
-    desk.change("walk", featureId=None)
-    assert desk.next_task() == "walk"
+    moved = client.change("draw", featureId=client["coast"]).feature_transition
+
+    assert (client.name(moved.id), moved.before, moved.after) == ("coast", "CLOSED", "ACTIVE")
 
 
-def test_a_task_cannot_move_into_a_feature_it_waits_for(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.task("walk")
-    desk.depend("coast", "walk")
+def test_moving_the_last_open_task_away_does_not_close_a_feature(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
+    client.close("walk")
 
-    error = refused(lambda: desk.change("walk", featureId=desk["coast"]))
+    client.change("draw", featureId=None)
+
+    assert client.status("coast") == "ACTIVE"
+
+
+def test_a_task_that_moves_into_a_blocked_feature_is_held_back_until_it_leaves(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.hold("coast")
+    client.task("walk")
+
+    assert client.change("walk", featureId=client["coast"]).task.blocked_above is True
+    assert client.next_task() is None
+    client.change("walk", featureId=None)
+    assert client.next_task() == "walk"
+
+
+def test_a_task_cannot_move_into_a_feature_it_waits_for(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk")
+    client.depend("coast", "walk")
+
+    error = error_of(lambda: client.change("walk", featureId=client["coast"]))
 
     assert (error.code, error.contract_code) == ("cycle_detected", "CIRCULAR_DEPENDENCY")
-    assert [desk.name(one) for one in error.details["path"]] == ["walk", "coast", "walk"]
-    assert desk.shown("walk").feature_id is None
+    assert [client.name(one) for one in error.details["path"]] == ["walk", "coast", "walk"]
+    assert client.get("walk").feature_id is None
 
 
 # --- Projects ---
 
 
-def test_an_owner_changes_what_a_project_says(desk: Containers) -> None:
-    project = desk.change_project(summary="Maps", description="d", tags="a").project
+def test_an_owner_changes_what_a_project_says(client: ContainersClient) -> None:
+    project = client.change_project(summary="Maps", description="d", tags="a").project
 
     assert (project.name, project.summary, project.description, project.tags) == ("atlas", "Maps", "d", ["a"])
-    assert desk.project_shown().project == project
-    assert desk.node("root").summary == "Maps"
+    assert client.get_project().project == project
+    assert client.node("root").summary == "Maps"
 
 
-def test_a_project_keeps_its_name(desk: Containers) -> None:
+def test_a_project_keeps_its_name(client: ContainersClient) -> None:
     for name in ("name", "title"):
-        error = refused(partial(desk.change_project, **{name: "other"}))
+        error = error_of(partial(client.change_project, **{name: "other"}))
         assert isinstance(error, Invalid)
         assert error.details["field"] == name
 
 
 @try_each("summary", [None, "", "x" * 5000])
-def test_a_summary_that_a_project_cannot_have_is_refused(desk: Containers, summary: str | None) -> None:
-    error = refused(lambda: desk.change_project(summary=summary))
+def test_a_summary_that_a_project_cannot_have_is_refused(client: ContainersClient, summary: str | None) -> None:
+    error = error_of(lambda: client.change_project(summary=summary))
 
     assert isinstance(error, Invalid)
     assert error.details["field"] == "summary"
 
 
-def test_only_an_owner_changes_a_project(desk: Containers) -> None:
-    desk.call("member.add", scopeId="atlas", userId="ben", role="editor")
+def test_only_an_owner_changes_a_project(client: ContainersClient) -> None:
+    client.call("member.add", scopeId="atlas", userId="ben", role="editor")
 
-    error = refused(lambda: desk.by(person("ben")).change_project(description="d"))
+    error = error_of(lambda: client.by(person("ben")).change_project(description="d"))
 
     assert isinstance(error, Forbidden)
-    assert desk.project_shown().project.version == 1
+    assert client.get_project().project.version == 1
 
 
 # --- Refusals ---
@@ -234,21 +235,21 @@ REFUSED: dict[str, tuple[str, dict[str, Any], type[Exception], str | None]] = {
 }
 
 
-def test_a_change_that_cannot_be_is_refused_with_its_field_and_leaves_nothing(desk: Containers) -> None:
-    desk.feature("coast")
-    desk.feature("hills")
-    desk.tasks("walk", "draw")
-    before = desk.shown("walk"), desk.shown("coast"), desk.counts()
+def test_a_change_that_cannot_be_is_refused_with_its_field_and_leaves_nothing(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.feature("hills")
+    client.tasks("walk", "draw")
+    before = client.get("walk"), client.get("coast"), client.counts()
 
     for what, (name, asked, family, field) in REFUSED.items():
-        error = refused(partial(desk.change, name, **desk.named(asked)))
+        error = error_of(partial(client.change, name, **client.insert_ids(asked)))
         assert isinstance(error, family), (what, error)
         assert field is None or error.details["field"] == field, what
 
-    assert (desk.shown("walk"), desk.shown("coast"), desk.counts()) == before
+    assert (client.get("walk"), client.get("coast"), client.counts()) == before
 
 
-def test_whoever_sends_a_status_is_pointed_to_advance(desk: Containers) -> None:
-    desk.task("walk")
+def test_whoever_sends_a_status_is_pointed_to_advance(client: ContainersClient) -> None:
+    client.task("walk")
 
-    assert "advance" in refused(lambda: desk.change("walk", status="ACTIVE")).message
+    assert "advance" in error_of(lambda: client.change("walk", status="ACTIVE")).message

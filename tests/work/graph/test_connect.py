@@ -1,4 +1,4 @@
-"""graph_connect: what waits for what, and whatever else belongs together. Bad edges are listed, the others are made."""
+"""graph_connect: dependencies and other edges. Invalid edges are rejected one by one, the others are made."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound
 from tests.engines import Engine
-from tests.work.desk import Work, refused
+from tests.errors import error_of
+from tests.work.client import WorkClient
 
 
 def reasons(answer: Any) -> list[str]:
     return [one.reason for one in answer.rejected or ()]
 
 
-def test_a_dependency_on_an_open_node_blocks_at_once(work: Work) -> None:
+def test_a_dependency_on_an_open_node_blocks_at_once(work: WorkClient) -> None:
     work.plan("a\nb")
 
     answer = work.connect("a: b")
@@ -27,7 +28,7 @@ def test_a_dependency_on_an_open_node_blocks_at_once(work: Work) -> None:
     assert work.query(is_blocked=True) == ["a"]
 
 
-def test_a_dependency_on_a_resolved_node_blocks_nobody(work: Work) -> None:
+def test_a_dependency_on_a_resolved_node_blocks_nobody(work: WorkClient) -> None:
     work.plan("a\nb")
     work.resolve("b")
 
@@ -36,7 +37,7 @@ def test_a_dependency_on_a_resolved_node_blocks_nobody(work: Work) -> None:
     assert work.next() == ["a"]
 
 
-def test_taking_a_dependency_away_unblocks_and_tells(work: Work) -> None:
+def test_taking_a_dependency_away_unblocks_and_tells(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: a, b")
 
     answer = work.disconnect("b: a", "c: a")
@@ -47,7 +48,7 @@ def test_taking_a_dependency_away_unblocks_and_tells(work: Work) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 6])
-def test_a_cycle_is_refused_and_the_path_is_named(work: Work, size: int) -> None:
+def test_a_cycle_is_refused_and_the_path_is_named(work: WorkClient, size: int) -> None:
     names = [f"n{place}" for place in range(size)]
     work.plan("\n".join(names))
     work.connect(*(f"{one}: {after}" for one, after in pairwise(names)))
@@ -60,20 +61,20 @@ def test_a_cycle_is_refused_and_the_path_is_named(work: Work, size: int) -> None
     assert [work.name(one) for one in rejected.path] == [names[-1], *names]
 
 
-def test_only_open_nodes_close_a_cycle_and_reopening_one_that_does_is_refused(work: Work) -> None:
+def test_only_open_nodes_close_a_cycle_and_reopening_one_that_does_is_refused(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
     work.resolve("b")
 
     assert work.connect("a: c").applied == 1
-    refusal = refused(lambda: work.reopen("b"))
+    error = error_of(lambda: work.reopen("b"))
 
-    assert (refusal.code, [work.name(one) for one in refusal.details["path"]]) == (
+    assert (error.code, [work.name(one) for one in error.details["path"]]) == (
         "cycle_detected",
         ["b", "a", "c", "b"],
     )
 
 
-def test_two_nodes_that_wait_for_the_parents_of_each_other_are_refused(work: Work) -> None:
+def test_two_nodes_that_wait_for_the_parents_of_each_other_are_refused(work: WorkClient) -> None:
     work.plan("p\n  c\nq\n  d")
     work.connect("c: q")
 
@@ -84,7 +85,7 @@ def test_two_nodes_that_wait_for_the_parents_of_each_other_are_refused(work: Wor
     assert [[work.name(one) for one in pair] for pair in rejected.depends_on] == [["d", "p"], ["c", "q"]]
 
 
-def test_a_cycle_through_the_tree_is_gone_with_one_of_its_dependencies(work: Work) -> None:
+def test_a_cycle_through_the_tree_is_gone_with_one_of_its_dependencies(work: WorkClient) -> None:
     work.plan("p\n  c\nq\n  d")
     work.connect("c: q")
     edges = [work.edge("d: p"), work.edge("c: q", remove=True)]  # what is removed goes first
@@ -94,14 +95,14 @@ def test_a_cycle_through_the_tree_is_gone_with_one_of_its_dependencies(work: Wor
     assert (answer.applied, answer.rejected) == (2, UNSET)
 
 
-def test_a_node_cannot_depend_on_itself(work: Work) -> None:
+def test_a_node_cannot_depend_on_itself(work: WorkClient) -> None:
     work.plan("a")
 
     assert reasons(work.connect("a: a")) == ["cycle_detected"]
 
 
 @pytest.mark.parametrize("above", ["root", "phase", "step"])
-def test_a_node_cannot_depend_on_a_node_above_it(work: Work, above: str) -> None:
+def test_a_node_cannot_depend_on_a_node_above_it(work: WorkClient, above: str) -> None:
     work.plan("phase\n  step\n    a")
 
     answer = work.connect(f"a: {above}")
@@ -111,14 +112,14 @@ def test_a_node_cannot_depend_on_a_node_above_it(work: Work, above: str) -> None
     assert path == ["a", *["root", "phase", "step"][["root", "phase", "step"].index(above) :], "a"]
 
 
-def test_a_node_may_depend_on_a_node_below_it(work: Work) -> None:
+def test_a_node_may_depend_on_a_node_below_it(work: WorkClient) -> None:
     work.plan("phase\n  a")
 
     assert work.connect("phase: a").applied == 1
     assert work.names(work.resolve("a").newly_actionable) == ["phase"]
 
 
-def test_mutual_blocking_is_refused(work: Work) -> None:
+def test_mutual_blocking_is_refused(work: WorkClient) -> None:
     work.plan("a\nb")
 
     answer = work.connect("a: b", "b: a")
@@ -126,7 +127,7 @@ def test_mutual_blocking_is_refused(work: Work) -> None:
     assert (answer.applied, reasons(answer)) == (1, ["cycle_detected"])
 
 
-def test_other_types_may_go_round_and_block_nobody(work: Work) -> None:
+def test_other_types_may_go_round_and_block_nobody(work: WorkClient) -> None:
     work.plan("a\nb")
 
     answer = work.connect("a: b", "b: a", type="relates_to")
@@ -139,7 +140,7 @@ def test_other_types_may_go_round_and_block_nobody(work: Work) -> None:
     ]
 
 
-def test_two_nodes_may_be_connected_in_several_ways(work: Work) -> None:
+def test_two_nodes_may_be_connected_in_several_ways(work: WorkClient) -> None:
     work.plan("a\nb")
     work.connect("a: b")
 
@@ -163,7 +164,7 @@ REJECTED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("wrong", REJECTED)
-def test_a_bad_edge_is_listed_with_its_reason_and_the_others_are_made(work: Work, wrong: str) -> None:
+def test_a_bad_edge_is_listed_with_its_reason_and_the_others_are_made(work: WorkClient, wrong: str) -> None:
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
     work.plan("a\nb\nc: a\nd")
     edge, reason = REJECTED[wrong]
@@ -176,7 +177,7 @@ def test_a_bad_edge_is_listed_with_its_reason_and_the_others_are_made(work: Work
     assert work.waits_for("d") == ["a", "b"]
 
 
-def test_when_every_edge_is_bad_that_is_no_error_either(engine: Engine, work: Work) -> None:
+def test_when_every_edge_is_bad_that_is_no_error_either(engine: Engine, work: WorkClient) -> None:
     work.plan("a\nb: a")
     before = engine.as_owner("SELECT rev FROM projects")
 
@@ -186,12 +187,12 @@ def test_when_every_edge_is_bad_that_is_no_error_either(engine: Engine, work: Wo
     assert engine.as_owner("SELECT rev FROM projects") == before
 
 
-def test_a_call_in_which_no_node_is_known_is_not_found(work: Work) -> None:
-    # There is no project to enter, so a stranger cannot tell hidden nodes from missing ones.
-    assert isinstance(refused(lambda: work.connect("oooooo: uuuuuu")), NotFound)
+def test_a_call_in_which_no_node_is_known_is_not_found(work: WorkClient) -> None:
+    # The request names no project, so a stranger cannot tell hidden nodes from missing ones.
+    assert isinstance(error_of(lambda: work.connect("oooooo: uuuuuu")), NotFound)
 
 
-def test_an_unknown_node_comes_with_what_was_probably_meant(work: Work) -> None:
+def test_an_unknown_node_comes_with_what_was_probably_meant(work: WorkClient) -> None:
     work.plan("a\nb")
     mistyped = work["b"][:-1] + "o"
 
@@ -200,7 +201,7 @@ def test_an_unknown_node_comes_with_what_was_probably_meant(work: Work) -> None:
     assert (rejected.reason, rejected.near) == ("node_not_found", [work["b"]])
 
 
-def test_edges_are_removed_first_and_then_added_in_order(work: Work) -> None:
+def test_edges_are_removed_first_and_then_added_in_order(work: WorkClient) -> None:
     work.plan("a\nb\nc: b")
     edges = [work.edge("b: c"), work.edge("a: b"), work.edge("c: b", remove=True), work.edge("b: a")]
 
@@ -210,7 +211,7 @@ def test_edges_are_removed_first_and_then_added_in_order(work: Work) -> None:
     assert (work.waits_for("a"), work.waits_for("b"), work.waits_for("c")) == (["b"], ["c"], [])
 
 
-def test_a_connection_is_an_event_of_the_node_it_begins_at(work: Work) -> None:
+def test_a_connection_is_an_event_of_the_node_it_begins_at(work: WorkClient) -> None:
     work.plan("a\nb")
     work.by("ben").connect("a: b", decision="b comes first")
     work.by("ben").call("work.connect", edges=[work.edge("a: b", remove=True)], decision="or not")
@@ -224,7 +225,7 @@ def test_a_connection_is_an_event_of_the_node_it_begins_at(work: Work) -> None:
     assert (work.node("a").rev, work.node("b").rev) == (3, 1)
 
 
-def test_context_shows_both_directions_of_a_dependency(work: Work) -> None:
+def test_context_shows_both_directions_of_a_dependency(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
     work.resolve("a")
 
@@ -234,7 +235,7 @@ def test_context_shows_both_directions_of_a_dependency(work: Work) -> None:
     assert [(work.name(one.node.id), one.satisfied) for one in context.depended_by] == [("c", False)]
 
 
-def test_a_long_chain_is_walked_in_one_go(work: Work) -> None:
+def test_a_long_chain_is_walked_in_one_go(work: WorkClient) -> None:
     work.plan("\n".join(f"n{place}: n{place + 1}" for place in range(900)) + "\nn900")
 
     (rejected,) = work.connect("n900: n0").rejected
@@ -244,8 +245,8 @@ def test_a_long_chain_is_walked_in_one_go(work: Work) -> None:
     assert work.name(rejected.path[-1]) == "n900"
 
 
-def test_many_ways_between_two_nodes_are_not_walked_one_by_one(work: Work) -> None:
-    # Twice as many ways with each layer: who enumerated them would never come back.
+def test_many_ways_between_two_nodes_are_not_walked_one_by_one(work: WorkClient) -> None:
+    # The number of paths doubles with each layer, so the check must not enumerate them.
     layers = 40
     outline = [f"left{place}: left{place + 1}, right{place + 1}" for place in range(layers)]
     outline += [f"right{place}: left{place + 1}, right{place + 1}" for place in range(layers)]

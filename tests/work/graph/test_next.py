@@ -1,4 +1,4 @@
-"""graph_next: what can be started, in which order, and what is told about it."""
+"""graph_next: which nodes can be started, in which order, and what the answer says about them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.store.migrations import Dialect
 from tests.engines import Engine
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock, Work, refused
-from tests.work.graph.reading.rows import add_children
+from tests.work.client import WorkClient
+from tests.work.graph.reading.plans import add_children
 
 
-def test_only_open_leaves_whose_dependencies_are_done_are_offered(work: Work) -> None:
+def test_only_open_leaves_whose_dependencies_are_done_are_offered(work: WorkClient) -> None:
     work.plan("""
         phase
           a
@@ -28,7 +30,7 @@ def test_only_open_leaves_whose_dependencies_are_done_are_offered(work: Work) ->
     assert work.next() == ["a"]
 
 
-def test_a_parent_is_offered_when_its_last_child_is_done(work: Work) -> None:
+def test_a_parent_is_offered_when_its_last_child_is_done(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b")
     work.resolve("a")
     assert work.next() == ["b"]
@@ -38,14 +40,14 @@ def test_a_parent_is_offered_when_its_last_child_is_done(work: Work) -> None:
     assert work.next() == ["phase"]
 
 
-def test_after_the_only_task_of_a_phase_other_ready_work_is_offered(work: Work) -> None:
+def test_after_the_only_task_of_a_phase_other_ready_work_is_offered(work: WorkClient) -> None:
     work.plan("phase 1\n  task\nphase 2: phase 1\n  later\nother")
     work.resolve("task")
 
     assert set(work.next()) == {"phase 1", "later", "other"}
 
 
-def test_one_node_is_offered_unless_more_are_asked_for(work: Work) -> None:
+def test_one_node_is_offered_unless_more_are_asked_for(work: WorkClient) -> None:
     work.plan("a\nb\nc")
 
     assert work.names([one.node for one in work.offers()]) == ["a"]
@@ -55,7 +57,7 @@ def test_one_node_is_offered_unless_more_are_asked_for(work: Work) -> None:
 # --- Ranking ---
 
 
-def test_a_higher_priority_comes_first_and_none_comes_last(work: Work) -> None:
+def test_a_higher_priority_comes_first_and_none_comes_last(work: WorkClient) -> None:
     priorities = {"a": None, "b": -5, "c": 1e300, "d": 2, "e": 2.5, "f": 0}
 
     work.plan("\n".join(priorities), each={one: {"properties": {"priority": p}} for one, p in priorities.items()})
@@ -63,7 +65,7 @@ def test_a_higher_priority_comes_first_and_none_comes_last(work: Work) -> None:
     assert work.next() == ["c", "e", "d", "f", "b", "a"]
 
 
-def test_a_priority_that_is_no_number_ranks_as_absent(work: Work) -> None:
+def test_a_priority_that_is_no_number_ranks_as_absent(work: WorkClient) -> None:
     priorities: dict[str, Any] = {"a": "9", "b": True, "c": [9], "d": {"x": 9}, "e": None, "f": -1}
 
     work.plan("\n".join(priorities), each={one: {"properties": {"priority": p}} for one, p in priorities.items()})
@@ -71,19 +73,19 @@ def test_a_priority_that_is_no_number_ranks_as_absent(work: Work) -> None:
     assert work.next() == ["f", "a", "b", "c", "d", "e"]
 
 
-def test_among_equal_priorities_the_deeper_node_comes_first(work: Work) -> None:
+def test_among_equal_priorities_the_deeper_node_comes_first(work: WorkClient) -> None:
     work.plan("shallow\nphase\n  deep\n  step\n    deepest")
 
     assert work.next() == ["deepest", "deep", "shallow"]
 
 
-def test_a_priority_outranks_depth(work: Work) -> None:
+def test_a_priority_outranks_depth(work: WorkClient) -> None:
     work.plan("phase\n  deep\nshallow", each={"shallow": {"properties": {"priority": 0}}})
 
     assert work.next() == ["shallow", "deep"]
 
 
-def test_at_one_depth_what_was_not_touched_for_longest_comes_first(work: Work, clock: ManualClock) -> None:
+def test_at_one_depth_what_was_not_touched_for_longest_comes_first(work: WorkClient, clock: ManualClock) -> None:
     work.plan("a\nb\nc")
     clock.move(minutes=1)
     work.update("a", state="looked at")
@@ -93,14 +95,14 @@ def test_at_one_depth_what_was_not_touched_for_longest_comes_first(work: Work, c
     assert work.next() == ["c", "a", "b"]
 
 
-def test_of_what_was_touched_in_the_same_moment_the_oldest_comes_first(work: Work) -> None:
+def test_of_what_was_touched_in_the_same_moment_the_oldest_comes_first(work: WorkClient) -> None:
     work.plan("a\nb\nc")
     work.update("a", state=1)
 
     assert work.next() == ["a", "b", "c"]
 
 
-def test_a_new_priority_moves_a_node_and_taking_it_away_moves_it_back(work: Work) -> None:
+def test_a_new_priority_moves_a_node_and_taking_it_away_moves_it_back(work: WorkClient) -> None:
     work.plan("a\nb")
 
     work.update("b", properties={"priority": 1})
@@ -109,10 +111,10 @@ def test_a_new_priority_moves_a_node_and_taking_it_away_moves_it_back(work: Work
     assert work.next() == ["a", "b"]
 
 
-# --- What is told ---
+# --- Answers ---
 
 
-def test_an_offer_shows_the_way_from_the_root(work: Work) -> None:
+def test_an_offer_shows_the_way_from_the_root(work: WorkClient) -> None:
     work.plan("phase\n  step\n    a")
 
     (offer,) = work.offers()
@@ -121,7 +123,7 @@ def test_an_offer_shows_the_way_from_the_root(work: Work) -> None:
     assert offer.ancestors[1].summary == "phase"
 
 
-def test_an_offer_keeps_own_links_and_inherited_ones_apart(work: Work) -> None:
+def test_an_offer_keeps_own_links_and_inherited_ones_apart(work: WorkClient) -> None:
     links = {"phase": ["docs/plan.md"], "a": ["src/a.py", "src/b.py"]}
     work.plan("phase\n  step\n    a", each={name: {"context_links": one} for name, one in links.items()})
 
@@ -131,7 +133,7 @@ def test_an_offer_keeps_own_links_and_inherited_ones_apart(work: Work) -> None:
     assert [(one.node_id, one.links) for one in offer.context_links.inherited] == [(work["phase"], links["phase"])]
 
 
-def test_an_offer_shows_what_was_done_for_it_and_how(work: Work) -> None:
+def test_an_offer_shows_what_was_done_for_it_and_how(work: WorkClient) -> None:
     work.plan("a\nb\nc: a, b")
     work.update("a", resolved=True, add_evidence=[{"type": "git", "ref": "0a1b2c3"}])
     work.resolve("b")
@@ -146,7 +148,7 @@ def test_an_offer_shows_what_was_done_for_it_and_how(work: Work) -> None:
     assert done["b"].evidence == []
 
 
-def test_an_offer_without_a_claim_has_no_number_and_leaves_no_trace(engine: Engine, work: Work) -> None:
+def test_an_offer_without_a_claim_has_no_number_and_leaves_no_trace(engine: Engine, work: WorkClient) -> None:
     work.plan("a")
     before = engine.as_owner("SELECT rev FROM projects")
 
@@ -156,7 +158,7 @@ def test_an_offer_without_a_claim_has_no_number_and_leaves_no_trace(engine: Engi
     assert engine.as_owner("SELECT rev FROM projects") == before
 
 
-def test_a_lean_offer_has_no_empty_and_no_bookkeeping_fields(work: Work) -> None:
+def test_a_lean_offer_has_no_empty_and_no_bookkeeping_fields(work: WorkClient) -> None:
     work.plan("a")
 
     (offer,) = work.offers(lean=True)
@@ -168,7 +170,7 @@ def test_a_lean_offer_has_no_empty_and_no_bookkeeping_fields(work: Work) -> None
 
 
 @pytest.mark.parametrize("situation", ["nothing planned", "all done", "all claimed"])
-def test_an_empty_answer_says_why(work: Work, situation: str) -> None:
+def test_an_empty_answer_says_why(work: WorkClient, situation: str) -> None:
     if situation != "nothing planned":
         work.plan("a")
     if situation == "all done":
@@ -182,7 +184,7 @@ def test_an_empty_answer_says_why(work: Work, situation: str) -> None:
     assert answer.reason
 
 
-def test_the_reasons_for_an_empty_answer_differ(work: Work) -> None:
+def test_the_reasons_for_an_empty_answer_differ(work: WorkClient) -> None:
     reasons = [work.call("work.next", project="atlas").reason]
     work.plan("a")
     reasons.append(work.by("ben").call("work.next", project="atlas").reason)
@@ -223,7 +225,7 @@ def only_like(name: str) -> set[str]:
     return next((group for group in ALIKE if name in group), {name})
 
 
-def test_a_filter_finds_the_value_and_nothing_that_only_looks_like_it(work: Work) -> None:
+def test_a_filter_finds_the_value_and_nothing_that_only_looks_like_it(work: WorkClient) -> None:
     work.plan("\n".join([*VALUES, "none"]), each={name: {"properties": {"v": one}} for name, one in VALUES.items()})
     alike = {wanted: only_like(wanted) for wanted in VALUES}
 
@@ -231,7 +233,7 @@ def test_a_filter_finds_the_value_and_nothing_that_only_looks_like_it(work: Work
     assert {wanted: set(work.query(properties={"v": value})) for wanted, value in VALUES.items()} == alike
 
 
-def test_a_filter_for_null_finds_what_does_not_have_the_property(work: Work) -> None:
+def test_a_filter_for_null_finds_what_does_not_have_the_property(work: WorkClient) -> None:
     work.plan("\n".join([*VALUES, "none"]), each={name: {"properties": {"v": one}} for name, one in VALUES.items()})
 
     assert work.next(filter={"v": None}) == ["none"]
@@ -241,7 +243,7 @@ def test_a_filter_for_null_finds_what_does_not_have_the_property(work: Work) -> 
 KEYS = ["a.b", "$.v", "it's", 'say "v"', "$[0]", "a b", "ключ", "\\", "*", "%", "v'--", "", "#"]
 
 
-def test_any_key_is_taken_literally(work: Work) -> None:
+def test_any_key_is_taken_literally(work: WorkClient) -> None:
     work.plan("\n".join(f"n{place}" for place in range(len(KEYS))) + "\nother")
     work.updates(*({"node_id": f"n{place}", "properties": {key: 1}} for place, key in enumerate(KEYS)))
     work.update("other", properties={"v": 1, "a": {"b": 1}})
@@ -251,7 +253,7 @@ def test_any_key_is_taken_literally(work: Work) -> None:
         assert f"n{place}" not in work.next(filter={key: None})
 
 
-def test_everything_that_a_filter_says_must_hold(work: Work) -> None:
+def test_everything_that_a_filter_says_must_hold(work: WorkClient) -> None:
     work.plan(
         "a\nb\nc",
         each={
@@ -266,7 +268,7 @@ def test_everything_that_a_filter_says_must_hold(work: Work) -> None:
     assert work.next(filter={"area": "ui"}) == ["a", "b"]
 
 
-def test_a_filter_applies_to_what_is_claimed(work: Work) -> None:
+def test_a_filter_applies_to_what_is_claimed(work: WorkClient) -> None:
     work.plan("a\nb", each={"b": {"properties": {"area": "ui"}}})
 
     assert work.claim(count=5, filter={"area": "ui"}) == ["b"]
@@ -276,7 +278,7 @@ def test_a_filter_applies_to_what_is_claimed(work: Work) -> None:
 # --- Scope ---
 
 
-def test_a_scope_offers_only_what_lies_below_it(work: Work) -> None:
+def test_a_scope_offers_only_what_lies_below_it(work: WorkClient) -> None:
     work.plan("""
         phase
           a
@@ -292,38 +294,38 @@ def test_a_scope_offers_only_what_lies_below_it(work: Work) -> None:
     assert work.next(scope="root") == ["b", "a", "d"]
 
 
-def test_a_scope_does_not_offer_the_node_itself(work: Work) -> None:
+def test_a_scope_does_not_offer_the_node_itself(work: WorkClient) -> None:
     work.plan("a")
 
     assert work.next(scope="a") == []
 
 
-def test_a_scope_and_a_filter_combine(work: Work) -> None:
+def test_a_scope_and_a_filter_combine(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b\nc", each={name: {"properties": {"area": "ui"}} for name in ("b", "c")})
 
     assert work.next(scope="phase", filter={"area": "ui"}) == ["b"]
 
 
-def test_an_unknown_scope_is_not_found(work: Work) -> None:
+def test_an_unknown_scope_is_not_found(work: WorkClient) -> None:
     work.plan("a")
 
-    assert isinstance(refused(lambda: work.offers(scope="oooooo")), NotFound)
+    assert isinstance(error_of(lambda: work.offers(scope="oooooo")), NotFound)
 
 
-def test_a_scope_in_another_project_is_refused(work: Work) -> None:
+def test_a_scope_in_another_project_is_refused(work: WorkClient) -> None:
     other = work.call("work.open", project="borealis").root.id
 
-    assert refused(lambda: work.offers(scope=other)).code == "mixed_projects"
+    assert error_of(lambda: work.offers(scope=other)).code == "mixed_projects"
 
 
-# SQLite takes 32,766 variables. PostgreSQL takes 65,535, and to put that many nodes there takes seconds.
+# SQLite allows 32,766 variables. PostgreSQL allows 65,535, and inserting that many nodes takes seconds.
 CROWDS = {Dialect.SQLITE: 33_000, Dialect.POSTGRES: scaled(5_000, 66_000)}
 
 
 @pytest.mark.slow
 @pytest.mark.proof
 def test_a_scope_over_more_nodes_than_a_statement_has_variables_is_answered(engine: Engine) -> None:
-    work = Work(engine.session("ada"))
+    work = WorkClient(engine.session("ada"))
     work.open()
     work.plan("phase")
     add_children(engine, "atlas", 2, CROWDS[engine.dialect])
@@ -333,8 +335,8 @@ def test_a_scope_over_more_nodes_than_a_statement_has_variables_is_answered(engi
     assert work.names(offer.ancestors) == ["root", "phase"]
 
 
-def test_an_unknown_argument_is_refused_with_the_one_that_was_meant(work: Work) -> None:
-    refusal = refused(lambda: work.offers(scop="a"))
+def test_an_unknown_argument_is_refused_with_the_one_that_was_meant(work: WorkClient) -> None:
+    refusal = error_of(lambda: work.offers(scop="a"))
 
     assert isinstance(refusal, Invalid)
     assert (refusal.code, refusal.details["near"]) == ("unknown_argument", "scope")

@@ -1,4 +1,4 @@
-"""graph_plan: many nodes at once, in any order, all of them or none."""
+"""graph_plan: many nodes at once, in any order, all or none."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound, RuleViolated
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.work.cases import try_each
-from tests.work.desk import Work, refused
+from tests.work.client import WorkClient
 
 EVERYTHING = "SELECT (SELECT count(*) FROM work_nodes), (SELECT count(*) FROM events), rev FROM projects"
 
 
-def is_round(path: list[str], waits: dict[str, str]) -> bool:
-    """Whether a path goes once round these dependencies."""
+def is_cycle(path: list[str], waits: dict[str, str]) -> bool:
+    """Return whether a path is one round of these dependencies."""
     return path[0] == path[-1] and all(waits[one] == after for one, after in pairwise(path))
 
 
-def test_a_planned_node_has_every_field_of_a_node(work: Work) -> None:
+def test_a_planned_node_has_every_field_of_a_node(work: WorkClient) -> None:
     given = {"properties": {"priority": 2, "area": "ui"}, "context_links": ["src/a.py", "https://example.org/b"]}
     work.plan("phase\n  a", each={"a": given})
 
@@ -34,7 +35,7 @@ def test_a_planned_node_has_every_field_of_a_node(work: Work) -> None:
     assert node.created_by == "ada"
 
 
-def test_the_answer_gives_each_ref_its_id_in_the_order_of_the_request(work: Work) -> None:
+def test_the_answer_gives_each_ref_its_id_in_the_order_of_the_request(work: WorkClient) -> None:
     planned = work.plan("b\na\nc")
 
     assert [one.ref for one in planned.created] == ["b", "a", "c"]
@@ -42,7 +43,7 @@ def test_the_answer_gives_each_ref_its_id_in_the_order_of_the_request(work: Work
     assert (planned.reopened, planned.warnings) == (UNSET, UNSET)
 
 
-def test_refs_may_point_forward(work: Work) -> None:
+def test_refs_may_point_forward(work: WorkClient) -> None:
     nodes = [
         {"ref": "b", "summary": "b", "parent_ref": "phase", "depends_on": ["a"]},
         {"ref": "a", "summary": "a", "parent_ref": "phase"},
@@ -57,7 +58,7 @@ def test_refs_may_point_forward(work: Work) -> None:
     assert work.next() == ["a"]
 
 
-def test_parents_and_dependencies_may_be_nodes_that_are_there_already(work: Work) -> None:
+def test_parents_and_dependencies_may_be_nodes_that_are_there_already(work: WorkClient) -> None:
     work.plan("phase\n  a")
 
     work.plan("b: a", under="phase")
@@ -66,13 +67,13 @@ def test_parents_and_dependencies_may_be_nodes_that_are_there_already(work: Work
     assert work.waits_for("b") == ["a"]
 
 
-def test_a_node_without_a_parent_goes_under_the_root(work: Work) -> None:
+def test_a_node_without_a_parent_goes_under_the_root(work: WorkClient) -> None:
     work.plan("a")
 
     assert work.node("a").parent == work["root"]
 
 
-def test_without_a_project_the_parents_say_where_the_nodes_belong(work: Work) -> None:
+def test_without_a_project_the_parents_say_where_the_nodes_belong(work: WorkClient) -> None:
     work.plan("phase")
 
     work.plan("a\n  b", under="phase", project=None)
@@ -81,30 +82,30 @@ def test_without_a_project_the_parents_say_where_the_nodes_belong(work: Work) ->
     assert work.node("b").parent == work["a"]
 
 
-def test_with_neither_a_project_nor_a_parent_a_node_is_refused_and_both_are_named(work: Work) -> None:
+def test_with_neither_a_project_nor_a_parent_a_node_is_refused_and_both_are_named(work: WorkClient) -> None:
     work.plan("phase")
     nodes = [
         {"ref": "a", "summary": "a", "parent_ref": work["phase"]},
         {"ref": "b", "summary": "b", "depends_on": [work["phase"]]},
     ]
 
-    refusal = refused(lambda: work.call("work.plan", nodes=nodes))
+    refusal = error_of(lambda: work.call("work.plan", nodes=nodes))
 
     assert (refusal.code, refusal.details) == ("no_parent", {"field": "nodes[1].parent_ref"})
     assert "parent_ref" in refusal.message
     assert "project" in refusal.message
 
 
-def test_nodes_that_are_only_below_each_other_are_a_cycle_also_without_a_project(work: Work) -> None:
+def test_nodes_that_are_only_below_each_other_are_a_cycle_also_without_a_project(work: WorkClient) -> None:
     nodes = [{"ref": ref, "summary": ref, "parent_ref": parent} for ref, parent in (("a", "b"), ("b", "a"))]
 
-    refusal = refused(lambda: work.call("work.plan", nodes=nodes))
+    refusal = error_of(lambda: work.call("work.plan", nodes=nodes))
 
     assert refusal.code == "cycle_detected"
     assert set(refusal.details["path"]) == {"a", "b"}
 
 
-def test_a_ref_shadows_an_existing_node_of_the_same_name_within_its_plan(work: Work) -> None:
+def test_a_ref_shadows_an_existing_node_of_the_same_name_within_its_plan(work: WorkClient) -> None:
     work.plan("old")
     nodes = [{"ref": work["old"], "summary": "new"}, {"ref": "b", "summary": "b", "depends_on": [work["old"]]}]
 
@@ -114,48 +115,48 @@ def test_a_ref_shadows_an_existing_node_of_the_same_name_within_its_plan(work: W
     assert shadow.id != work["old"]
 
 
-def test_two_nodes_of_one_plan_cannot_have_the_same_ref(work: Work) -> None:
-    refusal = refused(lambda: work.plan("a\nb\na"))
+def test_two_nodes_of_one_plan_cannot_have_the_same_ref(work: WorkClient) -> None:
+    refusal = error_of(lambda: work.plan("a\nb\na"))
 
     assert isinstance(refusal, Invalid)
     assert (refusal.code, refusal.details["field"]) == ("duplicate_ref", "nodes[2].ref")
 
 
 @try_each("size", [1, 2, 5])
-def test_a_cycle_in_a_plan_is_refused_and_the_error_names_the_path(work: Work, size: int) -> None:
+def test_a_cycle_in_a_plan_is_refused_and_the_error_names_the_path(work: WorkClient, size: int) -> None:
     waits = {f"n{place}": f"n{(place + 1) % size}" for place in range(size)}
     outline = "\n".join(f"{one}: {other}" for one, other in waits.items())
 
-    refusal = refused(lambda: work.plan(f"before\n{outline}\nbehind: n0"))
+    refusal = error_of(lambda: work.plan(f"before\n{outline}\nbehind: n0"))
 
     assert isinstance(refusal, RuleViolated)
     assert refusal.code == "cycle_detected"
     assert len(refusal.details["path"]) == size + 1
-    assert is_round(refusal.details["path"], waits)
+    assert is_cycle(refusal.details["path"], waits)
 
 
-def test_parents_that_go_round_in_a_circle_are_refused(work: Work) -> None:
+def test_parents_that_go_round_in_a_circle_are_refused(work: WorkClient) -> None:
     nodes = [{"ref": one, "summary": one, "parent_ref": other} for one, other in ("ab", "bc", "ca")]
 
-    refusal = refused(lambda: work.call("work.plan", project="atlas", nodes=nodes))
+    refusal = error_of(lambda: work.call("work.plan", project="atlas", nodes=nodes))
 
     assert refusal.code == "cycle_detected"
     assert sorted(refusal.details["path"][1:]) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("above", ["root", "phase", "step"])
-def test_a_node_cannot_depend_on_a_node_above_it(work: Work, above: str) -> None:
+def test_a_node_cannot_depend_on_a_node_above_it(work: WorkClient, above: str) -> None:
     work.plan("phase\n  step")
 
-    refusal = refused(lambda: work.plan(f"a\n  b: {work[above]}", under="step"))
+    refusal = error_of(lambda: work.plan(f"a\n  b: {work[above]}", under="step"))
 
     between = ["root", "phase", "step"][["root", "phase", "step"].index(above) :]
     path = ["b", *(work[name] for name in between), "a", "b"]
     assert (refusal.code, refusal.details["path"]) == ("cycle_detected", path)
 
 
-def test_a_node_cannot_depend_on_a_node_above_it_in_the_same_plan(work: Work) -> None:
-    refusal = refused(lambda: work.plan("a\n  b\n    c: a"))
+def test_a_node_cannot_depend_on_a_node_above_it_in_the_same_plan(work: WorkClient) -> None:
+    refusal = error_of(lambda: work.plan("a\n  b\n    c: a"))
 
     assert (refusal.code, refusal.details["path"]) == ("cycle_detected", ["c", "a", "b", "c"])
 
@@ -173,43 +174,45 @@ BAD_ITEMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def done(work: Work) -> Work:
-    """Ada at her project, in which something is done."""
+def project_with_resolved_node(work: WorkClient) -> WorkClient:
+    """Ada at her project with a resolved node."""
     work.plan("done")
     work.resolve("done")
     return work
 
 
 @try_each("wrong", BAD_ITEMS)
-def test_a_plan_with_one_bad_item_changes_nothing(engine: Engine, done: Work, wrong: str) -> None:
+def test_a_plan_with_one_bad_item_changes_nothing(
+    engine: Engine, project_with_resolved_node: WorkClient, wrong: str
+) -> None:
     before = engine.as_owner(EVERYTHING)
 
-    refused(lambda: done.plan("good\nmore\nbad", under="done", each={"bad": BAD_ITEMS[wrong]}))
+    error_of(lambda: project_with_resolved_node.plan("good\nmore\nbad", under="done", each={"bad": BAD_ITEMS[wrong]}))
 
     assert engine.as_owner(EVERYTHING) == before
-    assert done.node("done").resolved
+    assert project_with_resolved_node.node("done").resolved
 
 
-def test_an_unknown_node_in_a_plan_is_not_found(work: Work) -> None:
-    refusal = refused(lambda: work.plan("a: oooooo"))
+def test_an_unknown_node_in_a_plan_is_not_found(work: WorkClient) -> None:
+    refusal = error_of(lambda: work.plan("a: oooooo"))
 
     assert isinstance(refusal, NotFound)
     assert refusal.details["ref"] == "oooooo"
 
 
-def test_a_new_child_reopens_everything_above_it_that_was_resolved(work: Work) -> None:
+def test_a_new_child_reopens_everything_above_it_that_was_resolved(work: WorkClient) -> None:
     work.plan("phase\n  step\n    a\nafter: phase")
     work.resolve("a", "step", "phase", "after")
 
     planned = work.plan("b", under="step", decision="one thing was forgotten")
 
     assert work.names(planned.reopened) == ["step", "phase"]
-    assert work.open_nodes(["phase", "step", "a", "b", "after"]) == ["phase", "step", "b"]
+    assert work.filter_open(["phase", "step", "a", "b", "after"]) == ["phase", "step", "b"]
     assert [one.decision for one in work.history("phase")][-1] == "one thing was forgotten"
     assert work.next() == ["b"]
 
 
-def test_what_waits_for_a_reopened_node_is_blocked_again(work: Work) -> None:
+def test_what_waits_for_a_reopened_node_is_blocked_again(work: WorkClient) -> None:
     work.plan("phase\n  a\nafter: phase")
     work.resolve("a", "phase")
     assert work.next() == ["after"]
@@ -220,7 +223,7 @@ def test_what_waits_for_a_reopened_node_is_blocked_again(work: Work) -> None:
     assert work.query(is_blocked=True) == ["after"]
 
 
-def test_a_new_child_of_a_resolved_root_reopens_it(work: Work) -> None:
+def test_a_new_child_of_a_resolved_root_reopens_it(work: WorkClient) -> None:
     work.plan("a")
     work.resolve("a", "root")
 
@@ -228,7 +231,7 @@ def test_a_new_child_of_a_resolved_root_reopens_it(work: Work) -> None:
     assert work.counts() == (3, 1, 2, 0, 1)
 
 
-def test_a_dependency_on_what_is_done_holds_nobody_back(work: Work) -> None:
+def test_a_dependency_on_what_is_done_holds_nobody_back(work: WorkClient) -> None:
     work.plan("a")
     work.resolve("a")
 
@@ -238,7 +241,7 @@ def test_a_dependency_on_what_is_done_holds_nobody_back(work: Work) -> None:
     assert work.counts() == (3, 1, 2, 0, 1)
 
 
-def test_a_dependency_that_is_named_twice_counts_once(work: Work) -> None:
+def test_a_dependency_that_is_named_twice_counts_once(work: WorkClient) -> None:
     work.plan("a\nb: a, a")
 
     assert work.waits_for("b") == ["a"]
@@ -246,7 +249,7 @@ def test_a_dependency_that_is_named_twice_counts_once(work: Work) -> None:
     assert work.next() == ["b"]
 
 
-def test_a_dependency_that_is_named_by_its_id_and_by_the_beginning_of_it_counts_once(work: Work) -> None:
+def test_a_dependency_that_is_named_by_its_id_and_by_the_beginning_of_it_counts_once(work: WorkClient) -> None:
     work.plan("a")
 
     work.plan(f"b: a, {work['a'][:5]}")
@@ -256,23 +259,23 @@ def test_a_dependency_that_is_named_by_its_id_and_by_the_beginning_of_it_counts_
     assert work.next() == ["b"]
 
 
-def test_a_plan_says_nothing_about_newly_actionable_nodes(work: Work) -> None:
+def test_a_plan_says_nothing_about_newly_actionable_nodes(work: WorkClient) -> None:
     assert not hasattr(work.plan("a\nb: a"), "newly_actionable")
 
 
-def test_a_property_of_null_is_none(work: Work) -> None:
+def test_a_property_of_null_is_none(work: WorkClient) -> None:
     work.plan("a", each={"a": {"properties": {"area": None, "size": 1}}})
 
     assert work.node("a").properties == {"size": 1}
 
 
-def test_a_reserved_property_is_refused_by_its_place(work: Work) -> None:
-    refusal = refused(lambda: work.plan("a\nb", each={"b": {"properties": {"_held": True}}}))
+def test_a_reserved_property_is_refused_by_its_place(work: WorkClient) -> None:
+    refusal = error_of(lambda: work.plan("a\nb", each={"b": {"properties": {"_held": True}}}))
 
     assert (refusal.code, refusal.details["field"]) == ("reserved_property", "nodes[1].properties._held")
 
 
-def test_a_priority_that_is_no_number_is_kept_with_a_warning(work: Work) -> None:
+def test_a_priority_that_is_no_number_is_kept_with_a_warning(work: WorkClient) -> None:
     given = {"a": "high", "b": True, "c": 1}
 
     planned = work.plan("a\nb\nc", each={name: {"properties": {"priority": one}} for name, one in given.items()})
@@ -281,7 +284,7 @@ def test_a_priority_that_is_no_number_is_kept_with_a_warning(work: Work) -> None
     assert {name: work.node(name).properties["priority"] for name in given} == given
 
 
-def test_a_wide_and_deep_plan_keeps_every_parent(work: Work) -> None:
+def test_a_wide_and_deep_plan_keeps_every_parent(work: WorkClient) -> None:
     work.plan("\n".join(" " * depth + f"level {depth}" for depth in range(200)))
 
     assert work.next() == ["level 199"]

@@ -1,4 +1,4 @@
-"""graph_update: what nodes say, what shows that they are done, whether they are; in order, all of it or nothing."""
+"""graph_update: summaries, properties, evidence and resolution of nodes; in order, all or none."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from tests.engines import Engine
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.cases import try_each
-from tests.work.desk import ManualClock, Work, refused
+from tests.work.client import WorkClient
 
 EVERYTHING = "SELECT id, rev, summary, resolved, properties, context_links, state FROM work_nodes ORDER BY n"
 WRITTEN = "SELECT p.rev, (SELECT count(*) FROM events), (SELECT count(*) FROM work_evidence) FROM projects AS p"
 
 
-def test_every_change_raises_the_revision_by_one(work: Work) -> None:
+def test_every_change_raises_the_revision_by_one(work: WorkClient) -> None:
     work.plan("a")
 
     revs = [work.update("a", state=state).updated[0] for state in ("x", "y", "z")]
@@ -25,7 +27,7 @@ def test_every_change_raises_the_revision_by_one(work: Work) -> None:
     assert work.node("a").rev == 4
 
 
-def test_an_update_that_changes_nothing_leaves_no_trace(engine: Engine, work: Work, clock: ManualClock) -> None:
+def test_an_update_that_changes_nothing_leaves_no_trace(engine: Engine, work: WorkClient, clock: ManualClock) -> None:
     given = {"properties": {"size": 1}, "context_links": ["src/a.py"]}
     work.plan("a", each={"a": given})
     before = engine.as_owner(WRITTEN), work.node("a")
@@ -46,7 +48,7 @@ def test_an_update_that_changes_nothing_leaves_no_trace(engine: Engine, work: Wo
     assert (engine.as_owner(WRITTEN), work.node("a")) == before
 
 
-def test_properties_are_merged_and_null_takes_one_away(work: Work) -> None:
+def test_properties_are_merged_and_null_takes_one_away(work: WorkClient) -> None:
     work.plan("a", each={"a": {"properties": {"area": "ui", "size": 1, "deep": {"x": 1}}}})
 
     work.update("a", properties={"size": None, "risk": [1, None], "deep": {"y": 2}})
@@ -55,7 +57,7 @@ def test_properties_are_merged_and_null_takes_one_away(work: Work) -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, True), (1, 1.0), (0, False), ("1", 1), ([], {}), (1, "1")])
-def test_a_value_of_another_type_is_another_value(work: Work, before: Any, after: Any) -> None:
+def test_a_value_of_another_type_is_another_value(work: WorkClient, before: Any, after: Any) -> None:
     work.plan("a", each={"a": {"properties": {"v": before}}})
 
     work.update("a", properties={"v": after})
@@ -66,7 +68,7 @@ def test_a_value_of_another_type_is_another_value(work: Work, before: Any, after
 
 
 @pytest.mark.parametrize("state", ["doing", 0, False, "", [], {"step": [1, None, {"x": "ü"}]}, 1.5])
-def test_any_state_is_kept_as_it_is_and_means_nothing_to_the_engine(work: Work, state: Any) -> None:
+def test_any_state_is_kept_as_it_is_and_means_nothing_to_the_engine(work: WorkClient, state: Any) -> None:
     work.plan("a\nb: a")
 
     work.update("a", state=state)
@@ -75,7 +77,7 @@ def test_any_state_is_kept_as_it_is_and_means_nothing_to_the_engine(work: Work, 
     assert work.next() == ["a"]
 
 
-def test_a_state_of_null_takes_the_state_away(work: Work) -> None:
+def test_a_state_of_null_takes_the_state_away(work: WorkClient) -> None:
     work.plan("a")
     work.update("a", state="doing")
 
@@ -84,7 +86,7 @@ def test_a_state_of_null_takes_the_state_away(work: Work) -> None:
     assert work.node("a").state is UNSET
 
 
-def test_links_are_added_once_in_order_and_removed(work: Work) -> None:
+def test_links_are_added_once_in_order_and_removed(work: WorkClient) -> None:
     work.plan("a", each={"a": {"context_links": ["one", "two", "three"]}})
 
     work.update("a", add_context_links=["four", "two", "four"], remove_context_links=["one", "never there"])
@@ -92,7 +94,7 @@ def test_links_are_added_once_in_order_and_removed(work: Work) -> None:
     assert work.node("a").context_links == ["two", "three", "four"]
 
 
-def test_evidence_tells_who_added_it_and_when(work: Work, clock: ManualClock) -> None:
+def test_evidence_tells_who_added_it_and_when(work: WorkClient, clock: ManualClock) -> None:
     work.plan("a")
     work.by("ben").update("a", add_evidence=[{"type": "test", "ref": "passed"}, {"type": "git", "ref": "0a1b2c3"}])
     clock.move(seconds=1)
@@ -106,17 +108,17 @@ def test_evidence_tells_who_added_it_and_when(work: Work, clock: ManualClock) ->
     assert work.query(has_evidence_type="git") == ["a"]
 
 
-def test_evidence_cannot_pretend_to_be_of_somebody_else(work: Work) -> None:
+def test_evidence_cannot_pretend_to_be_of_somebody_else(work: WorkClient) -> None:
     work.plan("a")
     forged = [{"type": "note", "ref": "x", "agent": "ben"}]
 
-    assert refused(lambda: work.update("a", add_evidence=forged)).code == "unknown_argument"
+    assert error_of(lambda: work.update("a", add_evidence=forged)).code == "unknown_argument"
 
 
 # --- Resolving ---
 
 
-def test_resolving_tells_what_became_actionable(work: Work) -> None:
+def test_resolving_tells_what_became_actionable(work: WorkClient) -> None:
     work.plan("""
         a
         b: a
@@ -133,7 +135,7 @@ def test_resolving_tells_what_became_actionable(work: Work) -> None:
     assert answer.newly_actionable_total is UNSET
 
 
-def test_what_became_actionable_is_exactly_the_difference(work: Work) -> None:
+def test_what_became_actionable_is_exactly_the_difference(work: WorkClient) -> None:
     work.plan("""
         phase
           a
@@ -148,7 +150,7 @@ def test_what_became_actionable_is_exactly_the_difference(work: Work) -> None:
     assert set(work.names(answer.newly_actionable)) == set(work.next()) - before == {"phase"}
 
 
-def test_neither_the_root_nor_a_blocked_parent_becomes_actionable(work: Work) -> None:
+def test_neither_the_root_nor_a_blocked_parent_becomes_actionable(work: WorkClient) -> None:
     work.plan("blocker\nphase: blocker\n  a\nlast\n  b")
     work.resolve("a")
     work.resolve("b", "last")
@@ -159,7 +161,7 @@ def test_neither_the_root_nor_a_blocked_parent_becomes_actionable(work: Work) ->
     assert work.resolve("phase").newly_actionable is UNSET
 
 
-def test_what_is_unblocked_and_done_in_one_batch_is_not_listed(work: Work) -> None:
+def test_what_is_unblocked_and_done_in_one_batch_is_not_listed(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
 
     answer = work.resolve("a", "b")
@@ -167,7 +169,7 @@ def test_what_is_unblocked_and_done_in_one_batch_is_not_listed(work: Work) -> No
     assert work.names(answer.newly_actionable) == ["c"]
 
 
-def test_what_was_actionable_before_the_batch_is_not_listed(work: Work) -> None:
+def test_what_was_actionable_before_the_batch_is_not_listed(work: WorkClient) -> None:
     work.plan("a")
 
     answer = work.updates({"node_id": "a", "resolved": True}, {"node_id": "a", "resolved": False})
@@ -176,14 +178,14 @@ def test_what_was_actionable_before_the_batch_is_not_listed(work: Work) -> None:
     assert work.actions("a") == ["created", "resolved", "reopened"]
 
 
-def test_a_reopened_leaf_is_actionable_anew(work: Work) -> None:
+def test_a_reopened_leaf_is_actionable_anew(work: WorkClient) -> None:
     work.plan("a")
     work.resolve("a")
 
     assert work.names(work.reopen("a").newly_actionable) == ["a"]
 
 
-def test_a_long_list_of_the_newly_actionable_is_cut_and_counted(work: Work) -> None:
+def test_a_long_list_of_the_newly_actionable_is_cut_and_counted(work: WorkClient) -> None:
     work.plan("a\n" + "\n".join(f"n{place}: a" for place in range(120)))
 
     answer = work.resolve("a")
@@ -193,34 +195,34 @@ def test_a_long_list_of_the_newly_actionable_is_cut_and_counted(work: Work) -> N
     assert work.names(answer.newly_actionable) == work.next(count=len(answer.newly_actionable))
 
 
-def test_a_node_with_open_children_cannot_be_resolved(work: Work) -> None:
+def test_a_node_with_open_children_cannot_be_resolved(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b\n  c")
     work.resolve("a")
 
-    refusal = refused(lambda: work.resolve("phase"))
+    refusal = error_of(lambda: work.resolve("phase"))
 
     assert isinstance(refusal, RuleViolated)
     assert refusal.code == "unresolved_children"
     assert (refusal.details["open_children"], refusal.details["children"]) == (2, [work["b"], work["c"]])
 
 
-def test_children_and_their_parent_can_be_resolved_in_one_batch_in_this_order(work: Work) -> None:
+def test_children_and_their_parent_can_be_resolved_in_one_batch_in_this_order(work: WorkClient) -> None:
     work.plan("phase\n  a")
 
-    assert refused(lambda: work.resolve("phase", "a")).code == "unresolved_children"
+    assert error_of(lambda: work.resolve("phase", "a")).code == "unresolved_children"
     work.resolve("a", "phase")
 
-    assert work.open_nodes(["phase", "a"]) == []
+    assert work.filter_open(["phase", "a"]) == []
 
 
-def test_a_blocked_node_can_be_resolved(work: Work) -> None:
+def test_a_blocked_node_can_be_resolved(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
 
     assert work.names(work.resolve("b").newly_actionable) == ["c"]
     assert work.counts() == (4, 1, 3, 0, 2)
 
 
-def test_resolving_what_is_resolved_changes_nothing(engine: Engine, work: Work) -> None:
+def test_resolving_what_is_resolved_changes_nothing(engine: Engine, work: WorkClient) -> None:
     work.plan("a\nb: a")
     work.resolve("a")
     before = engine.as_owner(WRITTEN)
@@ -231,9 +233,9 @@ def test_resolving_what_is_resolved_changes_nothing(engine: Engine, work: Work) 
     assert answer.newly_actionable is UNSET
 
 
-def test_the_root_can_be_resolved_when_all_is_done_and_not_before(work: Work) -> None:
+def test_the_root_can_be_resolved_when_all_is_done_and_not_before(work: WorkClient) -> None:
     work.plan("a")
-    assert refused(lambda: work.resolve("root")).code == "unresolved_children"
+    assert error_of(lambda: work.resolve("root")).code == "unresolved_children"
     work.resolve("a", "root")
 
     assert work.counts() == (2, 2, 0, 0, 0)
@@ -242,19 +244,19 @@ def test_the_root_can_be_resolved_when_all_is_done_and_not_before(work: Work) ->
 # --- Reopening ---
 
 
-def test_reopening_a_node_reopens_everything_above_it(work: Work) -> None:
+def test_reopening_a_node_reopens_everything_above_it(work: WorkClient) -> None:
     work.plan("phase\n  step\n    a\n    b\nafter: phase")
     work.resolve("a", "b", "step", "phase")
 
     answer = work.reopen("a")
 
     assert work.names(answer.reopened) == ["step", "phase"]
-    assert work.open_nodes(["a", "b", "step", "phase"]) == ["a", "step", "phase"]
+    assert work.filter_open(["a", "b", "step", "phase"]) == ["a", "step", "phase"]
     assert work.query(is_blocked=True) == ["after"]
     assert work.actions("phase") == ["created", "resolved", "reopened"]
 
 
-def test_reopening_a_parent_leaves_its_children_done(work: Work) -> None:
+def test_reopening_a_parent_leaves_its_children_done(work: WorkClient) -> None:
     work.plan("phase\n  a")
     work.resolve("a", "phase")
 
@@ -264,7 +266,7 @@ def test_reopening_a_parent_leaves_its_children_done(work: Work) -> None:
     assert work.next() == ["phase"]
 
 
-def test_reopening_blocks_who_depends_on_it_again(work: Work) -> None:
+def test_reopening_blocks_who_depends_on_it_again(work: WorkClient) -> None:
     work.plan("a\nb: a\nc: b")
     work.resolve("a", "b")
     assert work.next() == ["c"]
@@ -275,7 +277,7 @@ def test_reopening_blocks_who_depends_on_it_again(work: Work) -> None:
     assert work.counts() == (4, 0, 4, 2, 1)
 
 
-def test_a_dropped_node_that_is_reopened_was_not_dropped(engine: Engine, work: Work) -> None:
+def test_a_dropped_node_that_is_reopened_was_not_dropped(engine: Engine, work: WorkClient) -> None:
     work.plan("a")
     work.drop("a")
 
@@ -291,7 +293,7 @@ def test_a_dropped_node_that_is_reopened_was_not_dropped(engine: Engine, work: W
 # --- Batches ---
 
 
-def test_items_apply_in_order(work: Work) -> None:
+def test_items_apply_in_order(work: WorkClient) -> None:
     work.plan("a")
 
     answer = work.updates(
@@ -299,7 +301,7 @@ def test_items_apply_in_order(work: Work) -> None:
         {"node_id": "a", "summary": "second", "expected_rev": 2},
     )
 
-    assert [one.rev for one in answer.updated] == [3, 3]  # as it is now, for both
+    assert [one.rev for one in answer.updated] == [3, 3]  # the current state, for both
     assert work.node("a").summary == "second"
 
 
@@ -317,50 +319,50 @@ BAD_ITEMS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def beside_another(work: Work) -> Work:
-    """Ada at her project with some nodes, beside another project."""
+def two_projects(work: WorkClient) -> WorkClient:
+    """Ada at her project with some nodes; another project exists."""
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
     work.plan("a\nphase\n  b\nc: a")
     return work
 
 
 @try_each("wrong", BAD_ITEMS)
-def test_a_batch_with_one_bad_item_changes_nothing(engine: Engine, beside_another: Work, wrong: str) -> None:
-    work = beside_another
+def test_a_batch_with_one_bad_item_changes_nothing(engine: Engine, two_projects: WorkClient, wrong: str) -> None:
+    work = two_projects
     before = engine.as_owner(EVERYTHING), engine.as_owner(WRITTEN), work.counts()
 
     good = {"node_id": "a", "resolved": True, "add_evidence": [{"type": "note", "ref": "x"}]}
-    refused(lambda: work.updates(good, BAD_ITEMS[wrong]))
+    error_of(lambda: work.updates(good, BAD_ITEMS[wrong]))
 
     assert (engine.as_owner(EVERYTHING), engine.as_owner(WRITTEN), work.counts()) == before
     assert work.next() == ["b", "a"]
 
 
-def test_an_unknown_node_is_not_found(work: Work) -> None:
-    assert isinstance(refused(lambda: work.resolve("oooooo")), NotFound)
+def test_an_unknown_node_is_not_found(work: WorkClient) -> None:
+    assert isinstance(error_of(lambda: work.resolve("oooooo")), NotFound)
 
 
-def test_a_stale_revision_is_refused_with_the_present_one(work: Work) -> None:
+def test_a_stale_revision_is_refused_with_the_present_one(work: WorkClient) -> None:
     work.plan("a")
     work.update("a", state=1)
 
-    refusal = refused(lambda: work.update("a", state=2, expected_rev=1))
+    refusal = error_of(lambda: work.update("a", state=2, expected_rev=1))
 
     assert isinstance(refusal, Conflict)
     assert (refusal.code, refusal.details["current"], refusal.details["node_id"]) == ("stale_rev", 2, work["a"])
     assert work.node("a").state == 1
 
 
-def test_a_revision_from_the_future_is_stale_too(work: Work) -> None:
+def test_a_revision_from_the_future_is_stale_too(work: WorkClient) -> None:
     work.plan("a")
 
-    assert refused(lambda: work.update("a", state=2, expected_rev=2)).code == "stale_rev"
+    assert error_of(lambda: work.update("a", state=2, expected_rev=2)).code == "stale_rev"
 
 
 # --- History ---
 
 
-def test_history_shows_before_and_after_of_every_field(work: Work) -> None:
+def test_history_shows_before_and_after_of_every_field(work: WorkClient) -> None:
     work.plan("a", each={"a": {"properties": {"size": 1}, "context_links": ["one"]}})
 
     work.by("ben").update(
@@ -390,7 +392,7 @@ def test_history_shows_before_and_after_of_every_field(work: Work) -> None:
     }
 
 
-def test_a_priority_that_is_no_number_is_taken_with_a_warning(work: Work) -> None:
+def test_a_priority_that_is_no_number_is_taken_with_a_warning(work: WorkClient) -> None:
     work.plan("a\nb")
 
     answer = work.update("a", properties={"priority": "high"})

@@ -4,6 +4,7 @@
 -- Update the time of last change and the revision of a draft.
 UPDATE pciv_runs
    SET updated_at = :now,
+       sole_writer = CASE WHEN sole_writer = :actor_id THEN sole_writer END,
        rev = rev + 1
  WHERE tenant_id = :tenant_id
    AND id = :run_id

@@ -10,7 +10,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.members.member import GROUP, TOOL
 from groundplan.kernel.operations.registry import Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import Goal
+from groundplan.kernel.projects.create import Goal, get_creator_role
 from groundplan.kernel.store.transaction import Transaction
 
 
@@ -40,9 +40,9 @@ def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
     """
     project_id = create_scope(tx, request.scope_id, goal=request.name)
     if not request.create_draft_run:
-        return BootstrappedScope(request.scope_id, project_id, Role.OWNER)
+        return BootstrappedScope(request.scope_id, project_id, get_creator_role(tx.actor))
     run = create_first_draft(tx, project_id, RunOwnership.OWNED)
-    return BootstrappedScope(request.scope_id, project_id, Role.OWNER, run.id)
+    return BootstrappedScope(request.scope_id, project_id, get_creator_role(tx.actor), run.id)
 
 
 OPERATION = Operation(

@@ -13,6 +13,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -54,10 +55,12 @@ def discard(tx: Transaction, request: DeleteRun) -> DiscardedRun:
     Raises:
         NotFound: the run does not exist.
         Frozen: the run is committed.
+        AgentNotAllowed: the actor is an agent without the role for it, and others have written to the draft.
     """
     row = load_run(tx, request.run_id)
     if not row.is_draft:
         raise final_run(row, NextStep("context.delete", "hides it", {"runId": row.id}))
+    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, tx.scalar(sql.sole_writer, run_id=row.id))
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
     return DiscardedRun(row.id)
@@ -69,8 +72,11 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
     Raises:
         NotFound: the run does not exist.
         RunBound: a published version of the purpose rests on it.
+        AgentNotAllowed: the actor is an agent without the role for it, and it is not a draft of its own.
     """
     row = load_run(tx, request.run_id)
+    sole_writer = tx.scalar(sql.sole_writer, run_id=row.id) if row.is_draft else None
+    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, sole_writer)
     if row.is_draft:
         _remove(tx, row)
     else:

@@ -2,15 +2,23 @@
 
 -- name: add_run
 -- Insert a draft.
-INSERT INTO pciv_runs (tenant_id, project_id, created_by, {run})
-VALUES (:tenant_id, :project_id, :actor_id, {run:values});
+INSERT INTO pciv_runs (tenant_id, project_id, created_by, sole_writer, {run})
+VALUES (:tenant_id, :project_id, :actor_id, :actor_id, {run:values});
 
 -- name: change_owner
 -- Set the user of a draft, or null for a shared one.
 UPDATE pciv_runs
    SET user_id = :user_id,
+       sole_writer = CASE WHEN sole_writer = :actor_id THEN sole_writer END,
        updated_at = :now,
        rev = rev + 1
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id;
+
+-- name: sole_writer
+-- The only actor that has written to a draft, or null if there are several.
+SELECT sole_writer
+  FROM pciv_runs
  WHERE tenant_id = :tenant_id
    AND id = :run_id;
 

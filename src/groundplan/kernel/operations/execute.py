@@ -15,7 +15,7 @@ from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
@@ -77,6 +77,13 @@ class _Execution(NamedTuple):
     requested: Operation[Any, Any]
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
+        try:
+            return self._run(operation)
+        except AgentNotAllowed as error:
+            command = operation.command or self.requested.command
+            raise (error if command is None else error.name_command(command.words)) from None
+
+    def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
             return self._fit(operation.finish(answer) if operation.finish else answer)

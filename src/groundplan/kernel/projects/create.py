@@ -1,4 +1,4 @@
-"""Create a project. Its creator is its first owner."""
+"""Create a project. Its creator is its first owner, or the person who is responsible for the agent that creates it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Annotated
 from msgspec import Struct
 
 from groundplan.kernel import ports
-from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.access import Permission, Role, limit_agent_role
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.members.member import join
+from groundplan.kernel.members.member import find_principal, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
+from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -52,23 +54,55 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
     project_id = create_owned_project(tx, request.name, goal=request.goal)
     if project_id is None:
         raise ProjectExists(request.name)
-    return OneProject(read_project_view(tx, project_id, Role.OWNER))
+    role = get_creator_role(tx.actor)
+    if tx.actor.kind is ActorKind.AGENT:
+        role = limit_agent_role(role, "{}")
+    return OneProject(read_project_view(tx, project_id, role))
 
 
-def create_owned_project(tx: Transaction, name: str, *, goal: str | None) -> str | None:
-    """Create a project and return its id, or None if the name is in use. Needs the lock of the organization."""
+def create_owned_project(tx: Transaction, name: str, *, goal: str | None, policies: str = "{}") -> str | None:
+    """Create a project and return its id, or None if the name is in use. Needs the lock of the organization.
+
+    Raises:
+        AgentNotAllowed: the actor is an agent, stored roles decide, and no person is responsible for it.
+    """
+    owner = _find_owner(tx)
     for _ in range(ID_TRIES_MAX):
         project_id = new_short_id()
-        if tx.run(sql.add_project, id=project_id, name=name, goal=goal):
+        if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies):
             break
     else:
         return None
     changes = (changed("name", None, name), changed("goal", None, goal))
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes)
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes, project_id=project_id)
-    join(tx, project_id, tx.actor.id, role=Role.OWNER, kind=tx.actor.kind)
+    if owner != tx.actor.id:
+        join(tx, project_id, owner, role=Role.OWNER, kind=ActorKind.PERSON)
+    join(tx, project_id, tx.actor.id, role=get_creator_role(tx.actor), kind=tx.actor.kind)
     ports.on_project_created(tx, project_id, goal or name)
     return project_id
+
+
+def get_creator_role(actor: Actor) -> Role:
+    """Return the stored role of the creator of a project: editor for an agent where stored roles decide."""
+    is_limited = actor.kind is ActorKind.AGENT and actor.access is Access.MEMBERS
+    return Role.EDITOR if is_limited else Role.OWNER
+
+
+def _find_owner(tx: Transaction) -> str:
+    """Return who owns a new project: its creator, or the person who is responsible for an agent."""
+    actor = tx.actor
+    if get_creator_role(actor) is Role.OWNER:
+        return actor.id
+    if actor.responsible is None:
+        raise AgentNotAllowed(
+            "an agent creates a project only for a person who then owns it; "
+            "ask a person to create it, or to name themselves as the owner when they start the agent"
+        )
+    owner = find_principal(tx, actor.responsible)
+    if owner is not None and tx.scalar(sql.kind_of_principal, id=owner) != ActorKind.PERSON:
+        raise AgentNotAllowed(f"{actor.responsible!r} is not a person, and only a person owns a project of an agent")
+    return owner or actor.responsible
 
 
 OPERATION = Operation(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.kernel.access import Permission
-from groundplan.kernel.actors import Access
+from groundplan.kernel.access import Permission, limit_agent_role
+from groundplan.kernel.actors import Access, ActorKind
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.projects.view import ProjectView
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
@@ -30,6 +30,10 @@ def list_projects(tx: Transaction, request: ListProjects) -> Projects:
     """Return the projects of the caller, ordered by name; archived ones only on request."""
     query = sql.projects if tx.actor.access is Access.OPEN else sql.projects_of_member
     views = tx.all(query, ProjectView, with_archived=request.archived)
+    if tx.actor.kind is ActorKind.AGENT:
+        policies: dict[str, str] = dict(tx.all(sql.policies_of_projects, ids=to_json_array(view.id for view in views)))
+        for view in views:
+            view.role = limit_agent_role(view.role, policies[view.id])
     return Projects(sorted(views, key=lambda view: view.name))
 
 

@@ -3,9 +3,16 @@ id, name, goal, rev, created_at, created_by, updated_at, archived_at
 
 -- name: add_project
 -- Create a project. Changes no row if the id or the name is in use.
-INSERT INTO projects (tenant_id, id, name, goal, rev, created_at, created_by, updated_at)
-VALUES (:tenant_id, :id, :name, :goal, 1, :now, :actor_id, :now)
+INSERT INTO projects (tenant_id, id, name, goal, rev, created_at, created_by, updated_at, policies)
+VALUES (:tenant_id, :id, :name, :goal, 1, :now, :actor_id, :now, :policies)
     ON CONFLICT DO NOTHING;
+
+-- name: kind_of_principal
+-- Returns whether a principal is a person, an agent or a service.
+SELECT kind
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
 
 -- name: project
 -- Returns one project, with the given role.
@@ -31,6 +38,29 @@ SELECT {p.project}, m.role
  WHERE m.tenant_id = :tenant_id
    AND m.user_id = :actor_id
    AND (:with_archived OR p.archived_at IS NULL);
+
+-- name: policies_of_projects
+-- Returns the policies of some projects.
+SELECT id, policies
+  FROM projects
+ WHERE tenant_id = :tenant_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: projects_without_person
+-- Returns the names of the projects without an owner who is a person.
+SELECT p.name
+  FROM projects AS p
+ WHERE p.tenant_id = :tenant_id
+   AND NOT EXISTS (SELECT 1
+                     FROM project_members AS m
+                     JOIN principals AS who
+                       ON who.tenant_id = m.tenant_id
+                      AND who.id = m.user_id
+                      AND who.kind = 'person'
+                    WHERE m.tenant_id = p.tenant_id
+                      AND m.project_id = p.id
+                      AND m.role = 'owner')
+ ORDER BY p.name;
 
 -- name: set_archived
 -- Archive or restore the project.

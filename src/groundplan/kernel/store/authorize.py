@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
-from groundplan.kernel.actors import Access
+from groundplan.kernel.access import (
+    AGENT_ROLE_POLICY,
+    GRANTS,
+    ORGANIZATION_GRANTS,
+    OWN_DRAFT_PERMISSIONS,
+    Permission,
+    Role,
+    allows,
+    limit_agent_role,
+)
+from groundplan.kernel.actors import Access, ActorKind
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -29,6 +40,29 @@ class AmbiguousProject(Invalid):
         )
 
 
+class AgentNotAllowed(Forbidden):
+    """The actor is an agent, and the project leaves this to persons."""
+
+    code = "agent_not_allowed"
+
+    def name_command(self, words: Sequence[str]) -> AgentNotAllowed:
+        """Return the refusal with the command with which a person does it."""
+        command = " ".join(("groundplan", *words))
+        return AgentNotAllowed(f"{self.message}; the person's command is {command}", **self.details, command=command)
+
+
+def agent_needs(permission: Permission, role: Role) -> AgentNotAllowed:
+    """Return the refusal for an agent whose role in a project is limited by the policy of the project."""
+    needed = next(role for role in Role if role in GRANTS[permission])
+    return AgentNotAllowed(
+        f"an agent acts as {role} in this project, and this needs {permission}; "
+        f"ask a person to do it, or an owner to set the policy {AGENT_ROLE_POLICY} to {needed}",
+        role=role,
+        permission=permission,
+        policy={AGENT_ROLE_POLICY: needed},
+    )
+
+
 class ProjectId(str):
     """The id of a project from the database; unlike text of a caller, it cannot be a name."""
 
@@ -42,11 +76,19 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
         AmbiguousProject: `ref` is the id of one project and the name of another, and the actor sees both.
         NotFound: there is no such project, or the actor is not a member of it.
         Forbidden: the actor is a member, but the role does not have the permission.
+        AgentNotAllowed: a person with this membership could do it, but not an agent.
     """
     found = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
+    membership = found.role
+    if tx.actor.kind is ActorKind.AGENT:
+        found = replace(found, role=limit_agent_role(membership, found.policies))
+        if permission in OWN_DRAFT_PERMISSIONS and allows(found.role, Permission.PROJECT_WRITE):
+            return found  # the use case refuses drafts that others have written
     if not allows(found.role, permission, found.policies):
+        if allows(membership, permission, found.policies):
+            raise agent_needs(permission, found.role)
         raise Forbidden(
             f"your role in this project is {found.role} and this needs {permission}; ask an owner for a higher role",
             role=found.role,
@@ -60,6 +102,12 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a mistake in the registry, not in the input
     if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
         raise NotFound("organization", tx.actor.organization, hint="ask one of its members to add you to a project")
+
+
+def refuse_foreign_draft(tx: Transaction, permission: Permission, sole_writer: str | None) -> None:
+    """Raise AgentNotAllowed when an agent without the permission deletes a draft that others have written."""
+    if not allows(tx.project.role, permission) and sole_writer != tx.actor.id:
+        raise agent_needs(permission, tx.project.role)
 
 
 def find_visible_project_ids(tx: Transaction) -> frozenset[str] | None:

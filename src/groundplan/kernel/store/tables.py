@@ -17,6 +17,8 @@ SCHEMA_NAME = "groundplan"  # the PostgreSQL schema of all tables and functions
 NOBODY = "false"
 EVERYBODY = "true"
 IN_ORGANIZATION = "tenant_id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
+# A draft that nobody but the acting agent has written; `sole_writer` is null once somebody else writes.
+OWN_DRAFT_OF_AGENT = "(SELECT gp_actor_is_agent()) AND sole_writer = (SELECT gp_actor())"
 OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
 
 

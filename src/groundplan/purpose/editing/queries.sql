@@ -4,6 +4,7 @@
 -- Increment the revision of a draft, and return it.
 UPDATE toc_versions
    SET rev = rev + 1,
+       sole_writer = CASE WHEN sole_writer = :actor_id THEN sole_writer END,
        updated_at = :now
  WHERE tenant_id = :tenant_id
    AND id = :version_id

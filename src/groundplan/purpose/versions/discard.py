@@ -9,6 +9,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.events import Op
@@ -39,8 +40,10 @@ def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
     Raises:
         NoDraft: the project has no draft.
         StaleRevision: the draft is not at `expected_rev`.
+        AgentNotAllowed: the actor is an agent without the role for it, and others have written to the draft.
     """
     row = draft_row(tx, expected_rev=request.expected_rev)
+    refuse_foreign_draft(tx, Permission.PURPOSE_DISCARD, tx.scalar(sql.sole_writer, version_id=row.id))
     for query in (
         sql.remove_indicators,
         sql.remove_edge_assumptions,

@@ -3,9 +3,16 @@
 -- name: add_version
 -- Insert a draft.
 INSERT INTO toc_versions (tenant_id, project_id, id, version_number, status, label, source_number, profile, rev,
-                          created_at, created_by, updated_at)
+                          created_at, created_by, sole_writer, updated_at)
 VALUES (:tenant_id, :project_id, :id, :number, 'DRAFT', 'draft', :source, :profile, :rev,
-        :now, :actor_id, :now);
+        :now, :actor_id, :actor_id, :now);
+
+-- name: sole_writer
+-- The only actor that has written to a draft, or null if there are several.
+SELECT sole_writer
+  FROM toc_versions
+ WHERE tenant_id = :tenant_id
+   AND id = :version_id;
 
 -- name: publish_version
 -- Publish a draft, and return its revision.

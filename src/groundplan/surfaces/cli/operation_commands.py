@@ -80,8 +80,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli.renderers import RENDERERS
-            from groundplan.surfaces.cli.terminal import draw_answer  # imports rich, which --json does not need
+            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
 
             if own := RENDERERS.get(operation.name):
                 own(answer)

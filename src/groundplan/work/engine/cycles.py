@@ -5,9 +5,9 @@ the node and for the finishes of its children. A start waits for the finishes of
 for the start of the feature, and under the policy `inherit_dependencies` for the start of the parent. A loop among the
 moments can never be finished. Resolved nodes wait for nothing, and nothing waits for them.
 
-The search walks upwards: from a node to the moments that wait for it. A loop through a node consists of moments that
-wait for the node, so the walk finds every loop, and it does not descend into large subtrees. One statement fetches
-each of these moments once; the loop is then searched in memory.
+A loop through a node consists of moments that wait for the node, and of moments that the node waits for. So a walk in
+one of the two directions finds every loop, and the smaller one is taken. One statement fetches each moment of a walk
+once; the loop is then searched in memory.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 
 sql = load_queries(__file__)
 
 PATH_SHOWN_MAX = 50
+WALK_LIMITS = (256, 4_096, 65_536)  # moments of a walk before the walk in the other direction is tried
+NO_LIMIT = 2**31 - 1
 CHAIN_STEPS_MAX = 1_000  # steps of one look from a node along what it waits for
 DEPENDENCIES_SHOWN_MAX = 10
 
@@ -103,38 +105,58 @@ def finish_moment(n: int) -> int:
 
 
 class WaitingMoments:
-    """The moments that wait for others, as far as one call has loaded them.
+    """The loop check for the new dependencies of one call.
 
-    A call with a thousand new dependencies loads each moment once. The caller must report each dependency between open
-    nodes that it adds or removes.
+    It keeps what it has loaded, so that a thousand new dependencies do not load the same moments again. The caller must
+    report each dependency between open nodes that it adds or removes.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._waiters: dict[int, list[int]] = {}  # of each moment that is loaded: all moments that wait for it
+        self._waiters: dict[int, list[int]] = {}  # of each loaded moment: all moments that wait for it
+        self._waits: dict[int, list[int]] = {}  # of each loaded moment: all moments that it waits for
 
     def add(self, source: int, target: int) -> None:
         """Record that `source` now depends on `target`."""
-        if finish_moment(target) in self._waiters:
-            self._load([start_moment(source)])
-            if start_moment(source) not in self._waiters[finish_moment(target)]:
-                self._waiters[finish_moment(target)].append(start_moment(source))
+        start, finish = start_moment(source), finish_moment(target)
+        for graph, moment, other in ((self._waiters, finish, start), (self._waits, start, finish)):
+            if moment in graph:
+                if other not in graph:
+                    graph.clear()  # it would have to be loaded with everything behind it
+                elif other not in graph[moment]:
+                    graph[moment].append(other)
 
     def remove(self, source: int, target: int) -> None:
         """Record that `source` no longer depends on `target`."""
-        waiters = self._waiters.get(finish_moment(target), [])
-        if start_moment(source) in waiters:
-            waiters.remove(start_moment(source))
+        start, finish = start_moment(source), finish_moment(target)
+        for graph, moment, other in ((self._waiters, finish, start), (self._waits, start, finish)):
+            if other in graph.get(moment, ()):
+                graph[moment].remove(other)
 
-    def find_loop_closed_by(self, source: int, target: int) -> Loop | None:
-        """Return the shortest loop that `source` depending on `target` would close, or None; both are open."""
-        self._load([start_moment(source)])
-        path = find_path(self._waiters, start_moment(source), finish_moment(target))
-        return None if path is None else _to_loop(self._tx, [start_moment(source), *reversed(path)])
+    def find_loop_closed_by(self, source: int, target: int) -> Sequence[int] | None:
+        """Return the shortest loop that `source` depending on `target` would close, as moments, or None.
 
-    def _load(self, moments: Collection[int]) -> None:
-        if any(moment not in self._waiters for moment in moments):
-            self._waiters.update(_load_waiters(self._tx, moments))
+        Each moment of the loop waits for the next one, and the last one is the first one again.
+        """
+        start, finish = start_moment(source), finish_moment(target)
+        if source == target:
+            return [start, finish, start]
+        ends = to_json_array([source, target])
+        if len(self._tx.scalars(sql.open_nodes_among, project_id=self._tx.project.id, ns=ends)) < 2:
+            return None  # a resolved node waits for nothing, and nothing waits for it
+        if start not in self._waiters and finish not in self._waits:
+            waiters, waits = _load_smaller(self._tx, above=[start], below=[finish])
+            self._waiters.update(waiters)
+            self._waits.update(waits)
+        if start in self._waiters:
+            path = find_path(self._waiters, start, finish)
+            return None if path is None else [start, *reversed(path)]
+        path = find_path(self._waits, finish, start)
+        return None if path is None else [start, *path]
+
+    def describe(self, moments: Sequence[int]) -> Loop:
+        """Return a loop of moments as a loop of ids."""
+        return _to_loop(self._tx, moments)
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
@@ -144,24 +166,26 @@ def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
 
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
     """Return a loop through one of these nodes as stored now, or None. Resolved nodes are ignored."""
-    starts = [start_moment(n) for n in tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))]
-    if not starts:
+    open_ns = tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))
+    if not open_ns:
         return None
-    waiters = _load_waiters(tx, starts)
-    if find_cycle(waiters) is None:
+    starts, finishes = map(start_moment, open_ns), map(finish_moment, open_ns)
+    waiters, waits = _load_smaller(tx, above=list(starts), below=list(finishes))
+    graph = waiters or waits
+    if find_cycle(graph) is None:
         return None
     # A project may hold a loop from before loops were refused, and this one need not run through the given nodes.
-    for moment in (moment for start in starts for moment in (start, start + 1)):
-        for waiter in waiters[moment]:
-            if (path := find_path(waiters, waiter, moment)) is not None:
-                return _to_loop(tx, [*reversed(path), moment])
+    for moment in (moment for n in open_ns for moment in (start_moment(n), finish_moment(n))):
+        for after in graph[moment]:
+            if (path := find_path(graph, after, moment)) is not None:
+                return _to_loop(tx, [*reversed(path), moment] if waiters else [moment, *path])
     return None
 
 
 def find_loop_in_project(tx: Transaction) -> Loop | None:
     """Return a loop among all open nodes of the current project, or None."""
-    moments = find_cycle(_load_waiters(tx, [start_moment(n) for n in _open_nodes(tx)]))
-    return None if moments is None else _to_loop(tx, moments[::-1])
+    moments = find_cycle(_load_waits(tx, [finish_moment(n) for n in _open_nodes(tx)]))
+    return None if moments is None else _to_loop(tx, moments)
 
 
 def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
@@ -255,14 +279,33 @@ def find_path(graph: MomentGraph, source: int, goal: int) -> list[int] | None:
     return None
 
 
-def _load_waiters(tx: Transaction, moments: Iterable[int]) -> dict[int, list[int]]:
-    """Load the moments that wait for these, directly or not: for each of them those that wait for it directly."""
-    inherits = get_policies(tx).inherit_dependencies
-    project_id = tx.project.id
-    loaded = tx.scalars(sql.waiting_moments, project_id=project_id, moments=to_json_array(moments), inherits=inherits)
-    waiters: dict[int, list[int]] = {moment: [moment + 1] if moment % 2 == 0 else [] for moment in loaded}
+def _load_smaller(
+    tx: Transaction, *, above: Collection[int], below: Collection[int]
+) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Load what waits for the moments `above`, or what the moments `below` wait for, whichever is less.
+
+    A loop through a moment lies in both, so one of them is enough. Which one is small is not known beforehand: both are
+    tried with a limit that grows, so the cost is a multiple of the smaller one.
+    """
+    for limit in (*WALK_LIMITS, None):
+        if waits := _load_waits(tx, below, limit=limit):
+            return {}, waits
+        if waiters := _load_waiters(tx, above, limit=limit):
+            return waiters, {}
+    raise AssertionError("the last walk has no limit")
+
+
+def _load_waiters(tx: Transaction, moments: Iterable[int], *, limit: int | None = None) -> dict[int, list[int]]:
+    """Load the moments that wait for these, directly or not: for each of them those that wait for it directly.
+
+    Returns nothing if they are more than the limit.
+    """
+    waiters: dict[int, list[int]] = {}
+    for moment in _walk(tx, sql.waiting_moments, moments, limit):
+        waiters[moment] = [moment + 1] if moment % 2 == 0 else []
     ns = to_json_array({moment // 2 for moment in waiters})
-    for n, parent, feature in tx.all(sql.parents_among, project_id=project_id, ns=ns):
+    inherits = get_policies(tx).inherit_dependencies
+    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
         if parent is None:
             continue
         if finish_moment(n) in waiters:
@@ -270,7 +313,42 @@ def _load_waiters(tx: Transaction, moments: Iterable[int]) -> dict[int, list[int
         above = parent if inherits else feature
         if above is not None and start_moment(n) in waiters and start_moment(above) in waiters:
             waiters[start_moment(above)].append(start_moment(n))
-    for source, target in tx.all(sql.dependents_among, project_id=project_id, ns=ns):
+    for source, target in tx.all(sql.dependents_among, project_id=tx.project.id, ns=ns):
         if finish_moment(target) in waiters and start_moment(source) in waiters:
             waiters[finish_moment(target)].append(start_moment(source))
     return waiters
+
+
+def _load_waits(tx: Transaction, moments: Iterable[int], *, limit: int | None = None) -> dict[int, list[int]]:
+    """Load the moments that these wait for, directly or not: for each of them those that it waits for directly.
+
+    Returns nothing if they are more than the limit.
+    """
+    waits: dict[int, list[int]] = {}
+    for moment in _walk(tx, sql.awaited_moments, moments, limit):
+        waits[moment] = [moment - 1] if moment % 2 else []
+    ns = to_json_array({moment // 2 for moment in waits})
+    inherits = get_policies(tx).inherit_dependencies
+    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
+        if parent is None:
+            continue
+        if finish_moment(n) in waits and finish_moment(parent) in waits:
+            waits[finish_moment(parent)].append(finish_moment(n))
+        above = parent if inherits else feature
+        if above is not None and start_moment(n) in waits:
+            waits[start_moment(n)].append(start_moment(above))
+    for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):
+        if start_moment(source) in waits and finish_moment(target) in waits:
+            waits[start_moment(source)].append(finish_moment(target))
+    return waits
+
+
+def _walk(tx: Transaction, query: Query, moments: Iterable[int], limit: int | None) -> list[int]:
+    found = tx.scalars(
+        query,
+        project_id=tx.project.id,
+        moments=to_json_array(moments),
+        inherits=get_policies(tx).inherit_dependencies,
+        at_most=NO_LIMIT if limit is None else limit + 1,
+    )
+    return [] if limit is not None and len(found) > limit else found

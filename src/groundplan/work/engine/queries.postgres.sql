@@ -52,7 +52,54 @@ WITH RECURSIVE reached (moment) AS (
      ) AS further (moment)
 )
 SELECT moment
-  FROM reached;
+  FROM reached
+ LIMIT :at_most;
+
+-- name: awaited_moments
+-- Differs from SQLite for the same reasons.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT further.moment
+      FROM reached
+     CROSS JOIN LATERAL (
+        SELECT reached.moment - 1
+         WHERE reached.moment % 2 = 1
+        UNION ALL
+        SELECT c.n * 2 + 1
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND NOT c.resolved
+           AND reached.moment % 2 = 1
+        UNION ALL
+        SELECT d.to_n * 2 + 1
+          FROM work_edges AS d
+          JOIN work_nodes AS c
+            ON c.tenant_id = d.tenant_id
+           AND c.project_id = d.project_id
+           AND c.n = d.to_n
+           AND NOT c.resolved
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND d.type = 'depends_on'
+           AND reached.moment % 2 = 0
+        UNION ALL
+        SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
+           AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+           AND reached.moment % 2 = 0
+     ) AS further (moment)
+)
+SELECT moment
+  FROM reached
+ LIMIT :at_most;
 
 -- name: add_nodes
 -- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are

@@ -97,7 +97,7 @@ VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
 INSERT INTO work_text (rowid, summary)
-VALUES (:key, :summary);
+VALUES (:key, lower(:summary));
 
 -- name: project_number
 -- The number of a project, with which the keys of its texts begin.
@@ -443,7 +443,54 @@ WITH RECURSIVE reached (moment) AS (
        AND NOT :inherits
 )
 SELECT moment
-  FROM reached;
+  FROM reached
+ LIMIT :at_most;
+
+-- name: awaited_moments
+-- Some moments of open nodes, and every moment that one of them waits for, directly or not: see waiting_moments.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT reached.moment - 1
+      FROM reached
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT c.n * 2 + 1
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = reached.moment / 2
+       AND NOT c.resolved
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT d.to_n * 2 + 1
+      FROM reached
+     CROSS JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = reached.moment / 2
+       AND d.type = 'depends_on'
+      JOIN work_nodes AS c
+        ON c.tenant_id = d.tenant_id
+       AND c.project_id = d.project_id
+       AND c.n = d.to_n
+       AND NOT c.resolved
+     WHERE reached.moment % 2 = 0
+    UNION
+    SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = reached.moment / 2
+     WHERE reached.moment % 2 = 0
+       AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+)
+SELECT moment
+  FROM reached
+ LIMIT :at_most;
 
 -- name: chain_of_waits
 -- A node, the first open node that it waits for, the first one that this waits for, and so on: each with its first open
@@ -476,6 +523,15 @@ SELECT d.from_n, d.to_n
  WHERE d.tenant_id = :tenant_id
    AND d.project_id = :project_id
    AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: dependencies_among
+-- The dependencies of some nodes.
+SELECT d.from_n, d.to_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
 
 -- name: node_ids

@@ -12,7 +12,7 @@ from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
+from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import (
@@ -22,7 +22,7 @@ from groundplan.work.engine.refs import (
     missing_node,
     resolve_node_project,
 )
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, NodeRef, TypeName
@@ -111,6 +111,7 @@ class _EdgeWriter:
         self._tx = tx
         self._decision = decision
         self._moments = WaitingMoments(tx)
+        self._cycles_explained = 0
         self.readiness = Readiness(tx, decision=decision)
         self.warnings = Warnings()
 
@@ -145,22 +146,14 @@ class _EdgeWriter:
         if source.n == target.n:
             raise _EdgeRejected("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
-            try:
-                refuse_cycle(self._moments, fetch_node(self._tx, source.n), fetch_node(self._tx, target.n))
-            except CycleDetected as error:
-                details = error.details
-                raise _EdgeRejected(error.code, path=details["path"], depends_on=details.get("depends_on")) from None
-
-
-def refuse_cycle(moments: WaitingMoments, source: WorkNodeRow, target: WorkNodeRow) -> None:
-    """Raise CycleDetected when a dependency of `source` on `target` would make a node wait for itself."""
-    if source.n == target.n:
-        raise CycleDetected(Loop([source.id, source.id]))
-    if source.resolved or target.resolved:
-        return
-    loop = moments.find_loop_closed_by(source.n, target.n)
-    if loop is not None:
-        raise CycleDetected(loop)
+            loop = self._moments.find_loop_closed_by(source.n, target.n)
+            if loop is None:
+                return
+            if self._cycles_explained >= EXPLAINED_MAX:
+                raise _EdgeRejected(CycleDetected.code)
+            self._cycles_explained += 1
+            details = CycleDetected(self._moments.describe(loop)).details
+            raise _EdgeRejected(CycleDetected.code, path=details["path"], depends_on=details.get("depends_on"))
 
 
 def _find_end(tx: Transaction, ref: str) -> NodeLocation:

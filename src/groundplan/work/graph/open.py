@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.projects.configure import configure
+from groundplan.kernel.projects.configure import configure, record_policies
 from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project
 from groundplan.kernel.projects.list import ListProjects, list_projects
-from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
@@ -29,6 +31,7 @@ from groundplan.work.requests import Decision
 sql = load_queries(__file__)
 
 DEFAULT_POLICIES = Policies()
+OWNER_POLICIES = ("agents", "publish_role")  # who decides; an agent cannot set them even in its own new project
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):
@@ -107,16 +110,29 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
 
     Raises:
         ProjectExists: a project that the caller may not see has this name.
+        AgentNotAllowed: an agent sets a policy that a person decides, or has no person who is responsible for it.
     """
     assert request.project is not None  # noqa: S101 - checked by the routing
-    project_id = create_owned_project(tx, request.project, goal=request.goal)
+    policies = DEFAULT_POLICIES if request.policies is None else request.policies.apply(DEFAULT_POLICIES)
+    if tx.actor.kind is ActorKind.AGENT:
+        _refuse_owner_policies(policies)
+    # Stored with the project: an agent may choose how to work in a project that it creates, but not change it later.
+    stored = msgspec.json.encode(policies).decode()
+    project_id = create_owned_project(tx, request.project, goal=request.goal, policies=stored)
     if project_id is None:
         return _open_concurrently_created(tx, request.project, request)
-    policies = DEFAULT_POLICIES
-    if request.policies is not None:
-        policies = request.policies.apply(DEFAULT_POLICIES)
-        configure(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
+    record_policies(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
     return _build_answer(tx, project_id, policies, lean=request.lean)
+
+
+def _refuse_owner_policies(policies: Policies) -> None:
+    """Raise AgentNotAllowed when an agent sets a policy about who decides."""
+    for name in OWNER_POLICIES:
+        if getattr(policies, name) != getattr(DEFAULT_POLICIES, name):
+            raise AgentNotAllowed(
+                f"policies.{name} is for a person to decide; leave it out, and ask an owner to set it",
+                field=f"policies.{name}",
+            )
 
 
 def _open_concurrently_created(tx: Transaction, name: str, request: OpenProject) -> OpenedProject:

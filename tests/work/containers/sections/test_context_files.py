@@ -1,4 +1,4 @@
-"""The files that a task is about are found in its section however people wrote them down, and nothing else is."""
+"""Reading file paths from the section of a task, in every form that people write them, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.context_files import PATHS_MAX, extract_context_files
 from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, ContentFormat
 from groundplan.work.containers.sections.section import Section
-from tests.machines.budget import always
+from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
-TRIES = settings(always(0), max_examples=scaled(40, 200))
+TRIES = settings(fixed_settings(0), max_examples=scaled(40, 200))
 
 
 def section(content: str, title: str = "Context Files", content_format: str = "MARKDOWN") -> Section:
@@ -73,7 +73,7 @@ WRITTEN = {
     "`cat src/a.ts` shows it": ["src/a.ts"],
     "Mind .env and package.json!": [".env", "package.json"],
     "src/a.ts's caller is src/b.ts": ["src/a.ts", "src/b.ts"],
-    # What stands behind a path
+    # Text after a path
     "src/a.ts - the cart": ["src/a.ts"],
     "src/a.ts \u2014 the cart": ["src/a.ts"],
     "src/a.ts: the cart": ["src/a.ts"],
@@ -83,7 +83,7 @@ WRITTEN = {
     "src/a.ts#L10\nsrc/b.ts#L10-L20\ndocs/c.md#usage": ["src/a.ts", "src/b.ts", "docs/c.md"],
     "tests/test_a.py::test_b\nsrc/b.cs(12,3)": ["tests/test_a.py", "src/b.cs"],
     "src/a.ts:12 has it, src/b.ts#L10-L20 too": ["src/a.ts", "src/b.ts"],
-    # Around the list
+    # Text around a list
     "# Context Files\n\n## Backend\n- src/a.ts\n---\n## `src/b.ts`": ["src/a.ts", "src/b.ts"],
     "Backend:\nsrc/a.ts": ["src/a.ts"],
     "```ts\nsrc/a.ts\n```\n~~~\nsrc/b.ts\n~~~": ["src/a.ts", "src/b.ts"],
@@ -93,12 +93,12 @@ WRITTEN = {
     "src\\shop\\a.ts\n.\\src\\b.ts": ["src/shop/a.ts", "src/b.ts"],
     "Look at src\\shop\\a.ts first": ["src/shop/a.ts"],
     "src/\\_\\_init\\_\\_.py": ["src/__init__.py"],
-    # Names that have more in them than usual
+    # Unusual names
     "app/[id]/page.tsx\napp/(shop)/page.tsx": ["app/[id]/page.tsx", "app/(shop)/page.tsx"],
     "See app/[id]/page.tsx (or app/(shop)/page.tsx).": ["app/[id]/page.tsx", "app/(shop)/page.tsx"],
     "src/{a,b}.ts\nsrc/shop/**": ["src/{a,b}.ts", "src/shop/**"],
     "/etc/hosts\n../up.ts\nC:\\code\\a.ts": ["/etc/hosts", "../up.ts", "C:/code/a.ts"],
-    # No paths
+    # Texts without paths
     "": [],
     "Nothing yet, e.g. because nobody looked and/or asked about v1.2 or 1.0.0-rc.1.": [],
     "See https://example.com/src/a.ts and www.example.com/b.ts or example.com/c": [],
@@ -155,7 +155,7 @@ def test_no_more_than_so_many_are_found() -> None:
     assert files("\n".join(f"src/{place}.ts" for place in range(2_000))) == [f"src/{n}.ts" for n in range(PATHS_MAX)]
 
 
-# A name as files have them: of letters of any script, with what else may be in it, and none of it at the ends.
+# File names: letters of any script, and other characters that are allowed inside but not at the ends.
 LETTERS = st.characters(categories=["Lu", "Ll", "Lo", "Nd"])
 NAME = st.builds(
     lambda first, middle, last: first + middle + last,
@@ -222,5 +222,5 @@ def test_what_it_takes_grows_no_faster_than_the_text(piece: str) -> None:
     for content in (longest, f"x {longest}", f"{longest}!", f"`{longest}", f"a {longest}`"):
         files(content)
 
-    # Of the processor's time, and many times what it takes; what goes back and forth takes minutes for the longest.
+    # Processor time, far more than needed; a backtracking matcher takes minutes for the longest text.
     assert time.thread_time() - begun < 2 * size / CONTENT_BYTES_MAX

@@ -1,4 +1,4 @@
-"""Sections are deleted one by one or many at once; what they said stays in the history."""
+"""Sections are deleted one or many at once; their content stays in the history."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
+from tests.answers import to_json
+from tests.errors import error_of
 from tests.work.cases import try_each
-from tests.work.containers.sections.desk import NOWHERE, Sections, told
-from tests.work.desk import refused
+from tests.work.containers.sections.client import NOWHERE, SectionsClient
 
 
-def test_a_section_is_gone_and_its_history_has_all_of_it(desk: Sections) -> None:
-    desk.add("Notes", content="x", tags="a", usageDescription="why", ordinal=4)
+def test_a_section_is_gone_and_its_history_has_all_of_it(client: SectionsClient) -> None:
+    client.add("Notes", content="x", tags="a", usageDescription="why", ordinal=4)
 
-    assert told(desk.delete("Notes")) == {"deleted": desk["Notes"]}
+    assert to_json(client.delete("Notes")) == {"deleted": client["Notes"]}
 
-    assert desk.titles() == []
-    assert desk.engine.as_owner("SELECT * FROM work_section_tags") == []
-    assert desk.history()[-1] == (
+    assert client.titles() == []
+    assert client.engine.as_owner("SELECT * FROM work_section_tags") == []
+    assert client.history()[-1] == (
         "work.section_deleted",
         {
             "ordinal": 4,
@@ -32,42 +33,47 @@ def test_a_section_is_gone_and_its_history_has_all_of_it(desk: Sections) -> None
     )
 
 
-def test_its_place_is_free_again(three: Sections) -> None:
-    three.delete("Two")
+def test_its_place_is_free_again(three_sections: SectionsClient) -> None:
+    three_sections.delete("Two")
 
-    assert three.add("Another", ordinal=1).ordinal == 1
-    assert three.titles() == ["One", "Another", "Three"]
-
-
-def test_deleting_needs_a_version(three: Sections) -> None:
-    assert refused(lambda: three.call("delete", sectionId=three["One"])).details["field"] == "version"
+    assert three_sections.add("Another", ordinal=1).ordinal == 1
+    assert three_sections.titles() == ["One", "Another", "Three"]
 
 
-def test_many_sections_of_one_project_are_deleted_at_once(three: Sections) -> None:
-    three.add("Elsewhere", to="draw", tags="x")
-
-    answer = three.bulk_delete("Three", "Elsewhere", "One")
-
-    assert told(answer) == {"deleted": [three["Three"], three["Elsewhere"], three["One"]], "count": 3}
-    assert (three.titles(), three.titles("draw")) == (["Two"], [])
-    assert [op for op, _, _ in three.history("walk")][3:] == ["work.section_deleted"] * 2
-    assert [op for op, _, _ in three.history("draw")] == ["work.section_added", "work.section_deleted"]
+def test_deleting_needs_a_version(three_sections: SectionsClient) -> None:
+    assert (
+        error_of(lambda: three_sections.call("delete", sectionId=three_sections["One"])).details["field"] == "version"
+    )
 
 
-def test_the_ids_may_come_with_commas_between_them(three: Sections) -> None:
-    three.call("bulk_delete", sectionIds=f"{three['One']}, {three['Two']}")
+def test_many_sections_of_one_project_are_deleted_at_once(three_sections: SectionsClient) -> None:
+    three_sections.add("Elsewhere", to="draw", tags="x")
 
-    assert three.titles() == ["Three"]
+    answer = three_sections.bulk_delete("Three", "Elsewhere", "One")
+
+    assert to_json(answer) == {
+        "deleted": [three_sections["Three"], three_sections["Elsewhere"], three_sections["One"]],
+        "count": 3,
+    }
+    assert (three_sections.titles(), three_sections.titles("draw")) == (["Two"], [])
+    assert [op for op, _, _ in three_sections.history("walk")][3:] == ["work.section_deleted"] * 2
+    assert [op for op, _, _ in three_sections.history("draw")] == ["work.section_added", "work.section_deleted"]
+
+
+def test_the_ids_may_come_with_commas_between_them(three_sections: SectionsClient) -> None:
+    three_sections.call("bulk_delete", sectionIds=f"{three_sections['One']}, {three_sections['Two']}")
+
+    assert three_sections.titles() == ["Three"]
 
 
 @pytest.fixture
-def various(three: Sections) -> Sections:
-    """Sections of walk, of draw and of another project, and one that is gone."""
-    three.add("Elsewhere", to="draw")
-    three.add("Gone")
-    three.delete("Gone")
-    three.ids["Theirs"] = three.beside("borealis").add("Theirs").id
-    return three
+def sections_of_several(three_sections: SectionsClient) -> SectionsClient:
+    """Sections of walk, of draw and of another project, and a deleted one."""
+    three_sections.add("Elsewhere", to="draw")
+    three_sections.add("Gone")
+    three_sections.delete("Gone")
+    three_sections.ids["Theirs"] = three_sections.create_project("borealis").add("Theirs").id
+    return three_sections
 
 
 @try_each(
@@ -83,11 +89,15 @@ def various(three: Sections) -> Sections:
     ],
 )
 def test_of_many_all_are_deleted_or_none(
-    various: Sections, ids: list[str], given: dict[str, Any], code: str, field: str
+    sections_of_several: SectionsClient, ids: list[str], given: dict[str, Any], code: str, field: str
 ) -> None:
-    before = various.rows()
+    before = sections_of_several.rows()
 
-    error = refused(lambda: various.bulk_delete(*ids, **{key: various[value] for key, value in given.items()}))
+    error = error_of(
+        lambda: sections_of_several.bulk_delete(
+            *ids, **{key: sections_of_several[value] for key, value in given.items()}
+        )
+    )
 
     assert (error.code, error.details["field"]) == (code, field)
-    assert various.rows() == before
+    assert sections_of_several.rows() == before

@@ -1,4 +1,4 @@
-"""The sections of a container are listed in their order, all or some of them, and never more than fits."""
+"""The sections of a container are listed in order, all or some, within the answer budget."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.output_gate import count_tokens, encode
-from tests.work.containers.sections.desk import NOWHERE, Sections, told
-from tests.work.desk import refused
+from tests.answers import to_json
+from tests.errors import error_of
+from tests.work.containers.sections.client import NOWHERE, SectionsClient
 
 CAP = 20_000
 
@@ -19,86 +20,90 @@ def fits(answer: Any, cap: int = CAP) -> bool:
     return count_tokens(encode({"success": True, "data": answer})) <= cap
 
 
-def test_sections_come_by_their_ordinals(desk: Sections) -> None:
+def test_sections_come_by_their_ordinals(client: SectionsClient) -> None:
     for title, ordinal in (("c", 5), ("a", 0), ("b", 2)):
-        desk.add(title, ordinal=ordinal)
+        client.add(title, ordinal=ordinal)
 
-    answer = desk.listed()
+    answer = client.list_sections()
 
-    assert told(answer).keys() == {"sections", "count"}
+    assert to_json(answer).keys() == {"sections", "count"}
     assert ([one.title for one in answer.sections], answer.count) == (["a", "b", "c"], 3)
 
 
-def test_without_content_everything_else_is_told(three: Sections) -> None:
-    whole, short = three.listed(), three.listed(includeContent=False)
+def test_without_content_everything_else_is_told(three_sections: SectionsClient) -> None:
+    whole, short = three_sections.list_sections(), three_sections.list_sections(includeContent=False)
 
-    assert [told(one).keys() - {"content"} for one in whole.sections] == [told(one).keys() for one in short.sections]
-    assert three.read("One").content == "of One"
-
-
-def test_a_section_with_any_of_the_tags_is_meant(desk: Sections) -> None:
-    desk.add("a", tags="x, y")
-    desk.add("b", tags="Y")
-    desk.add("c", tags=["z"])
-    desk.add("d")
-
-    assert desk.titles(tags="y,z") == ["a", "c"]
-    assert desk.titles(tags=["Y"]) == ["b"]
-    assert desk.titles(tags="none") == []
-    assert desk.titles(tags="") == ["a", "b", "c", "d"]
+    assert [to_json(one).keys() - {"content"} for one in whole.sections] == [
+        to_json(one).keys() for one in short.sections
+    ]
+    assert three_sections.read("One").content == "of One"
 
 
-def test_sections_are_asked_for_by_id(three: Sections) -> None:
-    ids = [three["Three"], three["One"].replace("-", "")]
+def test_a_section_with_any_of_the_tags_is_meant(client: SectionsClient) -> None:
+    client.add("a", tags="x, y")
+    client.add("b", tags="Y")
+    client.add("c", tags=["z"])
+    client.add("d")
 
-    assert three.titles(sectionIds=",".join(ids)) == ["One", "Three"]
-    assert three.titles(sectionIds=ids, tags="x") == []
+    assert client.titles(tags="y,z") == ["a", "c"]
+    assert client.titles(tags=["Y"]) == ["b"]
+    assert client.titles(tags="none") == []
+    assert client.titles(tags="") == ["a", "b", "c", "d"]
 
 
-def test_a_section_that_is_not_of_the_container_is_not_found(three: Sections) -> None:
-    three.add("Elsewhere", to="draw")
+def test_sections_are_asked_for_by_id(three_sections: SectionsClient) -> None:
+    ids = [three_sections["Three"], three_sections["One"].replace("-", "")]
 
-    for stranger in (NOWHERE, three["Elsewhere"]):
-        error = refused(partial(three.titles, sectionIds=[three["One"], stranger]))
+    assert three_sections.titles(sectionIds=",".join(ids)) == ["One", "Three"]
+    assert three_sections.titles(sectionIds=ids, tags="x") == []
+
+
+def test_a_section_that_is_not_of_the_container_is_not_found(three_sections: SectionsClient) -> None:
+    three_sections.add("Elsewhere", to="draw")
+
+    for stranger in (NOWHERE, three_sections["Elsewhere"]):
+        error = error_of(partial(three_sections.titles, sectionIds=[three_sections["One"], stranger]))
         assert (error.code, error.details["field"]) == ("not_found", "sectionIds[1]")
-    assert refused(lambda: three.titles(sectionIds="x")).code == "invalid_id"
+    assert error_of(lambda: three_sections.titles(sectionIds="x")).code == "invalid_id"
 
 
-def test_a_container_without_sections_has_none(desk: Sections) -> None:
-    assert told(desk.listed("coast")) == {"sections": [], "count": 0}
+def test_a_container_without_sections_has_none(client: SectionsClient) -> None:
+    assert to_json(client.list_sections("coast")) == {"sections": [], "count": 0}
 
 
-def test_the_last_sections_lose_their_content_where_all_would_be_too_long(desk: Sections) -> None:
+def test_the_last_sections_lose_their_content_where_all_would_be_too_long(client: SectionsClient) -> None:
     for place in range(6):
-        desk.add(f"s{place}", content=f"{place}" * 20_000, tags="kept", usageDescription="kept")
-    desk.add("short", content="kept")
+        client.add(f"s{place}", content=f"{place}" * 20_000, tags="kept", usageDescription="kept")
+    client.add("short", content="kept")
 
-    answer = desk.capped(CAP).listed()
+    answer = client.with_cap(CAP).list_sections()
 
     assert fits(answer)
     assert answer.count == len(answer.sections) == 7
     assert [one.left_out or {} for one in answer.sections] == [{}] * 3 + [{"content": 1}] * 4
     assert [bool(one.content) for one in answer.sections] == [True] * 3 + [False] * 4
     assert {(one.usage_description, *one.tags) for one in answer.sections[:6]} == {("kept", "kept")}
-    rest = desk.capped(CAP).listed(sectionIds=[one.id for one in answer.sections if one.left_out])
+    rest = client.with_cap(CAP).list_sections(sectionIds=[one.id for one in answer.sections if one.left_out])
     assert all(one.content for one in rest.sections)
-    assert "left_out" not in json.dumps(told(rest))
+    assert "left_out" not in json.dumps(to_json(rest))
 
 
-def test_without_a_cap_nothing_is_left_out(desk: Sections) -> None:
+def test_without_a_cap_nothing_is_left_out(client: SectionsClient) -> None:
     for place in range(6):
-        desk.add(f"s{place}", content="x" * 32_768)
+        client.add(f"s{place}", content="x" * 32_768)
 
-    assert [len(one.content) for one in desk.listed().sections] == [32_768] * 6
+    assert [len(one.content) for one in client.list_sections().sections] == [32_768] * 6
 
 
 @pytest.mark.parametrize("include_content", [True, False])
-def test_sections_that_are_still_too_long_lose_more_than_contents(desk: Sections, include_content: bool) -> None:
+def test_sections_that_are_still_too_long_lose_more_than_contents(
+    client: SectionsClient, include_content: bool
+) -> None:
     tags = [f"{number:0100}" for number in range(50)]
     for batch in range(2):
-        desk.bulk(*({"title": f"{batch}{n}", "usageDescription": "ü" * 2_048, "tags": tags} for n in range(20)))
+        client.bulk(*({"title": f"{batch}{n}", "usageDescription": "ü" * 2_048, "tags": tags} for n in range(20)))
 
-    answer = desk.capped(CAP).listed(includeContent=include_content)
+    answer = client.with_cap(CAP).list_sections(includeContent=include_content)
 
     assert fits(answer)
     assert answer.count == len(answer.sections) == 40
@@ -106,18 +111,18 @@ def test_sections_that_are_still_too_long_lose_more_than_contents(desk: Sections
     assert answer.sections[0].tags == sorted(tags)
 
 
-def test_sections_that_are_too_many_are_counted(desk: Sections) -> None:
+def test_sections_that_are_too_many_are_counted(client: SectionsClient) -> None:
     for batch in range(2):
-        desk.bulk(*({"title": f"{batch}{n}" * 80, "content": "x"} for n in range(50)))
+        client.bulk(*({"title": f"{batch}{n}" * 80, "content": "x"} for n in range(50)))
 
-    answer = desk.capped(6_000).listed()
+    answer = client.with_cap(6_000).list_sections()
 
     assert fits(answer, 6_000)
     assert 0 < len(answer.sections) == answer.count - answer.left_out["sections"]
 
 
-def test_the_largest_section_can_be_added_and_changed_by_whoever_has_a_cap(desk: Sections) -> None:
-    capped = desk.capped(CAP)
+def test_the_largest_section_can_be_added_and_changed_by_whoever_has_a_cap(client: SectionsClient) -> None:
+    capped = client.with_cap(CAP)
     largest: dict[str, Any] = {
         "content": '"' * 32_768,
         "usageDescription": '"' * 4_096,
@@ -129,14 +134,14 @@ def test_the_largest_section_can_be_added_and_changed_by_whoever_has_a_cap(desk:
 
     for answer in (made, changed):
         assert fits(answer)
-        assert told(answer)["left_out"] == {"content": 1}
-    assert desk.listed().sections[0].content == largest["content"]
+        assert to_json(answer)["left_out"] == {"content": 1}
+    assert client.list_sections().sections[0].content == largest["content"]
 
 
-def test_many_long_sections_can_be_added_by_whoever_has_a_cap(desk: Sections) -> None:
-    answer = desk.capped(CAP).bulk(*({"title": f"s{place}", "content": "x" * 20_000} for place in range(20)))
+def test_many_long_sections_can_be_added_by_whoever_has_a_cap(client: SectionsClient) -> None:
+    answer = client.with_cap(CAP).bulk(*({"title": f"s{place}", "content": "x" * 20_000} for place in range(20)))
 
     assert fits(answer)
     assert len(answer.sections) == 20
     assert answer.sections[-1].left_out == {"content": 1}
-    assert {len(one.content) for one in desk.listed().sections} == {20_000}
+    assert {len(one.content) for one in client.list_sections().sections} == {20_000}

@@ -1,4 +1,4 @@
-"""A section changes at the version that was read, and one version further each time."""
+"""A section is updated at the version that was read, and each update adds one to the version."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any
 
 from groundplan.kernel.errors import Conflict, Invalid
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.cases import try_each
-from tests.work.containers.sections.desk import NOWHERE, Sections
-from tests.work.desk import ManualClock, refused
+from tests.work.containers.sections.client import NOWHERE, SectionsClient
 
 
-def test_every_field_can_be_changed_and_the_rest_stays(three: Sections, clock: ManualClock) -> None:
-    before = three.read("Two")
+def test_every_field_can_be_changed_and_the_rest_stays(three_sections: SectionsClient, clock: ManualClock) -> None:
+    before = three_sections.read("Two")
     clock.move(minutes=1)
     changes = {
         "title": "Second",
@@ -24,9 +25,9 @@ def test_every_field_can_be_changed_and_the_rest_stays(three: Sections, clock: M
     }
 
     for version, (name, value) in enumerate(changes.items(), 2):
-        assert three.update("Two", **{name: value}).version == version
+        assert three_sections.update("Two", **{name: value}).version == version
 
-    after = three.read("Two")
+    after = three_sections.read("Two")
     assert (after.title, after.usage_description, after.content, after.content_format) == (
         "Second",
         "why",
@@ -35,39 +36,48 @@ def test_every_field_can_be_changed_and_the_rest_stays(three: Sections, clock: M
     )
     assert (after.tags, after.ordinal, after.version) == (["a", "b"], 7, 7)
     assert (after.created_at, after.modified_at > before.modified_at) == (before.created_at, True)
-    assert three.titles() == ["One", "Three", "Second"]
+    assert three_sections.titles() == ["One", "Three", "Second"]
 
 
-def test_tags_can_be_taken_away(desk: Sections) -> None:
-    desk.add("Notes", tags="a,b")
+def test_tags_can_be_taken_away(client: SectionsClient) -> None:
+    client.add("Notes", tags="a,b")
 
-    assert desk.update("Notes", tags=["b", "c"]).tags == ["b", "c"]
-    assert desk.update("Notes", tags="").tags == []
-    assert desk.read("Notes").tags == []
+    assert client.update("Notes", tags=["b", "c"]).tags == ["b", "c"]
+    assert client.update("Notes", tags="").tags == []
+    assert client.read("Notes").tags == []
 
 
-def test_the_text_alone_can_be_replaced(three: Sections) -> None:
-    changed = three.update_text("Two", "something else")
+def test_the_text_alone_can_be_replaced(three_sections: SectionsClient) -> None:
+    changed = three_sections.update_text("Two", "something else")
 
     assert (changed.content, changed.title, changed.version) == ("something else", "Two", 2)
-    assert refused(lambda: three.call("update_text", sectionId=three["Two"], version=2)).code == "missing_argument"
-    assert refused(lambda: three.call("update_text", sectionId=three["Two"], content="x")).code == "missing_argument"
+    assert (
+        error_of(lambda: three_sections.call("update_text", sectionId=three_sections["Two"], version=2)).code
+        == "missing_argument"
+    )
+    assert (
+        error_of(lambda: three_sections.call("update_text", sectionId=three_sections["Two"], content="x")).code
+        == "missing_argument"
+    )
 
 
-def test_a_stale_version_is_a_conflict_that_names_the_present_one(three: Sections) -> None:
-    three.update("Two", title="Second")
-    before = three.rows()
+def test_a_stale_version_is_a_conflict_that_names_the_present_one(three_sections: SectionsClient) -> None:
+    three_sections.update("Two", title="Second")
+    before = three_sections.rows()
 
     for attempt in (
-        lambda: three.update("Two", version=1, title="x"),
-        lambda: three.update_text("Two", "x", version=1),
-        lambda: three.delete("Two", version=3),
+        lambda: three_sections.update("Two", version=1, title="x"),
+        lambda: three_sections.update_text("Two", "x", version=1),
+        lambda: three_sections.delete("Two", version=3),
     ):
-        error = refused(attempt)
+        error = error_of(attempt)
         assert isinstance(error, Conflict)
         assert (error.code, error.details["currentVersion"]) == ("stale_version", 2)
-    assert three.rows() == before
-    assert refused(lambda: three.call("update", sectionId=three["Two"], title="x")).details["field"] == "version"
+    assert three_sections.rows() == before
+    assert (
+        error_of(lambda: three_sections.call("update", sectionId=three_sections["Two"], title="x")).details["field"]
+        == "version"
+    )
 
 
 @try_each(
@@ -84,57 +94,59 @@ def test_a_stale_version_is_a_conflict_that_names_the_present_one(three: Section
         ({"entityType": "FEATURE", "title": "x"}, "other_container", "entityType"),
     ],
 )
-def test_a_change_that_cannot_be_is_refused(three: Sections, changes: dict[str, Any], code: str, field: str) -> None:
-    before = three.rows()
+def test_a_change_that_cannot_be_is_refused(
+    three_sections: SectionsClient, changes: dict[str, Any], code: str, field: str
+) -> None:
+    before = three_sections.rows()
 
-    error = refused(lambda: three.update("Two", **changes))
+    error = error_of(lambda: three_sections.update("Two", **changes))
 
     assert isinstance(error, Invalid)
     assert (error.code, error.details["field"]) == (code, field)
-    assert three.rows() == before
+    assert three_sections.rows() == before
 
 
-def test_a_section_may_ask_for_the_place_it_has(three: Sections) -> None:
-    assert three.update("Two", ordinal=1, title="Second").version == 2
+def test_a_section_may_ask_for_the_place_it_has(three_sections: SectionsClient) -> None:
+    assert three_sections.update("Two", ordinal=1, title="Second").version == 2
 
 
-def test_history_has_what_changed_before_and_after(three: Sections) -> None:
-    three.update("Two", title="Second", tags="x")
-    three.update_text("Two", "else")
+def test_history_has_what_changed_before_and_after(three_sections: SectionsClient) -> None:
+    three_sections.update("Two", title="Second", tags="x")
+    three_sections.update_text("Two", "else")
 
-    assert three.history()[-2:] == [
+    assert three_sections.history()[-2:] == [
         ("work.section_changed", {"title": "Two", "tags": []}, {"title": "Second", "tags": ["x"]}),
         ("work.section_changed", {"content": "of Two"}, {"content": "else"}),
     ]
 
 
-def test_the_container_may_be_named_and_must_be_the_right_one(three: Sections) -> None:
-    three.add("About", to="atlas")
+def test_the_container_may_be_named_and_must_be_the_right_one(three_sections: SectionsClient) -> None:
+    three_sections.add("About", to="atlas")
 
-    three.update("Two", title="Second", **three.of("walk"))
-    three.update("Two", title="Again", entityId=three["walk"])
-    three.update("About", title="x", entityType="PROJECT", entityId="atlas")
+    three_sections.update("Two", title="Second", **three_sections.of("walk"))
+    three_sections.update("Two", title="Again", entityId=three_sections["walk"])
+    three_sections.update("About", title="x", entityType="PROJECT", entityId="atlas")
     for name, wrong in (
-        ("Two", three.of("draw")),
+        ("Two", three_sections.of("draw")),
         ("Two", {"entityType": "PROJECT", "entityId": "atlas"}),
-        ("About", {"entityId": three["walk"]}),
+        ("About", {"entityId": three_sections["walk"]}),
     ):
-        error = refused(partial(three.update, name, title="no", **wrong))
+        error = error_of(partial(three_sections.update, name, title="no", **wrong))
         assert error.code == "other_container"
-    assert refused(lambda: three.update("Two", title="no", entityId="nowhere")).details["field"] == "entityId"
+    assert error_of(lambda: three_sections.update("Two", title="no", entityId="nowhere")).details["field"] == "entityId"
 
 
-def test_a_section_that_is_not_there_is_not_found(three: Sections) -> None:
+def test_a_section_that_is_not_there_is_not_found(three_sections: SectionsClient) -> None:
     for attempt in (
-        lambda: three.update(NOWHERE, title="x"),
-        lambda: three.update_text(NOWHERE, "x"),
-        lambda: three.delete(NOWHERE),
+        lambda: three_sections.update(NOWHERE, title="x"),
+        lambda: three_sections.update_text(NOWHERE, "x"),
+        lambda: three_sections.delete(NOWHERE),
     ):
-        error = refused(attempt)
+        error = error_of(attempt)
         assert (error.code, error.details["field"]) == ("not_found", "sectionId")
 
 
-def test_the_id_may_be_written_without_dashes(three: Sections) -> None:
-    changed = three.update("Two", sectionId=three["Two"].replace("-", "").upper(), title="Second")
+def test_the_id_may_be_written_without_dashes(three_sections: SectionsClient) -> None:
+    changed = three_sections.update("Two", sectionId=three_sections["Two"].replace("-", "").upper(), title="Second")
 
-    assert changed.id == three["Two"]
+    assert changed.id == three_sections["Two"]

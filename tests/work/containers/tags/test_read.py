@@ -1,4 +1,4 @@
-"""Tags are counted wherever they are used, and what has one is named."""
+"""Tags are counted on everything that has them, and the usage of a tag is listed."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import usage
+from tests.answers import to_json
+from tests.errors import error_of
 from tests.work.cases import try_each
-from tests.work.containers.tags.desk import Tags, told
-from tests.work.desk import refused
+from tests.work.containers.tags.client import TagsClient
 
 CAP = 1_000
 
 
 @pytest.fixture
-def tagged(desk: Tags, other: Tags) -> Tags:
-    """Atlas with tags on all four things that have some; borealis with one of them too."""
-    desk.task("root", "coast")
-    desk.feature("map", "coast", "print")
-    desk.task("walk", "coast", "north")
-    desk.task("draw", "print")
-    desk.section("walk", "Notes", "coast", "Draft")
-    desk.section("root", "Why", "coast")
-    other.task("fly", "coast", "Sky")
-    return desk
+def tagged_project(client: TagsClient, other_project: TagsClient) -> TagsClient:
+    """Atlas with tags on a project, a feature, tasks and sections; borealis with one of these tags."""
+    client.task("root", "coast")
+    client.feature("map", "coast", "print")
+    client.task("walk", "coast", "north")
+    client.task("draw", "print")
+    client.section("walk", "Notes", "coast", "Draft")
+    client.section("root", "Why", "coast")
+    other_project.task("fly", "coast", "Sky")
+    return client
 
 
-def test_tags_are_told_most_used_first_then_by_name_across_all_projects(tagged: Tags) -> None:
-    assert list(tagged.counts().items()) == [("coast", 6), ("print", 2), ("Draft", 1), ("Sky", 1), ("north", 1)]
-    assert told(tagged.run(listing.OPERATION))["tags"][0] == {"tag": "coast", "count": 6}
+def test_tags_are_told_most_used_first_then_by_name_across_all_projects(tagged_project: TagsClient) -> None:
+    assert list(tagged_project.counts().items()) == [("coast", 6), ("print", 2), ("Draft", 1), ("Sky", 1), ("north", 1)]
+    assert to_json(tagged_project.run(listing.OPERATION))["tags"][0] == {"tag": "coast", "count": 6}
 
 
 @pytest.mark.parametrize(
@@ -45,102 +46,106 @@ def test_tags_are_told_most_used_first_then_by_name_across_all_projects(tagged: 
     ],
 )
 def test_tags_of_one_type_count_what_has_that_type_and_a_node_without_a_kind_is_a_task(
-    tagged: Tags, entity_type: str, counts: dict[str, int]
+    tagged_project: TagsClient, entity_type: str, counts: dict[str, int]
 ) -> None:
-    assert tagged.counts(entityType=entity_type) == counts
+    assert tagged_project.counts(entityType=entity_type) == counts
 
 
-def test_tags_of_one_project_are_those_of_that_project(tagged: Tags) -> None:
-    assert tagged.counts(projectId="borealis") == {"coast": 1, "Sky": 1}
-    assert tagged.counts(projectId=tagged.ids["atlas"], entityType="TASK") == {"coast": 1, "north": 1, "print": 1}
+def test_tags_of_one_project_are_those_of_that_project(tagged_project: TagsClient) -> None:
+    assert tagged_project.counts(projectId="borealis") == {"coast": 1, "Sky": 1}
+    assert tagged_project.counts(projectId=tagged_project.ids["atlas"], entityType="TASK") == {
+        "coast": 1,
+        "north": 1,
+        "print": 1,
+    }
 
 
-def test_a_project_without_tags_has_an_empty_list(desk: Tags) -> None:
-    assert told(desk.run(listing.OPERATION)) == {"tags": [], "count": 0}
-    assert desk.counts(projectId="atlas") == {}
+def test_a_project_without_tags_has_an_empty_list(client: TagsClient) -> None:
+    assert to_json(client.run(listing.OPERATION)) == {"tags": [], "count": 0}
+    assert client.counts(projectId="atlas") == {}
 
 
-def test_the_usage_of_a_tag_names_all_that_has_it(tagged: Tags) -> None:
-    answer = told(tagged.run(usage.OPERATION, tag=" coast "))
+def test_the_usage_of_a_tag_names_all_that_has_it(tagged_project: TagsClient) -> None:
+    answer = to_json(tagged_project.run(usage.OPERATION, tag=" coast "))
 
-    atlas = tagged.ids["atlas"]
+    atlas = tagged_project.ids["atlas"]
     assert (answer["tag"], answer["count"], "left_out" in answer) == ("coast", 6, False)
     mine = [one for one in answer["entities"] if one["projectId"] == atlas]
     assert mine == [
         {"id": atlas, "type": "PROJECT", "title": "atlas", "projectId": atlas},
-        {"id": tagged.ids["map"], "type": "FEATURE", "title": "map", "projectId": atlas},
-        {"id": tagged.ids["walk"], "type": "TASK", "title": "walk", "projectId": atlas},
-        {"id": tagged.ids["Why"], "type": "SECTION", "title": "Why", "projectId": atlas},
-        {"id": tagged.ids["Notes"], "type": "SECTION", "title": "Notes", "projectId": atlas},
+        {"id": tagged_project.ids["map"], "type": "FEATURE", "title": "map", "projectId": atlas},
+        {"id": tagged_project.ids["walk"], "type": "TASK", "title": "walk", "projectId": atlas},
+        {"id": tagged_project.ids["Why"], "type": "SECTION", "title": "Why", "projectId": atlas},
+        {"id": tagged_project.ids["Notes"], "type": "SECTION", "title": "Notes", "projectId": atlas},
     ]
     assert [one["title"] for one in answer["entities"] if one not in mine] == ["fly"]
-    assert tagged.usage("print", projectId="atlas") == [("FEATURE", "map"), ("TASK", "draw")]
+    assert tagged_project.usage("print", projectId="atlas") == [("FEATURE", "map"), ("TASK", "draw")]
 
 
-def test_case_matters_and_an_unknown_tag_is_not_found_with_what_was_probably_meant(tagged: Tags) -> None:
+def test_case_matters_and_an_unknown_tag_is_not_found_with_what_was_probably_meant(tagged_project: TagsClient) -> None:
     for tag, near in (("Coast", ["coast"]), ("coats", ["coast"]), ("draft", ["Draft"]), ("zzz", [])):
-        error = refused(partial(tagged.usage, tag))
+        error = error_of(partial(tagged_project.usage, tag))
         assert isinstance(error, NotFound)
         assert (error.details["field"], error.details.get("near", [])) == ("tag", near)
 
 
-def test_a_tag_of_another_project_is_not_found_in_this_one(tagged: Tags) -> None:
-    error = refused(lambda: tagged.usage("Sky", projectId="atlas"))
+def test_a_tag_of_another_project_is_not_found_in_this_one(tagged_project: TagsClient) -> None:
+    error = error_of(lambda: tagged_project.usage("Sky", projectId="atlas"))
 
     assert isinstance(error, NotFound)
     assert "near" not in error.details
 
 
-def test_archived_projects_count_only_where_they_are_named(tagged: Tags) -> None:
-    tagged.session.call("project.archive", project="borealis")
+def test_archived_projects_count_only_where_they_are_named(tagged_project: TagsClient) -> None:
+    tagged_project.session.call("project.archive", project="borealis")
 
-    assert "Sky" not in tagged.counts()
-    assert tagged.counts(projectId="borealis") == {"coast": 1, "Sky": 1}
-    assert isinstance(refused(lambda: tagged.usage("Sky")), NotFound)
+    assert "Sky" not in tagged_project.counts()
+    assert tagged_project.counts(projectId="borealis") == {"coast": 1, "Sky": 1}
+    assert isinstance(error_of(lambda: tagged_project.usage("Sky")), NotFound)
 
 
 @try_each(("given", "field"), [({"entityType": "EPIC"}, "entityType"), ({"tag": "x"}, "tag")])
-def test_what_a_list_cannot_be_asked_is_refused(desk: Tags, given: dict[str, str], field: str) -> None:
-    error = refused(lambda: desk.counts(**given))
+def test_what_a_list_cannot_be_asked_is_refused(client: TagsClient, given: dict[str, str], field: str) -> None:
+    error = error_of(lambda: client.counts(**given))
 
     assert isinstance(error, Invalid)
     assert error.details["field"] == field
 
 
 @try_each("tag", ["", "x" * 256])
-def test_a_tag_that_cannot_be_one_is_refused(desk: Tags, tag: str) -> None:
-    error = refused(lambda: desk.usage(tag))
+def test_a_tag_that_cannot_be_one_is_refused(client: TagsClient, tag: str) -> None:
+    error = error_of(lambda: client.usage(tag))
 
     assert isinstance(error, Invalid)
     assert error.details["field"] == "tag"
 
 
-def test_text_that_means_something_to_a_database_is_only_text(desk: Tags) -> None:
+def test_text_that_means_something_to_a_database_is_only_text(client: TagsClient) -> None:
     odd = ["100%", "a_b", "it's", '"quoted"', "[x", "Ünïcode", "日本"]
-    desk.task("walk", *odd)
+    client.task("walk", *odd)
 
-    assert desk.counts() == dict.fromkeys(sorted(odd), 1)
+    assert client.counts() == dict.fromkeys(sorted(odd), 1)
     for tag in odd:
-        assert desk.usage(tag) == [("TASK", "walk")]
-    assert refused(lambda: desk.usage("100_")).details["near"] == ["100%"]
+        assert client.usage(tag) == [("TASK", "walk")]
+    assert error_of(lambda: client.usage("100_")).details["near"] == ["100%"]
 
 
-def test_usage_names_a_hundred_and_counts_them_all(desk: Tags) -> None:
-    desk.crowd(102, "coast")
-    desk.section("root", "Notes", "coast")
+def test_usage_names_a_hundred_and_counts_them_all(client: TagsClient) -> None:
+    client.plan_many(102, "coast")
+    client.section("root", "Notes", "coast")
 
-    answer = desk.run(usage.OPERATION, tag="coast")
+    answer = client.run(usage.OPERATION, tag="coast")
 
     assert (answer.count, len(answer.entities), answer.left_out) == (103, 100, {"entities": 3})
-    shortened = desk.capped(CAP).run(usage.OPERATION, tag="coast")
+    shortened = client.with_cap(CAP).run(usage.OPERATION, tag="coast")
     assert count_tokens(encode({"success": True, "data": shortened})) <= CAP
     assert (shortened.count, len(shortened.entities) + shortened.left_out["entities"]) == (103, 103)
 
 
-def test_a_long_list_of_tags_is_cut_and_says_how_many_are_missing(desk: Tags) -> None:
-    desk.task("walk", *(f"{n:x>100}" for n in range(50)))
+def test_a_long_list_of_tags_is_cut_and_says_how_many_are_missing(client: TagsClient) -> None:
+    client.task("walk", *(f"{n:x>100}" for n in range(50)))
 
-    answer = desk.capped(CAP).run(listing.OPERATION)
+    answer = client.with_cap(CAP).run(listing.OPERATION)
 
     assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert 0 < len(answer.tags) == 50 - answer.left_out["tags"]

@@ -1,4 +1,4 @@
-"""The tags of a container are made exactly what is asked for, and the change is told."""
+"""Setting the tags of a container replaces them and records the change."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
 from tests.engines import Engine
-from tests.work.containers.tags.desk import Tags, everything
+from tests.work.containers.tags.client import TagsClient, all_rows
 
 
-def test_the_rows_become_exactly_these_tags_and_the_change_is_given(engine: Engine, desk: Tags) -> None:
-    desk.task("walk")
-    desk.task("draw", "b")
+def test_the_rows_become_exactly_these_tags_and_the_change_is_given(engine: Engine, client: TagsClient) -> None:
+    client.task("walk")
+    client.task("draw", "b")
     given: list[Change | None] = []
 
     def tag(tx: Transaction) -> None:
         for tags in (["b", "a"], ["b", "c"], ["c", "b"], []):
             given.append(set_tags(tx, fetch_node(tx, 2), tags))
-        tx.record(WorkOp.TAGGED, desk.ids["walk"])
+        tx.record(WorkOp.TAGGED, client.ids["walk"])
 
-    desk.write(tag)
+    client.write(tag)
 
     assert given == [
         changed("tags", [], ["a", "b"]),
@@ -29,13 +29,13 @@ def test_the_rows_become_exactly_these_tags_and_the_change_is_given(engine: Engi
         None,
         changed("tags", ["b", "c"], []),
     ]
-    assert (desk.tags_of("walk"), desk.tags_of("draw")) == ([], ["b"])
+    assert (client.tags_of("walk"), client.tags_of("draw")) == ([], ["b"])
 
 
-def test_it_records_nothing_by_itself(engine: Engine, desk: Tags) -> None:
-    desk.task("walk", "a")
-    before = everything(engine)
+def test_it_records_nothing_by_itself(engine: Engine, client: TagsClient) -> None:
+    client.task("walk", "a")
+    before = all_rows(engine)
 
-    desk.write(lambda tx: set_tags(tx, fetch_node(tx, 2), ["b"]))  # a write that records nothing is taken back
+    client.write(lambda tx: set_tags(tx, fetch_node(tx, 2), ["b"]))  # a write that records nothing is rolled back
 
-    assert everything(engine) == before
+    assert all_rows(engine) == before

@@ -1,4 +1,4 @@
-"""An organization to have templates, on either engine."""
+"""An organization for templates, on each engine."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import pytest
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.work.containers.templates.desk import Templates
-from tests.work.desk import ManualClock
+from tests.manual_clock import ManualClock
+from tests.work.containers.templates.client import TemplatesClient
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: ManualClock) -> Templates:
-    """Ada, a person, in an organization without any template of its own; the clock stands until the test moves it."""
-    return Templates(Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON)))
+def client(engine: Engine, clock: ManualClock) -> TemplatesClient:
+    """Ada, a person, in an organization without own templates. The clock stands still until the test moves it."""
+    return TemplatesClient(Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON)))
 
 
 @pytest.fixture
-def release(desk: Templates) -> Templates:
-    """The same, and there is the template Release."""
-    desk.create("Release")
-    return desk
+def release_template(client: TemplatesClient) -> TemplatesClient:
+    """The same client; the template Release exists."""
+    client.create("Release")
+    return client

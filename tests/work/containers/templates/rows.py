@@ -1,4 +1,4 @@
-"""What the database keeps of templates, and what it tells of them."""
+"""Stored rows and events of templates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from tests.engines import Engine
 
 
-def everything(engine: Engine) -> list[Any]:
-    """Every row of templates, their sections, and of the history of the organization."""
+def all_rows(engine: Engine) -> list[Any]:
+    """Return all rows of templates, of their sections, and of the organization's history."""
     return [
         engine.as_owner(f"SELECT * FROM {table} ORDER BY 1, 2, 3")
         for table in ("work_templates", "work_template_sections", "organization_events", "organizations")
@@ -17,7 +17,7 @@ def everything(engine: Engine) -> list[Any]:
 
 
 def events(engine: Engine) -> list[tuple[str, str, dict[str, Any]]]:
-    """What happened to templates, in order: what, to which, and how each field moved."""
+    """Return the template events in order: operation, subject, changed fields."""
     rows = engine.as_owner(
         "SELECT op, subject, changes FROM organization_events WHERE op LIKE 'template.%' ORDER BY rev, n"
     )

@@ -1,4 +1,4 @@
-"""Applying a template gives a container its sections, behind those it has."""
+"""Applying a template appends its sections to those of a container."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
 from groundplan.work.engine.row import fetch_node
+from tests.answers import to_json
 from tests.engines import Engine, person
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.cases import try_each
-from tests.work.containers.templates.desk import NOWHERE, Templates, told
-from tests.work.desk import ManualClock, refused
+from tests.work.containers.templates.client import NOWHERE, TemplatesClient
 
 CAP = 6_000
 
 
 @pytest.fixture
-def task(desk: Templates) -> str:
+def task(client: TemplatesClient) -> str:
     """A task of Ada's project atlas, where Ben edits and Cleo views. The graph dialect made it, so it has no kind."""
-    desk.session.call("project.create", name="atlas")
+    client.session.call("project.create", name="atlas")
     for name, role in {"ben": "editor", "cleo": "viewer"}.items():
-        desk.session.call("member.add", scopeId="atlas", userId=name, role=role)
+        client.session.call("member.add", scopeId="atlas", userId=name, role=role)
     nodes = [{"ref": "walk", "summary": "Walk the coast"}]
-    made: str = desk.session.call("work.plan", project="atlas", nodes=nodes).created[0].id
+    made: str = client.session.call("work.plan", project="atlas", nodes=nodes).created[0].id
     return made
 
 
 def sections_of(engine: Engine, n: int) -> list[Section]:
-    """The sections of a container by its number; 1 is the project itself."""
+    """Return the sections of a container by its number; 1 is the project itself."""
 
     def read(tx: Any) -> list[Section]:
         tx.enter(authorize_project(tx, "atlas", Permission.WORK_READ))
@@ -45,21 +47,23 @@ def sections_of(engine: Engine, n: int) -> list[Section]:
 
 
 def rows(engine: Engine) -> list[Any]:
-    """All of the project that applying could change."""
+    """Return all rows of the project that applying could change."""
     tables = ("work_sections", "work_section_tags", "work_nodes", "events", "projects")
     return [engine.as_owner(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4") for table in tables]
 
 
-def test_a_task_gets_the_sections_of_the_template_in_their_order(engine: Engine, desk: Templates, task: str) -> None:
-    desk.create("Release")
-    desk.add("Release", "Checks", ordinal=7, contentFormat="JSON", contentSample='{"done": []}', tags="b,a")
-    desk.add("Release", "Notes", ordinal=3, usageDescription="For readers", contentSample="- ")
+def test_a_task_gets_the_sections_of_the_template_in_their_order(
+    engine: Engine, client: TemplatesClient, task: str
+) -> None:
+    client.create("Release")
+    client.add("Release", "Checks", ordinal=7, contentFormat="JSON", contentSample='{"done": []}', tags="b,a")
+    client.add("Release", "Notes", ordinal=3, usageDescription="For readers", contentSample="- ")
 
-    applied = desk.apply("Release", to=task)
+    applied = client.apply("Release", to=task)
 
     there = sections_of(engine, 2)
-    assert told(applied) == {
-        "templateId": desk["Release"],
+    assert to_json(applied) == {
+        "templateId": client["Release"],
         "entityType": "TASK",
         "entityId": task,
         "sections": [{"id": one.id, "title": one.title, "ordinal": one.ordinal, "version": 1} for one in there],
@@ -72,40 +76,42 @@ def test_a_task_gets_the_sections_of_the_template_in_their_order(engine: Engine,
 
 
 def test_a_template_applied_twice_gives_its_sections_twice_behind_those_that_are_there(
-    engine: Engine, desk: Templates, task: str
+    engine: Engine, client: TemplatesClient, task: str
 ) -> None:
-    desk.apply(TASK.name, to=task)
-    desk.apply(TASK.name, to=task)
+    client.apply(TASK.name, to=task)
+    client.apply(TASK.name, to=task)
 
     titles = [one.title for one in TASK.sections or ()]
     assert [one.title for one in sections_of(engine, 2)] == titles * 2
     assert [one.ordinal for one in sections_of(engine, 2)] == list(range(len(titles) * 2))
 
 
-def test_a_project_is_a_container_too(engine: Engine, desk: Templates, task: str) -> None:
-    desk.create("Charter", target="PROJECT")
-    desk.add("Charter", "Why")
+def test_a_project_is_a_container_too(engine: Engine, client: TemplatesClient, task: str) -> None:
+    client.create("Charter", target="PROJECT")
+    client.add("Charter", "Why")
 
-    applied = desk.apply("Charter", to="atlas", type="PROJECT")
+    applied = client.apply("Charter", to="atlas", type="PROJECT")
 
     (project_id,) = engine.as_owner("SELECT id FROM projects")[0]
     assert applied.entity_id == project_id
     assert [one.title for one in sections_of(engine, 1)] == ["Why"]
 
 
-def test_what_was_applied_stays_when_the_template_changes_or_goes(engine: Engine, desk: Templates, task: str) -> None:
-    desk.create("Release")
-    desk.add("Release", "Notes")
-    desk.apply("Release", to=task)
+def test_what_was_applied_stays_when_the_template_changes_or_goes(
+    engine: Engine, client: TemplatesClient, task: str
+) -> None:
+    client.create("Release")
+    client.add("Release", "Notes")
+    client.apply("Release", to=task)
 
-    desk.add("Release", "More")
-    desk.delete("Release")
+    client.add("Release", "More")
+    client.delete("Release")
 
     assert [one.title for one in sections_of(engine, 2)] == ["Notes"]
 
 
-def test_the_history_of_the_task_tells_what_it_got(engine: Engine, desk: Templates, task: str) -> None:
-    desk.apply(TASK.name, to=task)
+def test_the_history_of_the_task_tells_what_it_got(engine: Engine, client: TemplatesClient, task: str) -> None:
+    client.apply(TASK.name, to=task)
 
     [(subject, changes)] = engine.as_owner("SELECT subject, changes FROM events WHERE op = 'work.section_added'")
     assert subject == task
@@ -113,12 +119,12 @@ def test_the_history_of_the_task_tells_what_it_got(engine: Engine, desk: Templat
 
 
 @pytest.fixture
-def off(desk: Templates) -> Templates:
-    """The desk, and the template Off is disabled."""
-    desk.create("Off")
-    desk.add("Off", "Notes")
-    desk.disable("Off")
-    return desk
+def disabled_template(client: TemplatesClient) -> TemplatesClient:
+    """The client; the template Off is disabled."""
+    client.create("Off")
+    client.add("Off", "Notes")
+    client.disable("Off")
+    return client
 
 
 @try_each(
@@ -134,7 +140,7 @@ def off(desk: Templates) -> Templates:
 )
 def test_what_does_not_fit_is_refused_and_nothing_is_written(
     engine: Engine,
-    off: Templates,
+    disabled_template: TemplatesClient,
     task: str,
     template: str,
     given: dict[str, str],
@@ -144,7 +150,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
 ) -> None:
     before = rows(engine)
 
-    error = refused(lambda: off.apply(template, **{"to": task} | given))
+    error = error_of(lambda: disabled_template.apply(template, **{"to": task} | given))
 
     assert isinstance(error, family)
     assert (error.code, error.details["field"]) == (code, field)
@@ -153,64 +159,68 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     assert rows(engine) == before
 
 
-def test_a_template_without_sections_changes_nothing(engine: Engine, desk: Templates, task: str) -> None:
-    desk.create("Empty")
+def test_a_template_without_sections_changes_nothing(engine: Engine, client: TemplatesClient, task: str) -> None:
+    client.create("Empty")
     before = rows(engine)
 
-    assert desk.apply("Empty", to=task).sections == []
+    assert client.apply("Empty", to=task).sections == []
     assert rows(engine) == before
 
 
-def test_an_editor_may_apply_and_a_viewer_may_not(engine: Engine, desk: Templates, task: str) -> None:
-    desk.by(person("ben")).apply(TASK.name, to=task)
+def test_an_editor_may_apply_and_a_viewer_may_not(engine: Engine, client: TemplatesClient, task: str) -> None:
+    client.by(person("ben")).apply(TASK.name, to=task)
     before = rows(engine)
 
-    assert isinstance(refused(lambda: desk.by(person("cleo")).apply(TASK.name, to=task)), Forbidden)
+    assert isinstance(error_of(lambda: client.by(person("cleo")).apply(TASK.name, to=task)), Forbidden)
     assert rows(engine) == before
 
 
-def test_a_stranger_cannot_tell_a_hidden_task_from_one_that_is_missing(desk: Templates, task: str) -> None:
-    desk.by(person("ada")).session.call("project.create", name="finn's own")
-    desk.by(person("ada")).session.call("member.add", scopeId="finn's own", userId="finn", role="owner")
-    finn = desk.by(person("finn"))
+def test_a_stranger_cannot_tell_a_hidden_task_from_one_that_is_missing(client: TemplatesClient, task: str) -> None:
+    client.by(person("ada")).session.call("project.create", name="finn's own")
+    client.by(person("ada")).session.call("member.add", scopeId="finn's own", userId="finn", role="owner")
+    finn = client.by(person("finn"))
 
     def answer(id_: str) -> bytes:
-        return encode(refused(lambda: finn.apply(TASK.name, to=id_)).body()).replace(id_.encode(), b"...")
+        return encode(error_of(lambda: finn.apply(TASK.name, to=id_)).body()).replace(id_.encode(), b"...")
 
     assert answer(task) == answer("qqqq00")
 
 
-def test_the_same_op_id_gives_the_sections_once(engine: Engine, desk: Templates, clock: ManualClock, task: str) -> None:
-    desk.create("Release")
-    desk.add("Release", "Notes")
-    first = desk.apply("Release", to=task, op_id="once")
-    desk.delete("Release")
+def test_the_same_op_id_gives_the_sections_once(
+    engine: Engine, client: TemplatesClient, clock: ManualClock, task: str
+) -> None:
+    client.create("Release")
+    client.add("Release", "Notes")
+    first = client.apply("Release", to=task, op_id="once")
+    client.delete("Release")
     before = rows(engine)
     clock.move(hours=1)
 
-    assert desk.apply("Release", to=task, op_id="once") == first
+    assert client.apply("Release", to=task, op_id="once") == first
     assert rows(engine) == before
 
 
-def test_an_archived_project_gets_no_sections(engine: Engine, desk: Templates, task: str) -> None:
-    desk.session.call("project.archive", project="atlas")
+def test_an_archived_project_gets_no_sections(engine: Engine, client: TemplatesClient, task: str) -> None:
+    client.session.call("project.archive", project="atlas")
     before = rows(engine)
 
-    assert refused(lambda: desk.apply(TASK.name, to=task)).code == "project_archived"
+    assert error_of(lambda: client.apply(TASK.name, to=task)).code == "project_archived"
     assert rows(engine) == before
 
 
-def test_the_longest_template_is_applied_and_told_within_the_cap(engine: Engine, desk: Templates, task: str) -> None:
-    desk.create("Long")
+def test_the_longest_template_is_applied_and_told_within_the_cap(
+    engine: Engine, client: TemplatesClient, task: str
+) -> None:
+    client.create("Long")
     for n in range(50):
-        desk.add("Long", f"{n:x>255}", contentSample="s" * 1_000)
+        client.add("Long", f"{n:x>255}", contentSample="s" * 1_000)
 
-    applied = desk.capped(CAP).apply("Long", to=task)
+    applied = client.with_cap(CAP).apply("Long", to=task)
 
     assert count_tokens(encode({"success": True, "data": applied})) <= CAP
     assert len(applied.sections) == len(sections_of(engine, 2)) == 50
 
-    shortened = desk.capped(CAP // 2).apply("Long", to=task)
+    shortened = client.with_cap(CAP // 2).apply("Long", to=task)
     assert count_tokens(encode({"success": True, "data": shortened})) <= CAP // 2
     assert len(shortened.sections) + shortened.left_out["sections"] == 50
     assert len(sections_of(engine, 2)) == 100

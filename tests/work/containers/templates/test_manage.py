@@ -1,4 +1,4 @@
-"""Templates are made, changed, switched off and on, and deleted; the organization's history tells all of it."""
+"""Templates are created, updated, disabled, enabled and deleted; the organization's history records all of it."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ import pytest
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.work.containers.templates import create
 from groundplan.work.containers.templates.built_in import TASK
+from tests.answers import to_json
 from tests.engines import Engine, person
+from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.cases import try_each
-from tests.work.containers.templates.desk import NOWHERE, Templates, told
-from tests.work.containers.templates.rows import events, everything
-from tests.work.desk import ManualClock, refused
+from tests.work.containers.templates.client import NOWHERE, TemplatesClient
+from tests.work.containers.templates.rows import all_rows, events
 
 CHANGES: dict[str, Callable[..., Any]] = {
-    "update": lambda desk, name, **given: desk.update(name, description="new", **given),
-    "delete": lambda desk, name, **given: desk.delete(name, **given),
-    "enable": lambda desk, name, **given: desk.enable(name, **given),
-    "disable": lambda desk, name, **given: desk.disable(name, **given),
-    "add a section": lambda desk, name, **given: desk.add(name, "More", **given),
+    "update": lambda client, name, **given: client.update(name, description="new", **given),
+    "delete": lambda client, name, **given: client.delete(name, **given),
+    "enable": lambda client, name, **given: client.enable(name, **given),
+    "disable": lambda client, name, **given: client.disable(name, **given),
+    "add a section": lambda client, name, **given: client.add(name, "More", **given),
 }
 every_change = pytest.mark.parametrize("change", CHANGES)
 
 
-def test_a_new_template_is_enabled_its_makers_own_and_told_as_it_is_kept(desk: Templates) -> None:
-    made = desk.create(" Release ", target="FEATURE", description="Before we ship", tags="ship, docs,ship")
+def test_a_new_template_is_enabled_its_makers_own_and_told_as_it_is_kept(client: TemplatesClient) -> None:
+    made = client.create(" Release ", target="FEATURE", description="Before we ship", tags="ship, docs,ship")
 
-    assert told(made) == {
+    assert to_json(made) == {
         "id": made.id,
         "name": "Release",
         "description": "Before we ship",
@@ -43,125 +45,129 @@ def test_a_new_template_is_enabled_its_makers_own_and_told_as_it_is_kept(desk: T
         "createdAt": "2026-03-01T09:00:00.000Z",
         "modifiedAt": "2026-03-01T09:00:00.000Z",
     }
-    assert desk.get("Release") == made
+    assert client.get("Release") == made
 
 
-def test_a_template_is_what_its_maker_says_it_is(desk: Templates) -> None:
-    made = desk.create("House rules", isBuiltIn=True, isProtected=True, createdBy="the architects")
+def test_a_template_is_what_its_maker_says_it_is(client: TemplatesClient) -> None:
+    made = client.create("House rules", isBuiltIn=True, isProtected=True, createdBy="the architects")
 
     assert (made.is_built_in, made.is_protected, made.created_by) == (True, True, "the architects")
 
 
-def test_an_update_changes_what_it_names_and_nothing_else(desk: Templates, clock: ManualClock) -> None:
-    before = told(desk.create("Release", target="FEATURE", description="Before we ship", tags=["ship"]))
+def test_an_update_changes_what_it_names_and_nothing_else(client: TemplatesClient, clock: ManualClock) -> None:
+    before = to_json(client.create("Release", target="FEATURE", description="Before we ship", tags=["ship"]))
     clock.move(hours=1)
 
-    after = desk.update("Release", name="Shipping", tags=[], targetEntityType="PROJECT")
+    after = client.update("Release", name="Shipping", tags=[], targetEntityType="PROJECT")
 
     expected = {"name": "Shipping", "tags": [], "targetEntityType": "PROJECT", "modifiedAt": "2026-03-01T10:00:00.000Z"}
-    assert told(after) == before | expected
-    assert desk.get(after.id) == after
+    assert to_json(after) == before | expected
+    assert client.get(after.id) == after
 
 
-def test_an_update_that_changes_nothing_is_no_event(engine: Engine, desk: Templates, clock: ManualClock) -> None:
-    made = desk.create("Release", tags=["a", "b"])
-    before = everything(engine)
+def test_an_update_that_changes_nothing_is_no_event(
+    engine: Engine, client: TemplatesClient, clock: ManualClock
+) -> None:
+    made = client.create("Release", tags=["a", "b"])
+    before = all_rows(engine)
     clock.move(hours=1)
 
-    assert desk.update("Release", name="Release", tags="b,a") == made
-    assert desk.enable("Release") == made
-    assert desk.update("Release") == made
-    assert everything(engine) == before
+    assert client.update("Release", name="Release", tags="b,a") == made
+    assert client.enable("Release") == made
+    assert client.update("Release") == made
+    assert all_rows(engine) == before
 
 
-def test_a_template_is_switched_off_and_on(desk: Templates) -> None:
-    desk.create("Release")
+def test_a_template_is_switched_off_and_on(client: TemplatesClient) -> None:
+    client.create("Release")
 
-    assert not desk.disable("Release").is_enabled
-    assert not desk.get("Release").is_enabled
-    assert desk.enable("Release").is_enabled
+    assert not client.disable("Release").is_enabled
+    assert not client.get("Release").is_enabled
+    assert client.enable("Release").is_enabled
 
 
-def test_a_deleted_template_is_gone_with_its_sections_and_its_name_is_free(engine: Engine, desk: Templates) -> None:
-    gone = desk.create("Release").id
-    desk.add("Release", "Notes")
-    desk.add("Release", "Checks")
+def test_a_deleted_template_is_gone_with_its_sections_and_its_name_is_free(
+    engine: Engine, client: TemplatesClient
+) -> None:
+    gone = client.create("Release").id
+    client.add("Release", "Notes")
+    client.add("Release", "Checks")
 
-    assert told(desk.delete("Release")) == {"deleted": gone, "deletedSections": 2}
+    assert to_json(client.delete("Release")) == {"deleted": gone, "deletedSections": 2}
 
-    assert isinstance(refused(lambda: desk.get(gone)), NotFound)
+    assert isinstance(error_of(lambda: client.get(gone)), NotFound)
     assert engine.as_owner("SELECT count(*) FROM work_template_sections") == [(0,)]
-    assert desk.create("Release").id != gone
+    assert client.create("Release").id != gone
 
 
 @pytest.mark.parametrize("name", ["Release", "  Release", TASK.name])
-def test_a_name_is_taken_once_in_the_organization(engine: Engine, desk: Templates, name: str) -> None:
-    desk.create("Release")
-    desk.create("Other")
-    before = everything(engine)
+def test_a_name_is_taken_once_in_the_organization(engine: Engine, client: TemplatesClient, name: str) -> None:
+    client.create("Release")
+    client.create("Other")
+    before = all_rows(engine)
 
-    for attempt in (lambda: desk.create(name), lambda: desk.update("Other", name=name)):
-        error = refused(attempt)
+    for attempt in (lambda: client.create(name), lambda: client.update("Other", name=name)):
+        error = error_of(attempt)
         assert isinstance(error, Conflict)
-        assert (error.code, error.details["id"]) == ("template_exists", desk[name.strip()])
-    assert everything(engine) == before
+        assert (error.code, error.details["id"]) == ("template_exists", client[name.strip()])
+    assert all_rows(engine) == before
 
 
-def test_two_organizations_may_use_the_same_name(engine: Engine, desk: Templates) -> None:
-    engine.found_organization("rival", "mallory")
-    desk.create("Release")
-    mallory = Templates(desk.by(person("mallory", organization="rival")).session)
+def test_two_organizations_may_use_the_same_name(engine: Engine, client: TemplatesClient) -> None:
+    engine.create_organization("rival", "mallory")
+    client.create("Release")
+    mallory = TemplatesClient(client.by(person("mallory", organization="rival")).session)
     mallory.create("Release")
 
-    assert mallory["Release"] != desk["Release"]
-    assert mallory.own() == desk.own() == ["Release"]
+    assert mallory["Release"] != client["Release"]
+    assert mallory.own_names() == client.own_names() == ["Release"]
 
 
 @every_change
-def test_a_protected_template_can_only_be_unprotected(engine: Engine, desk: Templates, change: str) -> None:
-    desk.create("Release", isProtected=True)
-    before = everything(engine)
+def test_a_protected_template_can_only_be_unprotected(engine: Engine, client: TemplatesClient, change: str) -> None:
+    client.create("Release", isProtected=True)
+    before = all_rows(engine)
 
-    error = refused(lambda: CHANGES[change](desk, "Release"))
+    error = error_of(lambda: CHANGES[change](client, "Release"))
     assert isinstance(error, RuleViolated)
     assert (error.code, error.contract_code) == ("template_protected", "INVALID_OPERATION")
-    assert refused(lambda: desk.update("Release", isProtected=False, name="x")).code == "template_protected"
-    assert everything(engine) == before
+    assert error_of(lambda: client.update("Release", isProtected=False, name="x")).code == "template_protected"
+    assert all_rows(engine) == before
 
-    assert not desk.update("Release", isProtected=False).is_protected
-    CHANGES[change](desk, "Release")
+    assert not client.update("Release", isProtected=False).is_protected
+    CHANGES[change](client, "Release")
 
 
 @try_each("change", CHANGES)
-def test_what_comes_with_groundplan_never_changes(engine: Engine, desk: Templates, change: str) -> None:
-    before = everything(engine), told(desk.get(TASK.name, includeSections=True))
+def test_what_comes_with_groundplan_never_changes(engine: Engine, client: TemplatesClient, change: str) -> None:
+    before = all_rows(engine), to_json(client.get(TASK.name, includeSections=True))
 
-    for attempt in (lambda: CHANGES[change](desk, TASK.name), lambda: desk.update(TASK.name, isProtected=False)):
-        error = refused(attempt)
+    for attempt in (lambda: CHANGES[change](client, TASK.name), lambda: client.update(TASK.name, isProtected=False)):
+        error = error_of(attempt)
         assert isinstance(error, RuleViolated)
         assert (error.code, error.contract_code) == ("template_built_in", "INVALID_OPERATION")
-    assert (everything(engine), told(desk.get(TASK.name, includeSections=True))) == before
+    assert (all_rows(engine), to_json(client.get(TASK.name, includeSections=True))) == before
 
 
 @try_each(("change", "ref"), [*product(CHANGES, [NOWHERE, "Releese", "x" * 255, "'"])])
 def test_an_unknown_template_is_not_found_and_a_near_name_leads_to_its_id(
-    engine: Engine, release: Templates, change: str, ref: str
+    engine: Engine, release_template: TemplatesClient, change: str, ref: str
 ) -> None:
-    before = everything(engine)
+    before = all_rows(engine)
 
-    error = refused(lambda: CHANGES[change](release, ref))
+    error = error_of(lambda: CHANGES[change](release_template, ref))
 
     assert isinstance(error, NotFound)
     assert error.details["field"] == "id"
-    assert error.details.get("near", []) == ([release["Release"]] if ref == "Releese" else [])
-    assert everything(engine) == before
+    assert error.details.get("near", []) == ([release_template["Release"]] if ref == "Releese" else [])
+    assert all_rows(engine) == before
 
 
-def test_an_id_may_be_written_without_dashes(desk: Templates) -> None:
-    made = desk.create("Release")
+def test_an_id_may_be_written_without_dashes(client: TemplatesClient) -> None:
+    made = client.create("Release")
 
-    assert desk.get(made.id.replace("-", "").upper()) == made
-    assert desk.get(TASK.id.replace("-", "")).name == TASK.name
+    assert client.get(made.id.replace("-", "").upper()) == made
+    assert client.get(TASK.id.replace("-", "")).name == TASK.name
 
 
 @try_each(
@@ -181,40 +187,45 @@ def test_an_id_may_be_written_without_dashes(desk: Templates) -> None:
     ],
 )
 def test_bad_input_is_refused_with_its_field_and_nothing_is_written(
-    engine: Engine, release: Templates, given: dict[str, Any], field: str
+    engine: Engine, release_template: TemplatesClient, given: dict[str, Any], field: str
 ) -> None:
-    before = everything(engine)
+    before = all_rows(engine)
 
     arguments = {"name": "Other", "targetEntityType": "TASK"} | given
-    for attempt in (lambda: release.run(create.OPERATION, **arguments), lambda: release.update("Release", **given)):
-        error = refused(attempt)
+    for attempt in (
+        lambda: release_template.run(create.OPERATION, **arguments),
+        lambda: release_template.update("Release", **given),
+    ):
+        error = error_of(attempt)
         assert isinstance(error, Invalid)
         assert error.details["field"] == field
-    assert everything(engine) == before
+    assert all_rows(engine) == before
 
 
 @pytest.mark.parametrize("lacking", ["name", "targetEntityType"])
-def test_a_template_needs_a_name_and_a_target(desk: Templates, lacking: str) -> None:
+def test_a_template_needs_a_name_and_a_target(client: TemplatesClient, lacking: str) -> None:
     arguments = {"name": "Release", "targetEntityType": "TASK"}
     del arguments[lacking]
 
-    error = refused(lambda: desk.run(create.OPERATION, **arguments))
+    error = error_of(lambda: client.run(create.OPERATION, **arguments))
     assert (error.code, error.details["field"]) == ("missing_argument", lacking)
 
 
-def test_the_longest_that_is_allowed_is_kept_whole(desk: Templates) -> None:
-    desk.create("ä" * 255, description="ä" * 2048, tags=[f"{n:ä>100}" for n in range(50)])
+def test_the_longest_that_is_allowed_is_kept_whole(client: TemplatesClient) -> None:
+    client.create("ä" * 255, description="ä" * 2048, tags=[f"{n:ä>100}" for n in range(50)])
 
-    kept = desk.get("ä" * 255)
+    kept = client.get("ä" * 255)
     assert (len(kept.name), len(kept.description), len(kept.tags)) == (255, 2048, 50)
 
 
-def test_the_history_of_the_organization_tells_enough_to_rebuild_a_template(engine: Engine, desk: Templates) -> None:
-    made = desk.create("Release", target="FEATURE", description="Before we ship", tags=["ship"])
-    added = desk.add("Release", "Notes", contentSample="- ", isRequired=True)
-    desk.update("Release", description="")
-    desk.disable("Release")
-    desk.delete("Release")
+def test_the_history_of_the_organization_tells_enough_to_rebuild_a_template(
+    engine: Engine, client: TemplatesClient
+) -> None:
+    made = client.create("Release", target="FEATURE", description="Before we ship", tags=["ship"])
+    added = client.add("Release", "Notes", contentSample="- ", isRequired=True)
+    client.update("Release", description="")
+    client.disable("Release")
+    client.delete("Release")
 
     section = {
         "ordinal": 0,

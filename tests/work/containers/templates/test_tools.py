@@ -1,4 +1,4 @@
-"""Templates over MCP: the arguments are those of the contract, and so are the words of a refusal."""
+"""Templates over MCP: arguments and error codes are those of the contract."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.work.containers.templates import add_section, apply, create, delete, get, switch, update
 from groundplan.work.containers.templates import list as listing
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
-from tests.work.containers.templates.desk import NOWHERE, Templates
+from tests.work.containers.templates.client import NOWHERE, TemplatesClient
 
 OPERATIONS = Registry(
     (
@@ -84,10 +84,10 @@ def test_the_tools_take_the_arguments_of_their_contract() -> None:
     ],
 )
 def test_a_refusal_has_the_code_of_the_contract(
-    desk: Templates, tool: str, arguments: dict[str, Any], code: str, reason: str
+    client: TemplatesClient, tool: str, arguments: dict[str, Any], code: str, reason: str
 ) -> None:
-    desk.session.call("project.create", name="atlas")
-    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.execute)
+    client.session.call("project.create", name="atlas")
+    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], client.session.execute)
 
     answer = tools.call(tool, arguments)
 
@@ -96,8 +96,8 @@ def test_a_refusal_has_the_code_of_the_contract(
     assert (body["success"], body["error"]["code"], body["error"]["details"]["reason"]) == (False, code, reason)
 
 
-def test_an_answer_stands_in_the_envelope(desk: Templates) -> None:
-    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.execute)
+def test_an_answer_stands_in_the_envelope(client: TemplatesClient) -> None:
+    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], client.session.execute)
 
     body = json.loads(tools.call("query_templates", {"operation": "list", "targetEntityType": "FEATURE"}).text)
 

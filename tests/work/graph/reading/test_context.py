@@ -1,4 +1,4 @@
-"""graph_context: a node and its neighbourhood, whole where it is small and bounded where it is not."""
+"""graph_context: a node and its neighbourhood, complete if small and bounded if large."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from msgspec import UNSET
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
-from tests.engines import Engine, filled_once, person
+from tests.engines import Engine, fill_once, person
 from tests.proof import scaled
 from tests.work.cases import try_each
-from tests.work.graph.reading.rows import add_chain, add_children, as_json, capped, plan, root_of
+from tests.work.graph.reading.plans import add_chain, add_children, encode_text, plan, root_of, session_with_cap
 
 
 def open_atlas(engine: Engine) -> None:
@@ -24,18 +24,18 @@ def open_atlas(engine: Engine) -> None:
 
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    filled_once(engine, open_atlas)
+    fill_once(engine, open_atlas)
     return engine.session("ada")
 
 
-def refused(session: Session, operation: str, **arguments: Any) -> GroundplanError:
+def error_of(session: Session, operation: str, **arguments: Any) -> GroundplanError:
     with pytest.raises(GroundplanError) as caught:
         session.call(operation, **arguments)
     return caught.value
 
 
 def outline(tree: Any) -> Any:
-    """A tree as summaries: a leaf is its summary, else (summary, children, child_count if children are missing)."""
+    """Return a tree as summaries: a leaf is its summary, else (summary, children, child_count if some are left out)."""
     children = [] if tree.children is UNSET else [outline(child) for child in tree.children]
     if tree.child_count is not UNSET:
         return tree.summary, children, tree.child_count
@@ -138,7 +138,7 @@ def test_a_tree_shows_the_state_of_its_nodes(ada: Session) -> None:
 
 @pytest.mark.parametrize("depth", [-1, 11])
 def test_a_depth_out_of_bounds_is_refused(ada: Session, depth: int) -> None:
-    assert refused(ada, "work.context", node_id=root_of(ada, "atlas"), depth=depth).status == 400
+    assert error_of(ada, "work.context", node_id=root_of(ada, "atlas"), depth=depth).status == 400
 
 
 def test_a_lean_answer_has_no_empty_parts(ada: Session) -> None:
@@ -164,11 +164,11 @@ def test_a_hidden_node_reads_like_a_missing_one(engine: Engine, ada: Session) ->
     ada.call("member.add", scopeId="borealis", userId="ben", role="viewer")
     ben = engine.session(person("ben"))
 
-    hidden = refused(ben, "work.context", node_id=ids["a"])
-    missing = refused(ben, "work.context", node_id="zzzzzz")
+    hidden = error_of(ben, "work.context", node_id=ids["a"])
+    missing = error_of(ben, "work.context", node_id="zzzzzz")
 
     assert isinstance(hidden, NotFound)
-    assert as_json(hidden.body()).replace(ids["a"], "zzzzzz") == as_json(missing.body())
+    assert encode_text(hidden.body()).replace(ids["a"], "zzzzzz") == encode_text(missing.body())
 
 
 def test_a_tree_shows_at_most_fifty_children_of_a_node_and_two_hundred_nodes_level_by_level(
@@ -215,13 +215,13 @@ def test_a_node_with_very_many_children_is_answered_in_bounds(engine: Engine, ad
     ids = plan(ada, "atlas", {"ref": "fat"})
     add_children(engine, "atlas", 2, count)
 
-    found = capped(engine, 20_000).call("work.context", node_id=ids["fat"], depth=10)
+    found = session_with_cap(engine, 20_000).call("work.context", node_id=ids["fat"], depth=10)
 
     assert len(found.children.children) == 50
     assert found.children.child_count == count
     assert found.left_out["children"] == count - 50
     assert [one.summary for one in found.children.children[:2]] == ["child 1", "child 2"]
-    assert count_tokens(as_json(found)) < 2_000
+    assert count_tokens(encode_text(found)) < 2_000
 
 
 @pytest.mark.proof
@@ -239,12 +239,12 @@ def test_the_lowest_of_very_many_levels_is_shown_with_the_root_and_the_nearest_a
     assert shown == ["A map that every walker trusts", *(f"level {number}" for number in range(levels - 49, levels))]
     assert lowest.left_out["ancestors"] == levels - 50
     assert highest.left_out is UNSET
-    assert as_json(highest.children).count('"id"') == 11
+    assert encode_text(highest.children).count('"id"') == 11
 
 
 @pytest.fixture
-def crowded(ada: Session) -> str:
-    """The id of a node with dozens of neighbours in each direction, of which each has a long summary."""
+def crowded_node(ada: Session) -> str:
+    """The id of a node with dozens of neighbours in each direction, each with a long summary."""
     long = '"' * 200
     refs = [f"n{number:02}" for number in range(12)]
     ids = plan(
@@ -262,17 +262,19 @@ def crowded(ada: Session) -> str:
 
 
 @try_each("tokens_max", [250, 400, 700, 1_500, 3_000, 10_000])
-def test_an_answer_keeps_the_cap_and_counts_what_it_left_out(engine: Engine, crowded: str, tokens_max: int) -> None:
-    found = capped(engine, tokens_max).call("work.context", node_id=crowded)
+def test_an_answer_keeps_the_cap_and_counts_what_it_left_out(
+    engine: Engine, crowded_node: str, tokens_max: int
+) -> None:
+    found = session_with_cap(engine, tokens_max).call("work.context", node_id=crowded_node)
 
-    assert count_tokens(as_json(found)) <= tokens_max
+    assert count_tokens(encode_text(found)) <= tokens_max
     assert found.node.summary == "it"
     missing = found.left_out or {}
     assert len(found.ancestors) + missing.get("ancestors", 0) == 2
     assert len(found.depends_on) + missing.get("depends_on", 0) == 12
     assert len(found.depended_by) + missing.get("depended_by", 0) == 12
     assert (missing.get("children", 0) > 0) == (tokens_max < 10_000)
-    if tokens_max >= 3_000:  # the tree gives way first
+    if tokens_max >= 3_000:  # the tree is trimmed first
         assert (len(found.ancestors), len(found.depends_on)) == (2, 12)
 
 
@@ -281,8 +283,8 @@ def test_a_node_that_is_too_long_itself_loses_its_oldest_evidence(engine: Engine
     evidence = [{"type": "note", "ref": f"{number} " + "z" * 500} for number in range(8)]
     ada.call("work.update", updates=[{"node_id": ids["it"], "add_evidence": evidence}])
 
-    found = capped(engine, 800).call("work.context", node_id=ids["it"])
+    found = session_with_cap(engine, 800).call("work.context", node_id=ids["it"])
 
-    assert count_tokens(as_json(found)) <= 800
+    assert count_tokens(encode_text(found)) <= 800
     assert found.left_out == {"ancestors": 1, "node.context_links": 2, "node.evidence": 4}
     assert [one.ref.partition(" ")[0] for one in found.node.evidence] == ["4", "5", "6", "7"]

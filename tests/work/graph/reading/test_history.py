@@ -1,4 +1,4 @@
-"""graph_history: everything that ever happened to a node, page by page, and never lost."""
+"""graph_history: all events of a node, page by page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
-from tests.work.graph.reading.rows import as_json, capped, plan, root_of
+from tests.work.graph.reading.plans import encode_text, plan, root_of, session_with_cap
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def ada(engine: Engine) -> Session:
 
 
 def pages(session: Session, node_id: str, **arguments: Any) -> list[Any]:
-    """Every page of a node's history."""
+    """Yield every page of a node's history."""
     found = [session.call("work.history", node_id=node_id, **arguments)]
     while found[-1].next_cursor is not UNSET:
         cursor = found[-1].next_cursor
@@ -142,7 +142,7 @@ def test_a_lean_history_has_no_nulls(ada: Session) -> None:
     ids = plan(ada, "atlas", {"ref": "a"})
     ada.call("work.update", updates=[{"node_id": ids["a"], "state": "begun"}])
 
-    answer = as_json(ada.call("work.history", node_id=ids["a"], lean=True))
+    answer = encode_text(ada.call("work.history", node_id=ids["a"], lean=True))
 
     assert "null" not in answer
     assert '{"field":"state","after":"begun"}' in answer
@@ -153,9 +153,9 @@ def test_a_page_ends_early_where_the_cap_ends_and_nothing_is_lost(engine: Engine
     for number in range(20):
         ada.call("work.update", updates=[{"node_id": ids["a"], "state": f"{number} " + "é" * 400}])
 
-    read = pages(capped(engine, 500), ids["a"])
+    read = pages(session_with_cap(engine, 500), ids["a"])
 
-    assert all(count_tokens(as_json(page)) <= 500 for page in read)
+    assert all(count_tokens(encode_text(page)) <= 500 for page in read)
     states = [one.changes[0].after.partition(" ")[0] for page in read for one in page.events]
     assert states == [*map(str, range(19, -1, -1)), "a"]
 
@@ -165,9 +165,9 @@ def test_an_event_longer_than_the_cap_goes_out_with_the_changes_that_fit(engine:
     long = {"node_id": ids["a"], "summary": "b", "state": "x" * 4_000, "properties": {"size": 3}}
     ada.call("work.update", updates=[long])
 
-    read = pages(capped(engine, 500), ids["a"])
+    read = pages(session_with_cap(engine, 500), ids["a"])
 
-    assert all(count_tokens(as_json(page)) <= 500 for page in read)
+    assert all(count_tokens(encode_text(page)) <= 500 for page in read)
     updated, created = (one for page in read for one in page.events)
     assert [one.field for one in updated.changes] == ["summary"]
     assert updated.left_out == {"changes": 2}

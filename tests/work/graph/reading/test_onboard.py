@@ -1,4 +1,4 @@
-"""graph_onboard: what a newcomer must know, in at most 600 tokens, whatever the project is like."""
+"""graph_onboard: a summary of any project for a newcomer, in at most 600 tokens."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
+from tests.manual_clock import ManualClock
 from tests.proof import scaled
-from tests.work.desk import ManualClock
-from tests.work.graph.reading.rows import add_children, as_json, capped, plan
+from tests.work.graph.reading.plans import add_children, encode_text, plan, session_with_cap
 
 TOKENS_MAX = 600
 
@@ -31,7 +31,7 @@ def resolve(session: Session, *nodes: str, **call: Any) -> None:
 
 
 def texts(answer: Any) -> Iterator[tuple[str, str]]:
-    """Every pair of id and summary in an answer, and the goal."""
+    """Return all pairs of id and summary in an answer, and the goal."""
     match answer:
         case dict():
             if "summary" in answer:
@@ -233,7 +233,7 @@ def test_no_text_makes_it_longer_than_six_hundred_tokens(engine: Engine, kind: s
 
     for lean in (False, True):
         found = ada.call("work.onboard", lean=lean)
-        answer = as_json(found)
+        answer = encode_text(found)
         assert TOKENS_MAX * 0.6 < count_tokens(answer) <= TOKENS_MAX, answer
         assert found.next
         assert not list(texts(msgspec.to_builtins(found)))
@@ -253,7 +253,7 @@ def test_short_texts_stay_whole_and_long_ones_become_excerpts(ada: Session) -> N
     assert (tree[ids["short"]].summary, tree[ids["short"]].excerpt) == ("short", UNSET)
     assert tree[ids["long"]].summary is UNSET
     assert long.startswith(tree[ids["long"]].excerpt[:-1])
-    assert count_tokens(as_json(found)) > TOKENS_MAX * 0.9  # the room there is is used
+    assert count_tokens(encode_text(found)) > TOKENS_MAX * 0.9  # the budget is used
 
 
 def test_many_projects_with_long_names_still_fit(ada: Session) -> None:
@@ -262,7 +262,7 @@ def test_many_projects_with_long_names_still_fit(ada: Session) -> None:
 
     found = ada.call("work.onboard")
 
-    assert count_tokens(as_json(found)) <= TOKENS_MAX
+    assert count_tokens(encode_text(found)) <= TOKENS_MAX
     assert found.projects
     assert len(found.projects) + found.left_out["projects"] == 25
 
@@ -275,7 +275,7 @@ def test_a_wide_project_is_answered_in_bounds_and_says_how_much_is_open(engine: 
 
     found = ada.call("work.onboard")
 
-    assert count_tokens(as_json(found)) <= TOKENS_MAX
+    assert count_tokens(encode_text(found)) <= TOKENS_MAX
     assert found.counts.total == count + 1
     assert len(found.tree) + found.left_out["tree"] == count
     assert len(found.next) >= 2
@@ -286,7 +286,7 @@ def test_a_smaller_cap_of_the_caller_counts_too(engine: Engine, ada: Session, to
     ada.call("work.open", project="atlas", goal="g" * 300)
     plan(ada, "atlas", *({"ref": f"n{number}", "summary": "s" * 100} for number in range(30)))
 
-    answer = as_json(capped(engine, tokens_max).call("work.onboard"))
+    answer = encode_text(session_with_cap(engine, tokens_max).call("work.onboard"))
 
     assert count_tokens(answer) <= min(tokens_max, TOKENS_MAX)
 

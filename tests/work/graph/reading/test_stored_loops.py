@@ -6,10 +6,10 @@ from msgspec import UNSET
 
 from groundplan.work.check_plans import check_plans
 from tests.engines import Engine
-from tests.work.desk import Work
+from tests.work.client import WorkClient
 
 
-def plan_loop(engine: Engine, work: Work) -> None:
+def plan_loop(engine: Engine, work: WorkClient) -> None:
     """Plan c below p and d below q, and store, past every check, that c waits for q and d for p."""
     work.plan("p\n  c\nq\n  d")
     work.connect("c: q")
@@ -26,7 +26,7 @@ def plan_loop(engine: Engine, work: Work) -> None:
     )
 
 
-def test_next_names_the_loop_that_keeps_everything_waiting(engine: Engine, work: Work) -> None:
+def test_next_names_the_loop_that_keeps_everything_waiting(engine: Engine, work: WorkClient) -> None:
     plan_loop(engine, work)
 
     answer = work.call("work.next", project="atlas")
@@ -37,13 +37,13 @@ def test_next_names_the_loop_that_keeps_everything_waiting(engine: Engine, work:
     assert f"{d} on {p}" in answer.reason
 
 
-def test_onboard_and_the_check_of_all_projects_name_the_loop(engine: Engine, work: Work) -> None:
+def test_onboard_and_the_check_of_all_projects_name_the_loop(engine: Engine, work: WorkClient) -> None:
     plan_loop(engine, work)
     c, d, p, q = (work[name] for name in "cdpq")
 
     hint = work.call("work.onboard", project="atlas").hint
     ada = engine.session("ada")
-    (finding,) = check_plans(ada.store, ada.actor)
+    (finding,) = ada.store.read(ada.actor, lambda tx: list(check_plans(tx)))
 
     assert f"{c} on {q}" in hint
     assert f"{d} on {p}" in hint
@@ -51,7 +51,7 @@ def test_onboard_and_the_check_of_all_projects_name_the_loop(engine: Engine, wor
     assert f"{c} on {q}" in str(finding.fix)
 
 
-def test_a_change_beside_a_stored_loop_is_not_refused(engine: Engine, work: Work) -> None:
+def test_a_change_beside_a_stored_loop_is_not_refused(engine: Engine, work: WorkClient) -> None:
     plan_loop(engine, work)
     work.plan("a\nb: a")
     work.resolve("a")
@@ -60,7 +60,7 @@ def test_a_change_beside_a_stored_loop_is_not_refused(engine: Engine, work: Work
     assert work.connect("p: b").rejected is UNSET
 
 
-def test_a_removed_dependency_lets_the_plan_go_on(engine: Engine, work: Work) -> None:
+def test_a_removed_dependency_lets_the_plan_go_on(engine: Engine, work: WorkClient) -> None:
     plan_loop(engine, work)
 
     answer = work.call("work.connect", edges=[work.edge("c: q", remove=True)])

@@ -42,6 +42,7 @@ _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
+       set_config('groundplan.kind', %(kind)s, true),
        gp_now()
 """
 
@@ -84,7 +85,12 @@ class PostgresStore(Store):
         with translate_errors(), self._pool.connection() as connection:
             self._begin(connection, begin)
             try:
-                identity = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
+                identity = {
+                    "tenant": actor.organization,
+                    "actor": actor.id,
+                    "access": actor.access.value,
+                    "kind": actor.kind.value,
+                }
                 (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
                 clock = format_timestamp(self._clock()) if self._clock else None
                 tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)

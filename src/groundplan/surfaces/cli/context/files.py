@@ -97,8 +97,8 @@ def import_facts(
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
     def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import draw_import
+        from groundplan.surfaces.cli.context.answers import RENDERERS
 
-        draw_import(answer)
+        RENDERERS["context.import"](answer)
 
     return CommandResult(answer, draw)

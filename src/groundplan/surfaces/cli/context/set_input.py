@@ -142,9 +142,9 @@ def set_input(
         answer = session.call("context.edit", runId=run, inputs=[write])
 
     def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import draw_edit
+        from groundplan.surfaces.cli.context.answers import RENDERERS
 
-        draw_edit(answer)
+        RENDERERS["context.edit"](answer)
 
     return CommandResult(answer, draw)
 

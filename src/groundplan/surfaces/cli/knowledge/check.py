@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -137,32 +137,36 @@ class _Progress:
 
 
 def _draw_report(report: Report, project: str) -> None:
-    from groundplan.surfaces.cli.terminal import draw_table, echo
+    from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 
     doubtful = [atom for state in _DOUBTFUL for atom in report.atoms if atom.freshness == state]
-    if doubtful:
-        rows = [
-            (atom.freshness, atom.name, _commit(atom), _format_names(atom.files or [], FILES_SHOWN_MAX))
-            for atom in doubtful
-        ]
-        draw_table(("state", "atom", "confirmed at", "files"), rows)
-        echo("")
-    echo(_summary(report))
+    View(
+        Rows(
+            lambda _: doubtful,
+            "state: freshness, atom: name",
+            ("confirmed at", _commit),
+            ("files", lambda atom: _format_names(atom.files or [], FILES_SHOWN_MAX)),
+        ),
+        GAP,
+        _format_findings,
+        Lines(lambda _: _next_steps(doubtful, project), title="Next steps:"),
+    )(report)
+
+
+def _format_findings(report: Report) -> Iterator[str]:
+    yield _summary(report)
     names = {atom.id: atom.name for atom in report.atoms}
     for hint in report.hints or ():
-        echo(f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}.")
+        yield f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}."
     if report.uncovered:
-        echo(f"Changed but not covered by any atom: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}")
+        yield f"Changed but not covered by any atom: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}"
     if report.unknown_commits:
-        echo(
+        yield (
             f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed not found;"
             " if this is a shallow clone, run git fetch --unshallow."
         )
     if report.note:
-        echo(f"{report.note[:1].upper()}{report.note[1:]}.")
-    steps = list(_next_steps(doubtful, project))
-    if steps:
-        echo("", "Next steps:", *(f"  {step}" for step in steps))
+        yield f"{report.note[:1].upper()}{report.note[1:]}."
 
 
 def _summary(report: Report) -> str:
@@ -193,16 +197,19 @@ def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
 
 
 def _draw_confirmation(done: Confirmation) -> None:
-    from groundplan.surfaces.cli.terminal import draw_table, echo
+    from groundplan.surfaces.cli.drawing import GAP, Rows, View, When
 
-    if done.confirmed:
-        draw_table(("atom", "id", "version"), [(atom.name, atom.id, atom.version) for atom in done.confirmed])
-        echo("")
     before = f"; {len(done.unchanged)} already confirmed" if done.unchanged else ""
-    echo(f"Confirmed {_pluralize(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
-    if done.changed:
-        names = ", ".join(atom.name for atom in done.changed)
-        echo(f"Not confirmed, because they changed meanwhile: {names}. Read them again, then confirm again.")
+    names = ", ".join(atom.name for atom in done.changed)
+    View(
+        Rows("confirmed", "atom: name, id, version"),
+        GAP,
+        f"Confirmed {_pluralize(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.",
+        When(
+            "changed",
+            lambda _: f"Not confirmed, because they changed meanwhile: {names}. Read them again, then confirm again.",
+        ),
+    )(done)
 
 
 def _commit(atom: CheckedAtom) -> str | None:
@@ -210,11 +217,10 @@ def _commit(atom: CheckedAtom) -> str | None:
 
 
 def _format_names(names: Sequence[str], count: int) -> str | None:
-    """Return the first `count` names on one line, and the number of the rest."""
-    if not names:
-        return None
-    more = f" and {len(names) - count:,} more" if len(names) > count else ""
-    return ", ".join(name.replace("\n", "\\n").replace("\t", "\\t") for name in names[:count]) + more
+    """Return the first `count` names, each on one line, or None if there are none."""
+    from groundplan.surfaces.cli.terminal import join_first
+
+    return join_first([name.replace("\n", "\\n").replace("\t", "\\t") for name in names], count) or None
 
 
 def _pluralize(number: int, thing: str) -> str:

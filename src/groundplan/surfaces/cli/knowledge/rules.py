@@ -132,29 +132,34 @@ def _describe_imported(one: ImportedAtom) -> dict[str, Any]:
 
 
 def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Path, again: str, *, check: bool) -> None:
-    from groundplan.surfaces.cli.terminal import echo
+    from groundplan.surfaces.cli.drawing import GAP, Lines, View, When
 
     would = "would be " if check else ""
-    if done.written or done.removed:
-        echo(*(f"{would}written  {path}" for path in done.written))
-        echo(*(f"{would}removed  {path}" for path in done.removed))
-    echo(
+    is_changed = bool(done.written or done.removed)
+    is_empty = not (is_changed or done.unchanged or done.refused)
+    first = f"groundplan knowledge import-rules --format {rules_format} PATH --project {shlex.quote(project)} --task ID"
+    View(
+        Lines("written", lambda path: f"{would}written  {path}"),
+        Lines("removed", lambda path: f"{would}removed  {path}"),
         f"{len(done.written)} {would}written, {len(done.removed)} {would}removed, {len(done.unchanged)} up to date"
-        f" ({rules_format})."
-    )
-    if done.refused:
-        echo("", "Errors:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused))
-    if done.repaired:
-        echo("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
-    if done.drifted:
-        echo("", "Not changed:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
-        echo(*_next_steps(done.drifted, rules_format, project, root))
-        echo(f"  {again} --force")
-    elif check and (done.written or done.removed):
-        echo("", "Next steps:", f"  {again}")
-    elif not (done.written or done.removed or done.unchanged or done.refused):
-        named = f"--format {rules_format} PATH --project {shlex.quote(project)} --task ID"
-        echo("", "The project has no atoms yet.", "", "Next steps:", f"  groundplan knowledge import-rules {named}")
+        f" ({rules_format}).",
+        Lines("refused", lambda one: f"{one.path or f'atom {one.atom_id}'}: {one.reason}", title="Errors:"),
+        Lines("repaired", "{path}: {reason}", title="Repaired:"),
+        Lines("drifted", "{path}: {reason}", title="Not changed:"),
+        When(
+            "drifted",
+            GAP,
+            "Next steps:",
+            lambda _: [*_next_steps(done.drifted, rules_format, project, root), f"  {again} --force"],
+            otherwise=(
+                When(lambda _: is_empty, GAP, "The project has no atoms yet."),
+                Lines(
+                    lambda _: [again] if check and is_changed else [first] if is_empty else [],
+                    title="Next steps:",
+                ),
+            ),
+        ),
+    )(done)
 
 
 def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
@@ -164,7 +169,7 @@ def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root:
     edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
     is_theirs = any(one.reason == NOT_OURS for one in drifted)
     is_damaged = any(not one.can_be_taken and one.reason != NOT_OURS for one in drifted)
-    steps = ["", "Next steps:"]
+    steps = []
     if edited:
         named = f"--format {rules_format} {edited[0]} --project {shlex.quote(project)} --task ID"
         steps += ["Import the edits into the plan:", f"  groundplan knowledge import-rules {named}"]
@@ -180,16 +185,17 @@ def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root:
 
 
 def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
-    from groundplan.surfaces.cli.terminal import echo
+    from groundplan.surfaces.cli.drawing import Lines, View, When
 
-    for word, some in (("created", done.created), ("updated", done.updated)):
-        echo(*(f"{word}  {one.name}  ({one.file})" for one in some))
-    echo(
+    export = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
+    View(
+        Lines("created", "created  {name}  ({file})"),
+        Lines("updated", "updated  {name}  ({file})"),
         f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
-        f"{len(done.skipped)} skipped ({rules_format})."
-    )
-    if done.skipped:
-        echo("", "Skipped:", *(f"  {one.file}: {one.reason}" for one in done.skipped))
-    if done.created or done.updated:
-        command = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
-        echo("", "Next steps:", f"  {command}   (writes rule files from the atoms)")
+        f"{len(done.skipped)} skipped ({rules_format}).",
+        Lines("skipped", "{file}: {reason}", title="Skipped:"),
+        When(
+            lambda _: done.created or done.updated,
+            Lines(lambda _: [f"{export}   (writes rule files from the atoms)"], title="Next steps:"),
+        ),
+    )(done)

@@ -1,15 +1,12 @@
-"""Text, line and table helpers for the terminal output of the purpose slice."""
+"""Words, keys and colours in the terminal output of the purpose slice."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
-from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.terminal import console
+from groundplan.surfaces.cli.drawing import list_columns, read
+from groundplan.surfaces.cli.terminal import join_first
 
 ARROW = " -> "
 REFS_SHOWN_MAX = 12
@@ -49,29 +46,11 @@ def format_refs(refs: Sequence[str]) -> str:
 
 def join_names(names: Sequence[str]) -> str:
     """Return the first names, and the number of the rest."""
-    more = len(names) - REFS_SHOWN_MAX
-    listed = ", ".join(names[:REFS_SHOWN_MAX])
-    return f"{listed} and {more} more" if more > 0 else listed
+    return join_first(names, REFS_SHOWN_MAX)
 
 
-def print_lines(lines: Iterable[Text]) -> None:
-    """Print styled lines without wrapping them."""
-    output = console()
-    for line in lines:
-        output.print(line, soft_wrap=True)
-
-
-def draw_styled_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole: Collection[str] = ()) -> None:
-    """Print a styled table. The columns named in `whole` keep their full width."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for index, title in enumerate(titles):
-        width = max(len(title), *(row[index].cell_len for row in rows)) if title in whole and rows else None
-        table.add_column(Text(title), overflow="fold", width=width)
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)
-
-
-def to_text(text: str) -> Text:
-    """Return a text without a style, with control characters escaped."""
-    return Text(escape_control_chars(text))
+def list_named_keys(item: Any, lists: str) -> Iterator[str]:
+    """Yield a line for each list of keys that is not empty, with the name of its field or another before a colon."""
+    for heading, field in list_columns(lists):
+        if keys := read(item, field):
+            yield f"{heading}: {join_names(keys)}"

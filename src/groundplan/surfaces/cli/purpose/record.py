@@ -143,9 +143,9 @@ def _record(invocation: Invocation, project: str, op_id: str | None, **observed:
         answer = session.call("purpose.record", project=project, **observed, **_drop_none({"op_id": op_id}))
 
     def draw() -> None:
-        from groundplan.surfaces.cli.purpose.answers import draw_record
+        from groundplan.surfaces.cli.purpose.answers import RENDERERS
 
-        draw_record(answer)
+        RENDERERS["purpose.record"](answer)
 
     return CommandResult(answer, draw)
 

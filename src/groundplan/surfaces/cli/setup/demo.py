@@ -41,12 +41,14 @@ def demo(invocation: Invocation) -> CommandResult:
     }
 
     def draw() -> None:
+        from groundplan.surfaces.cli.drawing import Rows, View
         from groundplan.surfaces.cli.purpose.answers import summarize_theory
-        from groundplan.surfaces.cli.terminal import draw_answer, draw_table, echo
+        from groundplan.surfaces.cli.renderers import draw_answer
+        from groundplan.surfaces.cli.terminal import echo
         from groundplan.surfaces.cli.work.graph import format_counts
 
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
-        draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
+        View(Rows("projects", "name, role, goal"))(data)
         echo("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
         echo("", f"Work in {example.PROJECTS[0].name}:", "", format_counts(work.summary))

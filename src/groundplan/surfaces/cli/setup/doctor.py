@@ -7,27 +7,29 @@ from __future__ import annotations
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.projects.check_owners import check_owners
 from groundplan.kernel.store.checkup import CheckStatus, check_store
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.check_plans import check_plans
 
 
 def doctor(invocation: Invocation) -> CommandResult:
-    """Check the database: file modes, settings, schema, triggers, plans, and on PostgreSQL row level security."""
+    """Check the database: files, settings, schema, triggers, owners, plans, and on PostgreSQL row level security."""
     findings = list(check_store(invocation.settings.db, build_schema()))
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
-            findings += check_plans(session.store, session.actor)
+            findings += session.store.read(session.actor, lambda tx: [*check_owners(tx), *check_plans(tx)])
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.terminal import draw_table, echo
+        from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 
-        draw_table(("status", "check", "finding"), [(found.status, found.name, found.message) for found in findings])
-        fixes = [found for found in findings if found.fix]
-        if fixes:
-            echo("", "Next steps:", *(f"  {found.name}: {found.fix}" for found in fixes))
-        echo("", "No checks failed." if is_well else "Some checks failed.")
+        View(
+            Rows("findings", "status, check: name, finding: message"),
+            Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
+            GAP,
+            "No checks failed." if is_well else "Some checks failed.",
+        )({"findings": findings})
 
     data = {"checks": [finding.body() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)

@@ -35,16 +35,19 @@ Options:
   --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
-  --access open|members  open: act as owner everywhere; members: the stored
+  --access open|members  open: every person is an owner; members: the stored
                          roles decide. Default: open.
-  --kind agent|person    The kind of actor; some operations require a person.
+  --kind agent|person    The kind of actor; an agent acts at most with the role
+                         that the policy "agents" of a project allows.
                          Default: agent.
+  --owner NAME           The person who owns the projects that the agent
+                         creates; needed for that with --access members.
   --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
   --config FILE          Configuration file.
                          Default: groundplan.yaml here, if it exists.
   --help                 Show this and exit.
 """
-_FLAGS = ("db", "agent", "tools", "access", "kind", "max-answer-tokens", "config")
+_FLAGS = ("db", "agent", "tools", "access", "kind", "owner", "max-answer-tokens", "config")
 _KINDS = ("agent", "person")
 
 
@@ -81,7 +84,7 @@ def _serve(given: dict[str, str]) -> int:
     sessions: list[Session] = []
 
     def build() -> Tools:
-        session = _open_session(settings, kind, tokens_max)
+        session = _open_session(settings, kind, given.get("owner"), tokens_max)
         sessions.append(session)
         return _build_tools(session, settings)
 
@@ -103,7 +106,7 @@ def _will_open(db: str) -> bool:
     return is_ready(db)
 
 
-def _open_session(settings: Settings, kind: str, tokens_max: int | None) -> Session:
+def _open_session(settings: Settings, kind: str, owner: str | None, tokens_max: int | None) -> Session:
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
@@ -114,7 +117,7 @@ def _open_session(settings: Settings, kind: str, tokens_max: int | None) -> Sess
     cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
         open_store(settings.db, build_schema),
-        settings.actor(lambda: AGENT_DEFAULT, ActorKind(kind)),
+        settings.actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
         preferences=settings.preferences(McpVocabulary(OPERATIONS), answer_tokens_max=cap),
     )
 

@@ -1,156 +1,129 @@
-"""Terminal output of status changes and dependencies, with their effects on other items."""
+"""Views of status changes and dependencies, with their effects on other items."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.terminal import (
-    INDENT,
-    draw_pairs,
-    echo,
-    echo_list,
-    format_title,
-    format_value,
-    to_one_line,
+from groundplan.surfaces.cli.drawing import Each, Fields, Lines, View, When
+from groundplan.surfaces.cli.terminal import INDENT, format_title
+from groundplan.surfaces.cli.work.containers import (
+    FEATURE_TRANSITION,
+    format_blockers,
+    get_container,
+    get_title,
+    join_blockers,
 )
-from groundplan.surfaces.cli.work.containers import blocker, echo_feature_transition, get_container, get_title
-from groundplan.work.containers.answers import Entity
 from groundplan.work.containers.delete import DeletedContainer
 from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
 from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
-from groundplan.work.containers.workflow.advance import Advanced
 from groundplan.work.containers.workflow.block import BlockAnswer
-from groundplan.work.containers.workflow.terminate import Terminated
 from groundplan.work.containers.workflow.transitions import TransitionAnswer
 from groundplan.work.containers.workflow.unblock import UnblockAnswer
 from groundplan.work.containers.workflow_state import WorkflowState
 
-Pairs = Iterator[tuple[str, str]]
 
-
-def draw_transition(answer: TransitionAnswer) -> None:
-    """Print a status change and its effects."""
+def _format_heading(answer: TransitionAnswer | BlockAnswer | UnblockAnswer) -> str:
     container = get_container(answer)
+    return format_title(container.id, get_title(container))
+
+
+def _format_transition(answer: TransitionAnswer) -> str:
     change = f"{answer.transition.before} -> {answer.transition.after}"
-    position = f" ({answer.pipeline_position})" if answer.pipeline_position else ""
-    echo(format_title(container.id, get_title(container)), f"{INDENT}{change}{position}, version {container.version}")
-    if isinstance(answer, Terminated):
-        echo_list("Affected dependents:", map(_format_entity, answer.affected_dependents))
-    echo_list("Unblocked:", map(_format_entity, answer.unblocked_entities or ()))
-    echo_feature_transition(answer.feature_transition)
-    echo_list("Unblocked by the feature:", map(_format_entity, answer.feature_unblocked_entities or ()))
-    if isinstance(answer, Advanced) and answer.graph_hints:
-        echo_list(answer.graph_hints.message, answer.graph_hints.suggested_actions)
+    return f"{INDENT}{change}{_format_position(answer)}, version {get_container(answer).version}"
 
 
-def draw_block(answer: BlockAnswer) -> None:
-    """Print the blockers that were added."""
-    added = ", ".join(map(blocker, answer.added_blockers))
-    container = get_container(answer)
-    echo(format_title(container.id, get_title(container)))
-    echo(
-        f"{INDENT}now blocked by {added}, version {container.version}" if added else f"{INDENT}already blocked by that"
-    )
-    echo(f"{INDENT}blockers in total: {answer.total_blockers}")
+def _format_position(answer: TransitionAnswer | WorkflowState) -> str:
+    return f" ({answer.pipeline_position})" if answer.pipeline_position else ""
 
 
-def draw_unblock(answer: UnblockAnswer) -> None:
-    """Print the blockers that were removed and those that remain."""
-    container = get_container(answer)
-    echo(format_title(container.id, get_title(container)))
-    removed = ", ".join(map(blocker, answer.removed_blockers))
-    echo(f"{INDENT}no longer blocked by {removed}, version {container.version}")
+def _format_block(answer: BlockAnswer) -> Iterator[str]:
+    if added := join_blockers(answer.added_blockers):
+        yield f"{INDENT}now blocked by {added}, version {get_container(answer).version}"
+    else:
+        yield f"{INDENT}already blocked by that"
+    yield f"{INDENT}blockers in total: {answer.total_blockers}"
+
+
+def _format_unblock(answer: UnblockAnswer) -> Iterator[str]:
+    removed = join_blockers(answer.removed_blockers)
+    yield f"{INDENT}no longer blocked by {removed}, version {get_container(answer).version}"
     if answer.remaining_blockers:
-        echo(f"{INDENT}still blocked by {', '.join(map(blocker, answer.remaining_blockers))}")
-    elif not answer.is_fully_unblocked:
-        echo(f"{INDENT}still blocked by a blocked parent")
+        yield f"{INDENT}still blocked by {join_blockers(answer.remaining_blockers)}"
     else:
-        echo(f"{INDENT}unblocked")
+        yield f"{INDENT}unblocked" if answer.is_fully_unblocked else f"{INDENT}still blocked by a blocked parent"
 
 
-def draw_delete(answer: DeletedContainer) -> None:
-    """Print what was deleted or archived, and what that unblocked."""
+def _format_delete(answer: DeletedContainer) -> str:
     if answer.archived:
-        echo(f"Archived {answer.deleted}. To restore it: groundplan project restore {answer.deleted}")
-    else:
-        below = f", and {answer.count - 1} below it" if answer.count > 1 else ""
-        echo(f"Deleted {answer.deleted}{below}.")
-    echo_list("Unblocked:", map(_format_entity, answer.unblocked_entities or ()))
+        return f"Archived {answer.deleted}. To restore it: groundplan project restore {answer.deleted}"
+    below = f", and {answer.count - 1} below it" if answer.count > 1 else ""
+    return f"Deleted {answer.deleted}{below}."
 
 
-def draw_state(answer: WorkflowState) -> None:
-    """Print the status of a task or feature and the statuses around it."""
-    echo(f"{answer.container_type} {answer.id}")
-    draw_pairs(_about_state(answer))
-
-
-def _about_state(state: WorkflowState) -> Pairs:
-    position = f" ({state.pipeline_position})" if state.pipeline_position else ""
-    yield "status", f"{state.current_status}{position}"
-    yield "version", str(state.version)
-    yield "pipeline", " > ".join(state.pipeline)
-    yield "next", format_value(state.next_status)
-    yield "previous", format_value(state.prev_status)
-    if state.blocked_by:
-        blockers = ", ".join(map(blocker, state.blocked_by))
-        yield "blocked by", f"{blockers}: {to_one_line(state.blocked_reason)}" if state.blocked_reason else blockers
-    if state.blocked_above:
-        yield "blocked with", ", ".join(state.blocked_above)
-    if state.related_entities:
-        yield "related to", ", ".join(state.related_entities)
-
-
-def draw_dependencies(answer: Dependencies) -> None:
-    """Print the dependencies and dependents of an item."""
-    if not answer.dependencies and not answer.dependents:
-        echo(f"{answer.id} has no dependencies.")
-    else:
-        echo(f"{answer.container_type} {answer.id}")
-    echo_list("Depends on:", map(_format_dependency, _select_blocking(answer.dependencies)))
-    echo_list("Required by:", map(_format_dependency, _select_blocking(answer.dependents)))
-    related = {one.id: one for one in (*(answer.dependencies or ()), *(answer.dependents or ()))}
-    echo_list(
-        "Related:", (_format_dependency(one) for one in related.values() if one.type is DependencyType.RELATES_TO)
-    )
-    if answer.left_out:
-        echo("", f"and {sum(answer.left_out.values())} more")
-
-
-def draw_dependency(answer: DependencyAnswer) -> None:
-    """Print the dependency that was created or deleted."""
+def _format_dependency(answer: DependencyAnswer) -> Iterator[str]:
     is_created = answer.operation == "create"
     if answer.type is DependencyType.RELATES_TO:
-        echo(f"{answer.from_id} is {'' if is_created else 'no longer '}related to {answer.to_id}.")
+        yield f"{answer.from_id} is {'' if is_created else 'no longer '}related to {answer.to_id}."
         return
-    echo(f"{answer.from_id} {'blocks' if is_created else 'no longer blocks'} {answer.to_id}.")
+    yield f"{answer.from_id} {'blocks' if is_created else 'no longer blocks'} {answer.to_id}."
     if answer.blocked_by:
-        echo(f"{answer.to_id} is blocked by {', '.join(map(blocker, answer.blocked_by))}.")
+        yield f"{answer.to_id} is blocked by {join_blockers(answer.blocked_by)}."
 
 
-def _select_blocking(ends: list[ContainerDependency] | UnsetType) -> list[ContainerDependency]:
+def _list_blocking(ends: list[ContainerDependency] | UnsetType) -> list[ContainerDependency]:
     return [one for one in ends or () if one.type is DependencyType.BLOCKS]
 
 
-def _format_dependency(one: ContainerDependency) -> str:
-    return f"{format_title(one.id, one.title)} ({one.container_type}, {one.status})"
+def _list_related(answer: Dependencies) -> list[ContainerDependency]:
+    """Return the related items, each once: a relation has no direction."""
+    related = {one.id: one for one in (*(answer.dependencies or ()), *(answer.dependents or ()))}
+    return [one for one in related.values() if one.type is DependencyType.RELATES_TO]
 
 
-def _format_entity(entity: Entity) -> str:
-    return f"{format_title(entity.id, entity.title)} ({entity.type})"
+ENTITY = "{id}  {title} ({type})"
+DEPENDENCY = "{id}  {title} ({container_type}, {status})"
+UNBLOCKED = Lines("unblocked_entities", ENTITY, title="Unblocked:")
+TRANSITION = View(
+    _format_heading,
+    _format_transition,
+    Lines("affected_dependents", ENTITY, title="Affected dependents:"),
+    UNBLOCKED,
+    FEATURE_TRANSITION,
+    Lines("feature_unblocked_entities", ENTITY, title="Unblocked by the feature:"),
+    Each("graph_hints", Lines("suggested_actions", title="{message}")),
+)
 
-
-RENDERERS: Mapping[str, Callable[[Any], None]] = {
-    "container.delete": draw_delete,
-    "container.workflow_state": draw_state,
-    "container.dependencies": draw_dependencies,
-    "dependency.create": draw_dependency,
-    "dependency.delete": draw_dependency,
-    "container.advance": draw_transition,
-    "container.revert": draw_transition,
-    "container.terminate": draw_transition,
-    "container.block": draw_block,
-    "container.unblock": draw_unblock,
+RENDERERS = {
+    "container.delete": View(_format_delete, UNBLOCKED),
+    "container.workflow_state": View(
+        "{container_type} {id}",
+        Fields(
+            ("status", lambda state: f"{state.current_status}{_format_position(state)}"),
+            "version",
+            ("pipeline", lambda state: " > ".join(state.pipeline)),
+            ("next", "{next_status}"),
+            ("previous", "{prev_status}"),
+            ("blocked by", format_blockers),
+            "blocked with: blocked_above, related to: related_entities",
+        ),
+    ),
+    "container.dependencies": View(
+        When(
+            lambda answer: answer.dependencies or answer.dependents,
+            "{container_type} {id}",
+            otherwise=("{id} has no dependencies.",),
+        ),
+        Lines(lambda answer: _list_blocking(answer.dependencies), DEPENDENCY, title="Depends on:"),
+        Lines(lambda answer: _list_blocking(answer.dependents), DEPENDENCY, title="Required by:"),
+        Lines(_list_related, DEPENDENCY, title="Related:"),
+    ),
+    "dependency.create": View(_format_dependency),
+    "dependency.delete": View(_format_dependency),
+    "container.advance": TRANSITION,
+    "container.revert": TRANSITION,
+    "container.terminate": TRANSITION,
+    "container.block": View(_format_heading, _format_block),
+    "container.unblock": View(_format_heading, _format_unblock),
 }

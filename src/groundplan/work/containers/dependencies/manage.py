@@ -24,7 +24,6 @@ from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remov
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.connect import refuse_cycle
 
 CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
 
@@ -205,11 +204,10 @@ def locate(tx: Transaction, request: ManageDependency) -> str:
 
 def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str) -> None:
     """Raise CycleDetected if `waiting` would wait for itself through `other`."""
-    try:
-        refuse_cycle(moments, waiting, other)
-    except CycleDetected as error:
-        hint = None if error.loop.uses_tree else CYCLE_HINT
-        raise CycleDetected(error.loop, hint=hint, field=field) from None
+    found = moments.find_loop_closed_by(waiting.n, other.n)
+    if found is not None:
+        loop = moments.describe(found)
+        raise CycleDetected(loop, hint=None if loop.uses_tree else CYCLE_HINT, field=field)
 
 
 CREATE = Operation(

@@ -187,7 +187,7 @@ SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - 
    AND p.project_id IN (SELECT value FROM each(:project_ids));
 
 -- name: own_claims
--- The live claims of the actor, the latest first.
+-- The live claims of the actor, the latest first; of very many, those of the highest rank.
 SELECT held.id, held.summary, held.claimed_at
   FROM (SELECT c.n, c.id, c.summary, c.claimed_at
           FROM work_nodes AS c
@@ -195,7 +195,7 @@ SELECT held.id, held.summary, held.claimed_at
            AND c.project_id = :project_id
            AND c.claimed_by = :actor_id
            AND (c.claimed_until IS NULL OR c.claimed_until > :now)
-         ORDER BY c.n DESC
+         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
          LIMIT :looked_through) AS held
  ORDER BY held.claimed_at DESC, held.n DESC;
 
@@ -226,15 +226,31 @@ SELECT c.id, c.summary, c.resolved, c.open_children
  ORDER BY c.resolved, c.n
  LIMIT :at_most;
 
+-- part: blocked
+c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
+
 -- name: recently_blocked
--- Blocked nodes among those that changed last, by rank.
+-- Blocked nodes among those that changed last, by rank, and those that were claimed before they were blocked, which are
+-- in no index by change. `= true` keeps SQLite from reading every blocked node for them.
 SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
-  FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-         ORDER BY c.updated_at DESC, c.n DESC
-         LIMIT :looked_through) AS late
+  FROM (SELECT *
+          FROM (SELECT {blocked}
+                  FROM work_nodes AS c
+                 WHERE c.tenant_id = :tenant_id
+                   AND c.project_id = :project_id
+                   AND c.claimed_by IS NULL
+                 ORDER BY c.updated_at DESC, c.n DESC
+                 LIMIT :looked_through) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT {blocked}
+                  FROM work_nodes AS c
+                 WHERE c.tenant_id = :tenant_id
+                   AND c.project_id = :project_id
+                   AND c.claimed_by IS NOT NULL
+                   AND c.is_blocked = true
+                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 LIMIT :at_most) AS claimed) AS late
  WHERE late.is_blocked
  ORDER BY late.priority DESC, late.depth DESC, late.updated_at, late.n
  LIMIT :at_most;

@@ -11,15 +11,17 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.graph.search.text import index_match, lower_ascii
+from groundplan.work.graph.search.text import TRIGRAM_CHARS, index_match, index_term, list_trigrams, lower_ascii
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
+TEXT_SAMPLE = 64  # summaries by which the frequency of a trigram is estimated
+COMMON_SHARE = 8  # a text in more than one node of 8 is met soon in any order, so the nodes are read in that order
 CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
 
 sql = load_queries(__file__)
@@ -50,7 +52,8 @@ class Source(StrEnum):
     WAITING = "waiting"
     WAITED_FOR = "waited_for"
     CLAIMED = "claimed"
-    TEXT = "text"
+    TEXT = "text"  # the text index
+    SUMMARIES = "summaries"  # every summary, for a text of frequent trigrams that few summaries have
     CHILDREN = "children"
     PROJECT = "project"  # all nodes
 
@@ -62,7 +65,7 @@ SOURCES: Mapping[str, Source] = {
     "depends_on_n": Source.WAITING,
     "depended_by_n": Source.WAITED_FOR,
     "claimed_by": Source.CLAIMED,
-    "match": Source.TEXT,
+    "text": Source.TEXT,
     "parent_n": Source.CHILDREN,
 }
 
@@ -78,6 +81,7 @@ class SearchCountsRow(Struct):
     """The project's number in the text index, and the numbers of its nodes by state."""
 
     number: int
+    last_n: int
     total: int
     resolved: int
     blocked: int
@@ -106,12 +110,18 @@ def build_search(tx: Transaction, given: Filter) -> NodeSearch:
     conditions = _conditions(tx, given)
     keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}
     source = next((source for name, source in SOURCES.items() if conditions[name]), Source.PROJECT)
+    text = _TextSearch(source)
+    if source is Source.TEXT:
+        text = _plan_text_search(tx, conditions["text"], counts, keys)
+        source = text.source
+    if source is Source.PROJECT and conditions["parent_n"]:
+        source = Source.CHILDREN
     known = {
         "resolved": counts.resolved,
         "is_blocked": counts.blocked,
         "is_ready": counts.actionable,
         "is_below_root": counts.total - 1,
-    }
+    } | ({} if text.total is None else {"text": text.total})
     known_total: int | None
     match [(name, value) for name, value in conditions.items() if value is not None]:
         case []:
@@ -120,7 +130,34 @@ def build_search(tx: Transaction, given: Filter) -> NodeSearch:
             known_total = known[name] if value else counts.total - known[name]
         case _:
             known_total = None
-    return NodeSearch(source, {"project_id": tx.project.id, "source": source, **keys, **conditions}, known_total)
+    parameters = {"project_id": tx.project.id, "source": source, "match": text.match, **keys, **conditions}
+    return NodeSearch(source, parameters, known_total)
+
+
+@dataclass(frozen=True, slots=True)
+class _TextSearch:
+    """Where a search for a text starts, with the query for the index or the number of nodes with the text."""
+
+    source: Source
+    match: str | None = None
+    total: int | None = None
+
+
+def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys: Mapping[str, int]) -> _TextSearch:
+    """Return the cheapest search for a text: by its rarest trigrams, or without them if all are frequent."""
+    if len(text) < TRIGRAM_CHARS:
+        return _TextSearch(Source.PROJECT)
+    trigrams = list_trigrams(text)
+    terms = to_json_array([index_term(trigram) for trigram in trigrams])
+    complete_at = tx.scalars(sql.sample_trigrams, trigrams=terms, sample=TEXT_SAMPLE, **keys)
+    if not complete_at:
+        return _TextSearch(Source.TEXT)
+    frequencies = [TEXT_SAMPLE * counts.last_n / (n or counts.last_n) for n in complete_at]
+    if min(frequencies) * COMMON_SHARE <= max(counts.last_n, TEXT_SAMPLE * COMMON_SHARE):
+        return _TextSearch(Source.TEXT, match=index_match(trigrams, frequencies))
+    total = int(tx.scalar(sql.count_summaries, text=text, project_id=tx.project.id, **keys))
+    is_common = total * COMMON_SHARE > counts.last_n
+    return _TextSearch(Source.PROJECT if is_common else Source.SUMMARIES, total=total)
 
 
 def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
@@ -149,7 +186,6 @@ def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
         "is_unclaimed": True if claimed_by is None else None,
         "evidence_type": given.has_evidence_type,
         "text": text,
-        "match": index_match(text) if text else None,
         "properties": msgspec.json.encode(present).decode() if present else None,
         "fragment": _fragment(present) if present else None,
         "absent": msgspec.json.encode(absent).decode() if absent else None,

@@ -37,6 +37,19 @@ SELECT c.n
        AND {says}
        AND CAST(:source AS text) = 'text'
 
+-- name: sample_trigrams
+-- Differs from SQLite, which has a trigram index: here there is nothing to choose from.
+SELECT CAST(NULL AS bigint)
+ WHERE CAST(:trigrams AS text) IS NULL;
+
+-- name: count_summaries
+-- Differs from SQLite, which keeps the texts beside their trigrams.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND {says};
+
 -- part: children_of_b
 -- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many
 -- children a node has, and with a wrong estimate it reads the whole project for each node of the walk. Three things

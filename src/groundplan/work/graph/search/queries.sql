@@ -63,12 +63,18 @@ NOT EXISTS (SELECT 1
                            ON had.key = unwanted.value)
 
 -- part: by_text
--- Nodes whose summary has every trigram of the text.
+-- Nodes whose summary has the trigrams of the text.
 SELECT work_text.rowid - CAST(:first_key AS bigint)
       FROM work_text
      WHERE work_text MATCH :match
        AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
        AND CAST(:source AS text) = 'text'
+     UNION ALL
+    SELECT t.id - CAST(:first_key AS bigint)
+      FROM work_text_content AS t
+     WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+       AND instr(t.c0, CAST(:text AS text)) > 0
+       AND CAST(:source AS text) = 'summaries'
 
 -- part: chosen
 -- The nodes that the source finds; only the arm of that source returns rows.
@@ -159,10 +165,27 @@ CROSS JOIN work_nodes AS c
 
 -- name: counts
 -- The project's number in the text index, and the numbers of its nodes by state.
-SELECT number, total, resolved, blocked, actionable
+SELECT number, last_n, total, resolved, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
+
+-- name: sample_trigrams
+-- For each trigram the number of the node at which a sample of summaries with it is complete; null if there are fewer.
+SELECT (SELECT work_text.rowid - CAST(:first_key AS bigint)
+          FROM work_text
+         WHERE work_text MATCH wanted.value
+           AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+         ORDER BY work_text.rowid
+         LIMIT 1 OFFSET CAST(:sample AS bigint) - 1)
+  FROM each(:trigrams) AS wanted;
+
+-- name: count_summaries
+-- The number of summaries with a text. The texts of the index are a tenth of the rows, and in lower case.
+SELECT count(*)
+  FROM work_text_content AS t
+ WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+   AND instr(t.c0, CAST(:text AS text)) > 0;
 
 -- name: ready
 -- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
@@ -213,11 +236,24 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: by_change
--- Nodes of the project, from the latest change to the earliest.
-SELECT c.n
-{from_project}
-   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
- ORDER BY c.updated_at DESC, c.n DESC
+-- Nodes of the project, from the latest change to the earliest. The claimed ones are few, and in no index by change.
+SELECT n
+  FROM (SELECT *
+          FROM (SELECT c.n, c.updated_at
+                {from_project}
+                   AND c.claimed_by IS NULL
+                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+                 ORDER BY c.updated_at DESC, c.n DESC
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT c.n, c.updated_at
+                {from_project}
+                   AND c.claimed_by IS NOT NULL
+                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+                 ORDER BY c.updated_at DESC, c.n DESC
+                 LIMIT :at_most) AS claimed) AS changed
+ ORDER BY updated_at DESC, n DESC
  LIMIT :at_most;
 
 -- name: chosen_by_rank

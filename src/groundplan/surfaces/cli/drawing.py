@@ -1,0 +1,272 @@
+"""Views: the terminal output of an answer, declared as blocks.
+
+    View      prints its blocks from top to bottom, then what the answer leaves out and its next page
+    "text"    one line; fields of the answer stand in braces, as in "Deleted {deleted}."
+    GAP       a blank line, unless nothing comes before or after it
+    Lines     the lines of a text or the items of a list, below a title
+    Fields    names and values side by side
+    Rows      a table
+    Each      the same blocks for every item of a list
+    When      blocks for answers that meet a condition, and others for those that do not
+    ByClass   the blocks for the class of the answer
+
+The columns of a table and the names of fields stand in one text, as in "id, title, changed: modified_at"; what stands
+after a colon is the field, if it is not called like its heading. ("changed", source) declares one with another source.
+A function of the answer that returns a line or yields lines is a block too. A part without a value is left out with
+its title, and a field that an answer does not have is empty, so that one view can serve answers of several classes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.terminal import INDENT, console, format_time, format_value, to_one_line
+
+GAP = None
+TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
+_PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
+
+Part = str | Text | RichTable | None
+Block = str | None | Callable[[Any], Iterable[Part] | Text]
+# The name of a field, with dots for inner ones, a text with fields in braces, or a function.
+Source = str | Callable[[Any], Any]
+# Fields separated by commas, each with its heading before a colon if it has another one; or a heading and its source.
+Columns = str | tuple[str, Source]
+
+
+class View:
+    """Blocks that print an answer, and below them what it leaves out and its next page."""
+
+    def __init__(self, *blocks: Block, footer: Iterable[Block] | None = None) -> None:
+        self.blocks = (*blocks, *(FOOTER if footer is None else footer))
+
+    def __call__(self, answer: Any) -> None:
+        print_parts(expand(self.blocks, answer))
+
+
+class Lines:
+    """The lines of a text or of the items of a list, indented below the title if there is one."""
+
+    def __init__(self, source: Source, line: Source | None = None, *, title: str = "", indent: str = "") -> None:
+        self.source, self.line, self.title = source, line, title
+        self.indent = INDENT if title else indent
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        lines = [line for item in list_items(read(answer, self.source)) for line in self._format(item)]
+        if lines and self.title:
+            yield from (GAP, fill(self.title, answer))
+        yield from indent(lines, self.indent)
+
+    def _format(self, item: Any) -> Iterable[str | Text]:
+        if self.line is None:
+            return [item]
+        lines = read(item, self.line)
+        return [lines] if isinstance(lines, str | Text) else lines
+
+
+class Fields:
+    """Names and values side by side. A function without a name yields pairs of names and values."""
+
+    def __init__(self, *fields: Columns | Callable[[Any], Iterable[tuple[str, Any]]], indent: str = "") -> None:
+        self.fields, self.indent = fields, indent
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        table = RichTable(box=None, show_header=False, pad_edge=False)
+        table.add_column(style="bold")
+        table.add_column(overflow="fold")
+        for name, value in self._list_pairs(answer):
+            if not is_empty(value):
+                table.add_row(Text(f"{self.indent}{escape_control_chars(name)}"), to_text(value))
+        if table.row_count:
+            yield table
+
+    def _list_pairs(self, answer: Any) -> Iterator[tuple[str, Any]]:
+        for field in self.fields:
+            if callable(field):
+                yield from field(answer)
+            else:
+                yield from ((name, read_cell(answer, source)) for name, source in list_columns(field))
+
+
+class Rows:
+    """A table with a row for each item. The columns in `whole` keep their width, because ids are there to be copied."""
+
+    def __init__(
+        self, source: Source, *columns: Columns, title: str = "", empty: str = "", whole: Collection[str] = ()
+    ) -> None:
+        self.source, self.columns = source, [one for column in columns for one in list_columns(column)]
+        self.title, self.empty, self.whole = title, empty, whole
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        items = list_items(read(answer, self.source))
+        rows = [[to_text(read_cell(item, source)) for _, source in self.columns] for item in items]
+        if rows:
+            if self.title:
+                yield from (GAP, fill(self.title, answer), GAP)
+            yield self._lay_out(rows)
+        elif self.empty:
+            yield fill(self.empty, answer)
+
+    def _lay_out(self, rows: list[list[Text]]) -> RichTable:
+        table = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+        for index, (heading, _) in enumerate(self.columns):
+            width = max(len(heading), *(row[index].cell_len for row in rows)) if heading in self.whole else None
+            table.add_column(Text(heading), overflow="fold", width=width)
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+
+class Each:
+    """The same blocks for every item of a list, with a blank line between two items."""
+
+    def __init__(self, source: Source, *blocks: Block) -> None:
+        self.source, self.blocks = source, blocks
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        for item in list_items(read(answer, self.source)):
+            yield GAP
+            yield from expand(self.blocks, item)
+
+
+class When:
+    """Blocks for answers in which the source is true, or the blocks of `otherwise`."""
+
+    def __init__(self, source: Source, *blocks: Block, otherwise: Iterable[Block] = ()) -> None:
+        self.source, self.blocks, self.otherwise = source, blocks, otherwise
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        return expand(self.blocks if read(answer, self.source) else self.otherwise, answer)
+
+
+class ByClass:
+    """The blocks for the class of the answer."""
+
+    def __init__(self, by_class: Mapping[type, Iterable[Block]]) -> None:
+        self.by_class = by_class
+
+    def __call__(self, answer: Any) -> Iterator[Part]:
+        blocks = next(blocks for class_, blocks in self.by_class.items() if isinstance(answer, class_))
+        return expand(blocks, answer)
+
+
+def format_left_out(left_out: Mapping[str, int]) -> str:
+    """Return the number of missing entries of each part."""
+    return ", ".join(f"{count} {re.sub('[._]', ' ', name)}" for name, count in left_out.items())
+
+
+def note_left_out(answer: Any) -> Iterator[Part]:
+    """Yield what the answer leaves out, if anything."""
+    if left_out := read(answer, "left_out"):
+        yield from (GAP, f"Not shown: {format_left_out(left_out)}")
+
+
+def note_no_results(answer: Any) -> Iterator[Part]:
+    """Yield that a page has no items, and whether there are some before it."""
+    if not answer.items:
+        yield f"No more results after {answer.offset}; {answer.count} in total." if answer.count else "Nothing found."
+
+
+def note_next_page(answer: Any) -> Iterator[Part]:
+    """Yield the option for the next page, and the size of this one where the answer has a total."""
+    for name in ("offset", "cursor"):
+        if not is_empty(value := read(answer, f"next_{name}")):
+            shown, count = len(list_items(read(answer, "items"))), read(answer, "count")
+            yield from (GAP, f"{f'{shown} of {count}. ' if count else ''}Next page: add --{name} {value}")
+
+
+WARNINGS = Lines("warnings", title="Warnings:")
+FOOTER = (note_left_out, note_next_page)
+
+
+def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
+    """Yield the parts of blocks for an answer."""
+    for block in blocks:
+        if callable(block):
+            parts = block(answer)
+            yield from [parts] if isinstance(parts, str | Text) else parts
+        else:
+            yield GAP if block is GAP else fill(block, answer)
+
+
+def print_parts(parts: Iterable[Part]) -> None:
+    """Print lines and tables. Lines are not wrapped."""
+    output = console()
+    has_output = needs_gap = False
+    for part in parts:
+        if part is GAP:
+            needs_gap = has_output
+            continue
+        if needs_gap:
+            output.print()
+        output.print(to_text(part) if isinstance(part, str) else part, soft_wrap=not isinstance(part, RichTable))
+        has_output, needs_gap = True, False
+
+
+def read(item: Any, source: Source) -> Any:
+    """Return what a source names in an item."""
+    if callable(source):
+        return source(item)
+    if "{" in source:
+        return fill(source, item)
+    for name in source.split("."):
+        item = item.get(name, UNSET) if isinstance(item, Mapping) else getattr(item, name, UNSET)
+    return item
+
+
+def read_cell(item: Any, source: Source) -> Any:
+    """Return the value of a cell. The text of a field with line breaks is put on one line, and a time is shortened."""
+    value = read(item, source)
+    if callable(source) or not isinstance(value, str):
+        return value
+    if source.endswith("_at") or source.rpartition(".")[2] in TIME_FIELDS:
+        return format_time(value)
+    return to_one_line(value) if len(value.splitlines()) > 1 else value
+
+
+def fill(template: str, item: Any) -> str:
+    """Return a text with the fields in braces replaced by their values."""
+    return _PLACEHOLDER.sub(lambda found: format_value(read_cell(item, found[1])), template)
+
+
+def list_items(value: Any) -> list[Any]:
+    """Return the lines of a text, the items of a list, or the value itself if it is not empty."""
+    if is_empty(value):
+        return []
+    if isinstance(value, str):
+        return value.splitlines()
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, Mapping) else [value]
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether there is nothing to print. Zero and false are values."""
+    return value is None or value is UNSET or (isinstance(value, str | Collection) and not len(value))
+
+
+def indent(lines: Iterable[Part], prefix: str = INDENT) -> Iterator[Part]:
+    """Yield lines with a prefix."""
+    for line in lines:
+        yield line if not prefix or line is GAP else Text.assemble(prefix, to_text(line))
+
+
+def list_columns(columns: Columns) -> Iterator[tuple[str, Source]]:
+    """Yield the headings and sources of columns."""
+    if isinstance(columns, tuple):
+        yield columns
+        return
+    for column in columns.split(", "):
+        heading, _, field = column.rpartition(": ")
+        yield heading or field.replace("_", " "), field
+
+
+def to_text(value: Any) -> Text:
+    """Return a value as text, with control characters escaped."""
+    return value if isinstance(value, Text) else Text(format_value(value))

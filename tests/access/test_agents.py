@@ -1,0 +1,184 @@
+"""What an agent may do: at most what the policy `agents` of the project allows, on both engines and in open access."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from groundplan.kernel.access import Role
+from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.projects.check_owners import check_owners
+from groundplan.session import Session
+from tests.engines import Engine, PostgresEngine
+
+BOT = Actor("local", "bot", ActorKind.AGENT, Access.OPEN)
+MEMBER_BOT = replace(BOT, access=Access.MEMBERS)
+
+
+@pytest.fixture
+def ada(engine: Engine) -> Session:
+    session = engine.session("ada")
+    session.call("project.create", name="atlas")
+    return session
+
+
+def code(session: Session, operation: str, **arguments: object) -> str:
+    """Return the error code of a call, or ok."""
+    try:
+        session.call(operation, **arguments)
+    except GroundplanError as error:
+        return error.code
+    return "ok"
+
+
+@pytest.mark.parametrize("access", list(Access))
+@pytest.mark.parametrize(
+    ("policy", "may"),
+    [(None, ("ok", "agent_not_allowed")), ("viewer", ("agent_not_allowed",) * 2), ("owner", ("ok", "ok"))],
+)
+def test_the_policy_of_the_project_limits_the_role_of_an_agent(
+    engine: Engine, ada: Session, access: Access, policy: str | None, may: tuple[str, str]
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="owner", kind="agent")
+    if policy is not None:
+        ada.call("work.open", project="atlas", policies={"agents": policy})
+    bot = engine.session(replace(BOT, access=access))
+
+    plan = code(bot, "work.plan", project="atlas", nodes=[{"ref": "a", "summary": "A"}])
+    manage = code(bot, "member.add", scopeId="atlas", userId="cleo", role="viewer")
+
+    assert (plan, manage) == may
+    assert bot.call("member.list", scopeId="atlas").members
+
+
+def test_the_policy_never_raises_the_role_of_an_agent(engine: Engine, ada: Session) -> None:
+    ada.call("work.open", project="atlas", policies={"agents": "owner"})
+    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer", kind="agent")
+
+    assert code(engine.session(MEMBER_BOT), "work.plan", project="atlas", nodes=[{"ref": "a", "summary": "A"}]) == (
+        "forbidden"
+    )
+
+
+def test_the_refusal_names_the_policy_and_what_it_would_have_to_be(engine: Engine, ada: Session) -> None:
+    with pytest.raises(GroundplanError) as refused:
+        engine.session(BOT).call("project.archive", project="atlas")
+
+    assert (refused.value.code, refused.value.status) == ("agent_not_allowed", 403)
+    assert refused.value.details["policy"] == {"agents": "owner"}
+    assert refused.value.details["command"] == "groundplan project archive"
+    assert "groundplan project archive" in refused.value.message
+
+
+def test_a_list_of_projects_shows_the_role_that_an_agent_really_has(engine: Engine, ada: Session) -> None:
+    assert [one.role for one in engine.session(BOT).call("project.list").projects] == [Role.EDITOR]
+
+
+def test_an_agent_discards_a_theory_that_only_it_has_written(engine: Engine, ada: Session) -> None:
+    bot = engine.session(BOT)
+    node = [{"op": "add_node", "node_type": "GOAL", "title": "A map"}]
+    bot.call("purpose.draft", project="atlas")
+    bot.call("purpose.edit", project="atlas", operations=node)
+    assert code(bot, "purpose.discard", project="atlas") == "ok"
+
+    bot.call("purpose.draft", project="atlas")
+    ada.call("purpose.edit", project="atlas", operations=node)
+    bot.call("purpose.edit", project="atlas", operations=node)
+    assert code(bot, "purpose.discard", project="atlas") == "agent_not_allowed"
+    assert code(ada, "purpose.discard", project="atlas") == "ok"
+
+
+@pytest.mark.parametrize("operation", ["context.discard", "context.delete"])
+def test_an_agent_discards_facts_that_only_it_has_written(engine: Engine, ada: Session, operation: str) -> None:
+    bot = engine.session(BOT)
+    length = [{"pointer": "/coast/length", "label": "Length", "value": 214, "provenance": "model-inferred"}]
+    own = bot.call("context.create_draft", scopeId="atlas").run.id
+    bot.call("context.edit", runId=own, inputs=length)
+    assert code(bot, operation, runId=own) == "ok"
+
+    shared = bot.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=shared, inputs=length)
+    assert code(bot, operation, runId=shared) == "agent_not_allowed"
+    committed = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.commit", runId=committed)
+    assert code(bot, "context.delete", runId=committed) == "agent_not_allowed"
+
+
+def test_an_editor_who_is_a_person_discards_nothing(engine: Engine, ada: Session) -> None:
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ben = engine.session(Actor("local", "ben"))
+    ben.call("purpose.draft", project="atlas")
+
+    assert code(ben, "purpose.discard", project="atlas") == "forbidden"
+
+
+def test_in_open_access_an_agent_owns_the_project_that_it_creates_and_is_limited_all_the_same(engine: Engine) -> None:
+    bot = engine.session(BOT)
+    bot.call("work.open", project="atlas", policies={"evidence": "require"})
+
+    (member,) = bot.call("member.list", scopeId="atlas").members
+    assert (member.user_id, member.role) == ("bot", Role.OWNER)
+    assert bot.call("work.open", project="atlas").policies.evidence == "require"
+    assert code(bot, "work.open", project="atlas", policies={"evidence": "off"}) == "agent_not_allowed"
+
+
+@pytest.mark.parametrize("policies", [{"agents": "owner"}, {"publish_role": "editor"}])
+def test_an_agent_does_not_decide_who_decides_in_its_own_project(engine: Engine, policies: dict[str, str]) -> None:
+    assert code(engine.session(BOT), "work.open", project="atlas", policies=policies) == "agent_not_allowed"
+
+
+def test_where_roles_are_stored_an_agent_creates_projects_for_a_responsible_person(
+    engine: Engine, ada: Session
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer", kind="agent")
+    alone = engine.session(MEMBER_BOT)
+    bot = engine.session(replace(MEMBER_BOT, responsible="ada"))
+
+    assert code(alone, "project.create", name="south") == "agent_not_allowed"
+    assert bot.call("project.create", name="south").project.role is Role.EDITOR
+    assert [(one.user_id, one.role) for one in bot.call("member.list", scopeId="south").members] == [
+        ("ada", Role.OWNER),
+        ("bot", Role.EDITOR),
+    ]
+    assert code(bot, "work.plan", project="south", nodes=[{"ref": "a", "summary": "A"}]) == "ok"
+
+
+def test_an_agent_is_not_responsible_for_another(engine: Engine, ada: Session) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer", kind="agent")
+    ada.call("member.add", scopeId="atlas", userId="robin", role="viewer", kind="agent")
+
+    assert code(engine.session(replace(MEMBER_BOT, responsible="robin")), "project.create", name="south") == (
+        "agent_not_allowed"
+    )
+
+
+def test_the_last_person_among_the_owners_stays(engine: Engine, ada: Session) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="owner", kind="agent")
+
+    assert code(ada, "member.remove", scopeId="atlas", userId="ada") == "pciv_scope_members_last_owner_forbidden"
+    assert code(ada, "member.add", scopeId="atlas", userId="ada", role="editor") == (
+        "pciv_scope_members_last_owner_forbidden"
+    )
+    assert code(ada, "member.remove", scopeId="atlas", userId="bot") == "ok"
+
+
+def test_row_level_security_knows_the_role_of_an_agent(team: PostgresEngine) -> None:
+    team.session("ada").call("project.create", name="atlas")
+    team.session("ada").call("purpose.draft", project="atlas")
+    actors = {"person": replace(BOT, kind=ActorKind.PERSON), "agent": BOT}
+    removed = {}
+    for kind, actor in actors.items():
+        with team.transaction(actor, keep=False) as run:
+            removed[kind] = len(run("DELETE FROM toc_versions RETURNING id"))
+
+    assert removed == {"person": 1, "agent": 0}
+
+
+def test_the_check_of_a_store_names_projects_that_no_person_owns(engine: Engine, ada: Session) -> None:
+    engine.session(BOT).call("project.create", name="south")
+
+    (finding,) = ada.store.read(ada.actor, lambda tx: list(check_owners(tx)))
+
+    assert "south" in finding.message
