@@ -25,7 +25,7 @@ from groundplan.knowledge import tables as knowledge_tables
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
-from groundplan.knowledge.reading.files import get_knowledge_of_files
+from groundplan.knowledge.reading.files import get_knowledge_of_files, has_knowledge
 from groundplan.knowledge.writing import append_changelog, delete, record_check
 from groundplan.knowledge.writing import create as create_knowledge
 from groundplan.knowledge.writing import update as update_knowledge
@@ -185,6 +185,7 @@ OPERATIONS = Registry(
 ports.on_project_created.connect(create_root)
 providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
+providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(versions_on_run)
 

@@ -22,6 +22,10 @@ class FilesQuery(NamedTuple):
 find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 
 
+# Returns whether the current project has knowledge about files.
+is_knowledge_used: Provider[None, bool] = Provider()
+
+
 class ContextInForce(NamedTuple):
     """The run in force in the current project, and its required facts without a value."""
 

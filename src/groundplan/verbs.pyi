@@ -193,6 +193,7 @@ class WorkVerbs:
         project: str | None = None,
         goal: str | None = None,
         policies: PolicyChanges | None = None,
+        lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.open.OpenedProject | groundplan.work.graph.open.ProjectLines:
@@ -203,6 +204,7 @@ class WorkVerbs:
         *,
         nodes: Sequence[PlanNode],
         project: str | None = None,
+        lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.plan.Planned:
@@ -211,7 +213,8 @@ class WorkVerbs:
     def next(
         self,
         *,
-        project: str,
+        project: str | None = None,
+        node_id: str | None = None,
         scope: str | None = None,
         filter: dict[str, Any] = ...,
         count: int = 1,
@@ -225,7 +228,8 @@ class WorkVerbs:
     def claim(
         self,
         *,
-        project: str,
+        project: str | None = None,
+        node_id: str | None = None,
         scope: str | None = None,
         filter: dict[str, Any] = ...,
         count: int = 1,
@@ -249,6 +253,7 @@ class WorkVerbs:
         self,
         *,
         updates: Sequence[Update],
+        lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.update.Updated:
@@ -258,6 +263,7 @@ class WorkVerbs:
         self,
         *,
         edges: Sequence[Edge],
+        lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.connect.Connected:
@@ -279,6 +285,7 @@ class WorkVerbs:
         self,
         *,
         operations: Sequence[Move | Merge | Drop],
+        lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.restructure.Restructured:

@@ -297,3 +297,30 @@ def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, client: Know
 
     assert all_rows(engine) == before
     assert before["graph_projects"] == []
+
+
+def test_only_a_task_is_accepted_as_a_task(client: KnowledgeClient) -> None:
+    root = client.call("work.open", project=client.project).root.id
+    feature = client.call("container.create", containerType="feature", projectId=client.project, title="f").feature.id
+    task = client.call("container.create", containerType="task", projectId=client.project, title="t").task.id
+
+    for kind, node_id in (("project", root), ("feature", feature)):
+        refusal = error_of(partial(client.atom, "Cart", createdByTaskId=node_id))
+        assert (refusal.code, refusal.details["kind"]) == ("not_a_task", kind)
+        assert refusal.details["field"] == "createdByTaskId"
+    assert client.atom("Cart", createdByTaskId=task).created_by_task_id == task
+
+
+def test_resolving_a_task_reminds_of_knowledge_where_there_is_some(client: KnowledgeClient) -> None:
+    nodes = [{"ref": ref, "summary": ref} for ref in "ab"]
+    first, second = (one.id for one in client.call("work.plan", project=client.project, nodes=nodes).created)
+
+    before = client.call("work.update", updates=[{"node_id": first, "resolved": True}])
+    client.atom("Cart")
+    renamed = client.call("work.update", updates=[{"node_id": second, "summary": "c"}])
+    after = to_json(client.call("work.update", updates=[{"node_id": second, "resolved": True}]))
+
+    assert not before.graph_hints
+    assert not renamed.graph_hints
+    assert after["graphHints"]["message"]
+    assert after["graphHints"]["suggestedActions"]

@@ -15,7 +15,7 @@ from tests.engines import Engine
 from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient
 from tests.knowledge.rows import all_rows
 
-TOOLS_TOKENS_MAX = 700
+TOOLS_TOKENS_MAX = 900
 
 
 class ToolsClient:

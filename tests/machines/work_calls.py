@@ -31,12 +31,12 @@ NOWHERE = 0  # the number of a missing node
 
 SUMMARIES = ("draw", "build", "Prüfung", "100% _done_", "ship it now")
 LINKS = ("src/a.py", "docs/b.md", "https://example.org/c")
-EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks review of")
+EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "blocks review of")
 # Some are equal in Python and not in JSON; non-numbers rank as absent.
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
 COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are priorities of the container dialect
 AREAS = (1, True, "ui", "1", None)
-STATES = ("doing", 0, False, {"step": [1, None]}, None)
+STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
 REASONS = ("out of scope", "no budget")
 POLICIES: Mapping[str, tuple[Any, ...]] = {
@@ -121,6 +121,8 @@ def some_filter(random: Random) -> dict[str, Any]:
     """Return a filter of properties; null finds nodes without one."""
     if not sometimes(random):
         return {}
+    if rarely(random):
+        return {"colour": random.choice(AREAS)}  # which no node has
     return {"area": random.choice(AREAS)} if often(random) else {"priority": random.choice(PRIORITIES)}
 
 

@@ -38,6 +38,7 @@ from tests.machines.work_calls import (
     some_plan,
     some_policies,
     sometimes,
+    unfinished,
 )
 from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
 from tests.machines.work_rows import WorkRows
@@ -199,8 +200,6 @@ class WorkDriver(RuleBasedStateMachine):
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert answer["updated"] == [{"node_id": self.ids[n], "rev": rev} for n, rev in expected.updated]
-            unproven = [said.split()[0] for said in answer.get("warnings", ()) if "evidence" in said]
-            assert unproven == [self.ids[n] for n in expected.unproven]
 
         arguments = {"updates": [item_as_arguments(item, self.ids) for item in items]}
         self.perform(rng, "work.update", arguments, expect, check, agent=author)
@@ -231,14 +230,18 @@ class WorkDriver(RuleBasedStateMachine):
         self.perform(rng, "work.restructure", arguments, lambda work, **by: work.restructure(operations, **by), check)
 
     def take(self, rng: Random) -> None:
-        count = rng.choice((1, 1, 2, 50))
-        scope = some_node(rng, self.work) if sometimes(rng) else None
-        only = some_filter(rng)
-
         def check(answer: dict[str, Any], expected: Answer) -> None:
             taken = [(one["node"]["id"], one["claim"]) for one in answer["nodes"]]
             assert taken == [(self.ids[n], fence) for n, fence in expected.claimed]
 
+        if sometimes(rng):
+            n = some_node(rng, self.work, unfinished(self.work))
+            named = {"node_id": self.ids[n]}
+            self.perform(rng, "work.claim", named, lambda work, **by: work.take_named(n, **by), check)
+            return
+        count = rng.choice((1, 1, 2, 50))
+        scope = some_node(rng, self.work) if sometimes(rng) else None
+        only = some_filter(rng)
         arguments: dict[str, Any] = {"project": self.project, "count": count}
         arguments |= {"scope": self.ids[scope]} if scope is not None else {}
         arguments |= {"filter": only} if only else {}
@@ -322,11 +325,28 @@ class WorkDriver(RuleBasedStateMachine):
         if "op_id" in arguments:
             self.sent.append(SentCall(agent, operation, arguments, answer))
         check(answer, expected)
+        if operation.startswith("work."):
+            self.check_warnings(answer, expected)
         before = self.work.all_nodes()
         self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}
         self.work = tried
         self.check_outcome(answer, expected)
         self.check_events(agent, arguments.get("decision"))
+
+    def check_warnings(self, answer: dict[str, Any], expected: Answer) -> None:
+        """Equal warnings are one line, and there are at most five."""
+
+        def name(one: int | str) -> str:
+            return one if isinstance(one, str) else self.ids[one]
+
+        subjects: dict[str, list[str]] = {}
+        for subject, words, other in expected.warnings:
+            subjects.setdefault(words.format(name(other)), []).append(name(subject))
+        lines = answer.get("warnings", [])
+        assert len(lines) == min(len(subjects), 5)
+        for words, (first, *others) in subjects.items() if len(subjects) <= 5 else ():
+            start = f"{first} and {len(others)} more: " if others else f"{first}: "
+            assert [line for line in lines if line.startswith(start) and words in line], (words, first, lines)
 
     def check_refusal(self, error: GroundplanError, refused: frozenset[str]) -> None:
         """Check that an error has an expected code and that nothing changed."""

@@ -191,6 +191,14 @@ class Drop:
 Operation = Move | Merge | Drop
 
 
+class Warned(NamedTuple):
+    """What an answer warns of: a node or a text, some words of the sentence, and a node that these name as {}."""
+
+    subject: int | str
+    words: str
+    other: int | str = ""
+
+
 @dataclass(frozen=True)
 class Answer:
     """The expected answer of a call, as far as the graph decides."""
@@ -203,7 +211,7 @@ class Answer:
     newly_actionable: frozenset[int] = frozenset()
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
-    unproven: tuple[int, ...] = ()  # resolved without evidence, if the policy warns
+    warnings: tuple[Warned, ...] = ()
 
 
 class Work:
@@ -218,6 +226,7 @@ class Work:
         self._agent = agent  # of the current call
         self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
+        self._warnings: list[Warned] = []
 
     def copy(self) -> Self:
         """Return a copy of the state, to try something on."""
@@ -351,17 +360,30 @@ class Work:
         for n in numbers:
             self._reopen_above(n, now)
         self._refuse_loops()
+        names = {n: ref for ref, n in refs.items()}
+        for n in numbers:
+            self._warn_of_priority(names[n], self.nodes[n])
+            parent = parents[n]
+            if (self.open_deps(parent) or self.nodes[parent].held is not None) and parent not in self.holders(n):
+                self._warnings.append(Warned(names[n], "its parent {} waits", names.get(parent, parent)))
         return self._answer(before, created=tuple(numbers))
 
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
         before = self._begin(agent)
-        unproven = tuple(item.n for item in items if self._change(item, agent=agent, now=now, is_person=is_person))
+        early = set()
+        for item in items:
+            is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
+            if is_early and self.open_deps(item.n):
+                early.add(item.n)
+            self._change(item, agent=agent, now=now, is_person=is_person)
+        for n in sorted(early):
+            if self.nodes[n].resolved and self.open_deps(n):
+                self._warnings.append(Warned(n, "while its dependencies are open"))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
         self._refuse_loops()
-        return self._answer(before, updated=updated, unproven=unproven)
+        return self._answer(before, updated=updated)
 
-    def _change(self, item: Item, *, agent: str, now: int, is_person: bool) -> bool:
-        """Change one node, and return whether it was resolved without evidence."""
+    def _change(self, item: Item, *, agent: str, now: int, is_person: bool) -> None:
         self._find(item.n)
         old = self.nodes[item.n]
         new = self._changed(old, item, agent, now)
@@ -379,7 +401,18 @@ class Work:
             self._resolve_above(item.n, agent, now)
         elif action == "reopened":
             self._reopen_above(item.n, now)
-        return action == "resolved" and self.policies.evidence == "warn" and not new.evidence
+        if "priority" in item.properties and not _same_value(new.properties, old.properties):
+            self._warn_of_priority(item.n, new)
+        if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
+            self._warnings.append(Warned(item.n, "resolved without evidence"))
+        if action == "resolved" and old.claim and old.is_held_against(agent, now):
+            self._warnings.append(Warned(item.n, f"while {old.claim.agent!r} holds its claim"))
+        if item.state == "Done" and not new.resolved:
+            self._warnings.append(Warned(item.n, "resolved: true does"))
+
+    def _warn_of_priority(self, subject: int | str, node: Node) -> None:
+        if "priority" in node.properties and node.priority == float("-inf"):
+            self._warnings.append(Warned(subject, "priority is not a number"))
 
     def _changed(self, old: Node, item: Item, agent: str, now: int) -> Node:
         """Return the node with the changes of the item."""
@@ -439,6 +472,8 @@ class Work:
             edge = Edge(link.source, link.type, link.target)
             self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
             self._record(self.nodes[link.source], "disconnected" if link.remove else "connected", now)
+            if not link.remove and link.type not in (DEPENDS_ON, "relates_to"):
+                self._warnings.append(Warned(link.source, f"edge type {link.type!r} has no effect on the order"))
         return self._answer(
             before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))
         )
@@ -494,6 +529,10 @@ class Work:
             raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
+        lost = [name for name, one in old.properties.items() if not _same_value(one, kept.properties.get(name))]
+        if lost:
+            named = ", ".join(map(repr, lost))
+            self._warnings.append(Warned(source, f"its properties {named} are not taken over by {{}}", target))
         links = tuple(dict.fromkeys((*kept.links, *old.links)))
         self._record(replace(kept, links=links, evidence=kept.evidence + old.evidence), "merged", now)
         for child in self.children(source):
@@ -545,7 +584,23 @@ class Work:
             node = self.nodes[n]
             self._claim(node, "claimed", agent, now)
             claimed.append((n, node.fence + 1))
+        for name, value in (only or {}).items():
+            is_had = any(name in node.properties for node in self.nodes.values())
+            if not is_had and (value is None or not claimed):
+                self._warnings.append(Warned(f"filter {name!r}", "no node has this property"))
         return self._answer(before, claimed=tuple(claimed))
+
+    def take_named(self, n: int, *, agent: str, now: int) -> Answer:
+        """`next` with `node_id` and `claim: true`."""
+        before = self._begin(agent)
+        self._find(n)
+        if not self.is_actionable(n):
+            raise Refusal("not_actionable")
+        if self.nodes[n].is_held_against(agent, now):
+            raise Refusal("already_claimed")
+        node = self.nodes[n]
+        self._claim(node, "claimed", agent, now)
+        return self._answer(before, claimed=((n, node.fence + 1),))
 
     def set_policies(self, **policies: Any) -> Answer:
         self.policies = replace(self.policies, **policies)
@@ -594,13 +649,14 @@ class Work:
 
     def _begin(self, agent: str) -> Self:
         self._agent = agent
-        self._reopened, self._auto_resolved = [], []
+        self._reopened, self._auto_resolved, self._warnings = [], [], []
         return self.copy()
 
     def _answer(self, before: Self, **told: Any) -> Answer:
         old = set(before.nodes)
         newly_actionable = frozenset(n for n in self.actionable() - before.actionable() if n in old)
         return Answer(
+            warnings=tuple(self._warnings),
             newly_actionable=newly_actionable,
             reopened=tuple(n for n in dict.fromkeys(self._reopened) if n in self.nodes and not self.nodes[n].resolved),
             auto_resolved=tuple(

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
 from tests.errors import error_of
 from tests.work.cases import try_each
 from tests.work.client import WorkClient
@@ -175,10 +178,15 @@ def test_evidence_has_no_end(work_with_a: WorkClient) -> None:
     for _ in range(3):
         work_with_a.update("a", add_evidence=evidence(50))
 
-    node = work_with_a.node("a")
+    session = work_with_a.session
+    capped_session = Session(session.store, session.actor, preferences=Preferences(answer_tokens_max=20_000))
+    capped = WorkClient(capped_session, ids=work_with_a.ids)
 
-    assert node.evidence_total == 150
-    assert 0 < len(node.evidence) < 150
+    assert len(work_with_a.node("a").evidence) == 150  # nothing is left out where there is no cap
+    assert work_with_a.node("a").evidence_total is UNSET
+    assert len(work_with_a.offers()[0].node.evidence) == 150
+    assert capped.node("a").evidence_total == 150
+    assert 0 < len(capped.node("a").evidence) < 150
     assert error_of(lambda: work_with_a.update("a", add_evidence=evidence(51))).code == "invalid_argument"
 
 
@@ -189,6 +197,6 @@ def test_a_number_may_come_as_text(work_with_a: WorkClient, argument: Any) -> No
     assert len(work_with_a.offers(count=argument)) == 3
 
 
-@try_each("argument", [1.5, "many", None, True, [], -1])
+@try_each("argument", [1.5, "many", True, [], -1])
 def test_what_is_no_count_is_refused(work_with_a: WorkClient, argument: Any) -> None:
     assert isinstance(error_of(lambda: work_with_a.offers(count=argument)), Invalid)

@@ -167,6 +167,9 @@ def test_one_call_is_about_one_project(engine: Engine, work: WorkClient, subtest
 
             assert isinstance(refusal, Invalid)
             assert (refusal.code, len(refusal.details["projects"])) == ("mixed_projects", 2)
+            assert work["elsewhere"] in refusal.details["nodes"]
+            assert set(refusal.details["nodes"]) <= {work["elsewhere"], work["a"]}
+            assert work.open().root.id not in refusal.details["nodes"]
             assert engine.as_owner("SELECT rev FROM projects ORDER BY id") == before
 
 

@@ -1,6 +1,6 @@
 """What the arguments of operations mean: one description for `--help` and the reference.
 
-The JSON Schemas of tools do not have them, because every conversation would pay for them; so a table is loaded only
+The JSON Schemas of tools have only a few of them, because every conversation pays for these; so a table is loaded only
 when a text is asked for. A description names no option and no tool. Code stands in backticks.
 """
 

@@ -61,7 +61,7 @@ ARGUMENTS: Mapping[str, str] = {
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
     # An edit
-    "operations": "The operations, in order: all of them, or none.",
+    "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation.",
     "operations[].ref": "A name for what is added, in this request; it takes precedence over an equal key.",
     **{f"operations[].{name}": text for name, text in {**_INDICATOR, **_NODE, **_EDGE, **_ASSUMPTION}.items()},

@@ -39,6 +39,10 @@ class Commit(msgspec.Struct):
     partial: bool = False
 
 
+class Scope(msgspec.Struct):
+    scopeId: str  # noqa: N815 - as on the wire
+
+
 def operation(
     name: str,
     tool: Tool | None,
@@ -136,6 +140,27 @@ def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
     error = json.loads(answer.text)["error"]
     assert (answer.is_error, error["code"], error["details"].get("near")) == (True, code, near)
     assert (error["details"]["field"], error["details"]["allowed"]) == ("operation", ["draft", "commit"])
+
+
+@pytest.mark.parametrize(
+    ("selector", "arguments", "expected"),
+    [
+        ("list", {"project": "atlas"}, {"scopeId": "atlas"}),
+        ("list", {"projectId": "atlas", "scopeId": "atlas"}, {"scopeId": "atlas"}),
+        ("list", {"project": "atlas", "scopeId": None}, {"scopeId": "atlas"}),
+        ("list", {"project": "atlas", "scopeId": "borealis"}, "invalid_argument"),
+        ("draft", {"scope": "s", "project": None}, {"scope": "s"}),
+        ("draft", {"scope": "s", "project": "atlas"}, "invalid_argument"),
+    ],
+)
+def test_a_tool_of_several_operations_takes_the_project_under_any_of_its_names(
+    selector: str, arguments: dict[str, Any], expected: dict[str, Any] | str
+) -> None:
+    tools = make_tools(*RUN, operation("run.list", Tool("run", Group.CONTEXT, "list"), takes=Scope))
+
+    body = json.loads(tools.call("run", {"operation": selector, **arguments}).text)
+
+    assert (body["error"]["code"] if isinstance(expected, str) else body["with"]) == expected
 
 
 @pytest.mark.parametrize(

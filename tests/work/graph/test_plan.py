@@ -96,6 +96,15 @@ def test_with_neither_a_project_nor_a_parent_a_node_is_refused_and_both_are_name
     assert "project" in refusal.message
 
 
+def test_nodes_that_are_only_below_each_other_are_a_cycle_also_without_a_project(work: WorkClient) -> None:
+    nodes = [{"ref": ref, "summary": ref, "parent_ref": parent} for ref, parent in (("a", "b"), ("b", "a"))]
+
+    refusal = error_of(lambda: work.call("work.plan", nodes=nodes))
+
+    assert refusal.code == "cycle_detected"
+    assert set(refusal.details["path"]) == {"a", "b"}
+
+
 def test_a_ref_shadows_an_existing_node_of_the_same_name_within_its_plan(work: WorkClient) -> None:
     work.plan("old")
     nodes = [{"ref": work["old"], "summary": "new"}, {"ref": "b", "summary": "b", "depends_on": [work["old"]]}]
@@ -271,7 +280,7 @@ def test_a_priority_that_is_no_number_is_kept_with_a_warning(work: WorkClient) -
 
     planned = work.plan("a\nb\nc", each={name: {"properties": {"priority": one}} for name, one in given.items()})
 
-    assert len(planned.warnings) == 2
+    assert planned.warnings == ["a and 1 more: priority is not a number and ranks as absent"]
     assert {name: work.node(name).properties["priority"] for name in given} == given
 
 

@@ -87,6 +87,10 @@ class Argument:
     plan: FieldType
     required: bool
 
+    def is_absent(self, value: Any) -> bool:
+        """Return whether a value means that the field is not given: null, where it has no meaning of its own."""
+        return value is None and not self.required and "null" not in self.plan.kinds
+
 
 class Record(FieldType):
     """A Struct."""
@@ -122,10 +126,14 @@ class Record(FieldType):
         for wire, argument in self.arguments.items():
             if argument.required and wire not in value:
                 raise missing_argument(wire, path, wanted=argument.plan.expected)
-        return {
-            key: self.arguments[key].plan.settle(item, (*path, key)) if key in self.arguments else item
-            for key, item in value.items()
-        }
+        settled = {}
+        for key, item in value.items():
+            known = self.arguments.get(key)
+            if known is None:
+                settled[key] = item  # the tag
+            elif not known.is_absent(item):
+                settled[key] = known.plan.settle(item, (*path, key))
+        return settled
 
     def polish(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, self.shape):
@@ -240,7 +248,8 @@ def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
         case TypeKind.MAP if described.item is not None:
             return Map(_compile(described.item, ()))
         case TypeKind.OTHER:
-            return FieldType(*JSON_KINDS, wanted=f"a {described.type.__name__}")  # msgspec checks it
+            kinds = (kind for kind in JSON_KINDS if kind != "null")
+            return FieldType(*kinds, wanted=f"a {described.type.__name__}")  # msgspec checks it
     return FieldType(*JSON_KINDS, wanted="any value")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.composite_types import get_record
+from groundplan.kernel.input_gate.project_names import unify_project_names
 from groundplan.kernel.input_gate.strict_json import validate_value
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -25,6 +27,8 @@ def parse_request(arguments: Any, shape: type[T]) -> T:
         request = msgspec.convert(arguments, shape)
     except msgspec.ValidationError:
         # Slow path: only for arguments that msgspec does not accept unchanged.
+        if isinstance(arguments, Mapping):
+            arguments = unify_project_names(arguments, plan.arguments)
         request = _convert(plan.settle(arguments, ()), shape)
     except UnicodeEncodeError:
         validate_value(arguments)  # raises an error that names the argument

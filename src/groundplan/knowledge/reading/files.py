@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from groundplan.kernel.budget import trim
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
 from groundplan.providers import FilesQuery
+
+sql = load_queries(__file__)
 
 
 def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
@@ -27,6 +30,11 @@ def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
     answer = build_file_knowledge(tx, found, of_each=CHANGELOG_LIMIT_DEFAULT)
     trim(answer, asked.budget)
     return answer
+
+
+def has_knowledge(tx: Transaction, _: None) -> bool:
+    """Return whether knowledge was ever written in the current project."""
+    return tx.one_or_none(sql.project_number, project_id=tx.project.id) is not None
 
 
 def _limit_paths(paths: Mapping[str, bool]) -> dict[str, bool]:

@@ -14,11 +14,13 @@ import msgspec
 
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.input_gate.project_names import PROJECT_NAMES, unify_project_names
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.exception_log import log_to_stderr
+from groundplan.surfaces.mcp.described_arguments import add_descriptions
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.respond import Response, respond, respond_with_error
@@ -116,6 +118,10 @@ class _Tool:
         if not isinstance(selector, str) or selector not in self._by_selector:
             raise self._invalid_selector(selector)
         operation = self._by_selector[selector]
+        known = self._get_defaults(selector)
+        if not known.keys() & PROJECT_NAMES:  # then the name that the other operations have
+            known = {name: None for word in self._by_selector for name in self._get_defaults(word)}
+        arguments = unify_project_names(arguments, known)
         return operation, {
             name: value for name, value in arguments.items() if self._accepts_argument(selector, name, value)
         }
@@ -158,6 +164,7 @@ class _Tool:
             summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
             description = "; ".join(summaries) + "."
             schema = build_merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
+        add_descriptions(self.name, schema, operations)
         tool = {"name": self.name, "description": description, "inputSchema": schema}
         hints = _annotations(operations)
         return {**tool, "annotations": hints} if hints else tool

@@ -12,7 +12,8 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
 
-EVIDENCE_SHOWN_MAX = 20  # the newest of one node in one answer; its history has all of them
+EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
+EVIDENCE_MAX = 2**31  # more than a node can have
 TRIMMABLE_FIELDS = (
     "evidence",
     "context_links",
@@ -142,11 +143,10 @@ def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: s
 
 
 def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
-    """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first."""
+    """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
+    at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
     found: dict[int, list[Evidence]] = {}
-    for row in tx.all(
-        sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=EVIDENCE_SHOWN_MAX
-    ):
+    for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
         found.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 PRIORITY = "priority"
 PRIORITY_ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
+PRIORITY_IGNORED = "priority is not a number and ranks as absent"  # a warning
 COMPLEXITY = "complexity"
 COMPLEXITY_MAX = 10
 COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
@@ -32,11 +33,9 @@ def parse_complexity(properties: Mapping[str, Any]) -> int | None:
     return given if 1 <= given <= COMPLEXITY_MAX else None
 
 
-def warn_about_priority(node: str, properties: Mapping[str, Any]) -> str | None:
-    """Return a warning if the priority in these properties is not a number, else None."""
-    if _is_number(properties.get(PRIORITY, 0)):
-        return None
-    return f"{node}: priority is not a number and ranks as absent"
+def ranks_as_absent(properties: Mapping[str, Any]) -> bool:
+    """Return whether the priority in these properties is not a number."""
+    return not _is_number(properties.get(PRIORITY, 0))
 
 
 def _is_number(value: Any) -> bool:

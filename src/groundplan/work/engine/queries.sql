@@ -12,6 +12,14 @@ SELECT {node}, p.id AS parent
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- name: kind_of_node
+-- The kind of a node of any project.
+SELECT c.kind
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = :n;
+
 -- name: newest_evidence
 -- The newest evidence of some nodes, a few of each, in the order in which it was added.
 SELECT {e.evidence}

@@ -14,6 +14,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.kinds import TASK
 
 SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
 CANDIDATES_MAX = 2_000
@@ -33,6 +34,15 @@ class AmbiguousNode(Invalid):
         )
 
 
+class NotTask(Invalid):
+    """The given node is the root of a project or a feature, and only tasks are accepted."""
+
+    code = "not_a_task"
+
+    def __init__(self, ref: str, kind: str) -> None:
+        super().__init__(f"node {ref!r} is a {kind}, not a task; name a task", ref=ref, kind=kind)
+
+
 class NodeLocation(NamedTuple):
     """The project, number and id of a node."""
 
@@ -41,12 +51,13 @@ class NodeLocation(NamedTuple):
     id: str
 
 
-def nodes_of_two_projects(first: NodeLocation, second: NodeLocation) -> MixedProjects:
-    """Return the error for a call about nodes of two projects."""
+def node_elsewhere(found: NodeLocation, project_id: str, *, beside: str | None) -> MixedProjects:
+    """Return the error for a node of another project; `beside` is a node of this one that the same call names."""
+    where = f"node {beside} is in project {project_id}" if beside else f"the call is about project {project_id}"
     return MixedProjects(
-        f"node {first.id} is in project {first.project_id} and node {second.id} is in project {second.project_id}; "
-        "send one call for each project",
-        projects=[str(first.project_id), str(second.project_id)],  # the encoder needs plain str
+        f"{where} and node {found.id} is in project {found.project_id}; send one call for each project",
+        nodes=[beside, found.id] if beside else [found.id],
+        projects=[str(project_id), str(found.project_id)],  # the encoder needs plain str
     )
 
 
@@ -112,8 +123,10 @@ def missing_node(tx: Transaction, ref: str) -> NotFound:
     return NotFound("node", ref, near=near, next_steps=NextStep("work.query", "finds nodes by text"))
 
 
-def find_node_in_project(tx: Transaction, ref: str) -> NodeLocation:
+def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> NodeLocation:
     """Return the node with this id, or the only node whose id begins with it, in the current project.
+
+    `beside` is another node of the call, which the error names if this one is in another project.
 
     Raises:
         NotFound: there is none that the actor may see.
@@ -121,7 +134,7 @@ def find_node_in_project(tx: Transaction, ref: str) -> NodeLocation:
     """
     found = find_node(tx, ref)
     if found.project_id != tx.project.id:
-        raise nodes_of_two_projects(NodeLocation(tx.project.id, 1, tx.project.id), found)
+        raise node_elsewhere(found, tx.project.id, beside=beside)
     return found
 
 
@@ -131,8 +144,12 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
     Raises:
         NotFound: there is none that the actor may see.
         AmbiguousNode: several ids begin with it.
+        NotTask: it is the root of a project or a feature.
     """
     found = find_node(tx, ref)
+    kind = tx.scalar(sql.kind_of_node, project_id=found.project_id, n=found.n)
+    if kind not in (None, TASK):
+        raise NotTask(ref, kind)
     return found.project_id, found.id
 
 

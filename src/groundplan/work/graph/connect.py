@@ -26,6 +26,7 @@ from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, NodeRef, TypeName
+from groundplan.work.warnings import Warnings, describe_edge_type
 
 EDGES_MAX = 1_000
 EXPLAINED_MAX = 20  # rejected edges that get a path or near ids; a call with more has a more general mistake
@@ -45,6 +46,7 @@ class Connect(Struct, forbid_unknown_fields=True):
     """Edges between nodes of one project: first the ones to remove, then the ones to add, in order."""
 
     edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -99,7 +101,7 @@ def connect(tx: Transaction, request: Connect) -> Connected:
             rejected[index] = rejection
     answer = Connected(applied=len(request.edges) - len(rejected))
     answer.rejected = [rejected[index] for index in sorted(rejected)] or UNSET
-    return add_side_effects(answer, tx, writer.readiness, [])
+    return add_side_effects(answer, tx, writer.readiness, writer.warnings)
 
 
 class _EdgeWriter:
@@ -111,6 +113,7 @@ class _EdgeWriter:
         self._moments = WaitingMoments(tx)
         self._cycles_explained = 0
         self.readiness = Readiness(tx, decision=decision)
+        self.warnings = Warnings()
 
     def apply(self, edge: Edge) -> None:
         """Add or remove one edge, or raise _EdgeRejected."""
@@ -125,6 +128,8 @@ class _EdgeWriter:
             if not add_edge(self._tx, *ends):
                 raise _EdgeRejected("already_connected")
             self._record_change(WorkOp.CONNECTED, source, changed(edge.type, None, target.id))
+            if problem := describe_edge_type(edge.type):
+                self.warnings.add(source.id, problem)
         if edge.type == DEPENDS_ON:
             (self._moments.remove if edge.remove else self._moments.add)(source.n, target.n)
             if not fetch_node(self._tx, target.n).resolved:

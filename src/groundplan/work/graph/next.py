@@ -11,14 +11,18 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, LeftOut, Trimming
+from groundplan.kernel.errors import Conflict
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.claims import lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
+from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -29,16 +33,19 @@ from groundplan.work.engine.node import (
     evidence_of,
     format_evidence,
 )
-from groundplan.work.engine.refs import find_node_in_project
+from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import WorkNodeRow, rank
-from groundplan.work.engine.statuses import begin_feature
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
+from groundplan.work.engine.statuses import ACTIVE, begin_feature
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
+LISTED_MAX = 20  # nodes that an error lists
+NAMED_MAX = 5  # of these, in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -47,7 +54,8 @@ sql = load_queries(__file__)
 class Next(Struct, forbid_unknown_fields=True):
     """Where to look for work, and whether to claim it."""
 
-    project: Name
+    project: Name | None = None
+    node_id: NodeRef | None = None
     scope: NodeRef | None = None
     filter: dict[str, Any] = {}
     count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
@@ -55,6 +63,10 @@ class Next(Struct, forbid_unknown_fields=True):
     lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
+
+    def __post_init__(self) -> None:
+        if self.node_id is not None and (self.scope is not None or self.filter or self.count > 1):
+            raise ValueError("node_id names one node; leave out scope, filter and count")
 
 
 class InheritedLinks(Struct):
@@ -119,24 +131,77 @@ class Offers(Struct):
 
     nodes: list[Offer]
     reason: str | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
+class NotActionable(Conflict):
+    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
+
+    code = "not_actionable"
+
+    def __init__(self, node: WorkNodeRow, waiting_for: list[str], open_children: list[str]) -> None:
+        problems = []
+        if node.n == ROOT_N or node.kind == FEATURE:
+            problems.append(f"is a {node.kind}, whose tasks are the work")
+        if node.resolved:
+            problems.append("is resolved")
+        if waiting_for:
+            problems.append(f"waits for {', '.join(waiting_for[:NAMED_MAX])}")
+        if node.held_reason is not None:
+            problems.append(f"is on hold ({quote_text(node.held_reason)})")
+        if node.blocked_above and not node.resolved:
+            problems.append("is held back by what an ancestor waits for")
+        if node.status not in (None, ACTIVE) and node.kind != FEATURE:
+            problems.append(f"has the status {node.status}")
+        if open_children:
+            problems.append(f"has open children ({', '.join(open_children[:NAMED_MAX])})")
+        super().__init__(
+            f"node {node.id} {' and '.join(problems)}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            waiting_for=waiting_for,
+            open_children=open_children,
+        )
+
+
+class AlreadyClaimed(Conflict):
+    """Another actor has claimed the named node."""
+
+    code = "already_claimed"
+
+    def __init__(self, node: WorkNodeRow) -> None:
+        until = f" until {node.claimed_until}" if node.claimed_until else ""
+        super().__init__(
+            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            claimed_by=node.claimed_by,
+            claimed_until=node.claimed_until,
+        )
+
+
 def offer(tx: Transaction, request: Next) -> Offers:
-    """Return the best actionable nodes.
+    """Return the best actionable nodes, or the one that is named.
 
     Raises:
-        NotFound: the scope is not a node of the project.
+        NotFound: the scope or the named node is not a node of the project.
+        NotActionable: the named node cannot be worked on now.
+        AlreadyClaimed: another actor has claimed the named node.
     """
     picked = _pick(tx, request)
     return _answer(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
-    """Claim and return the best actionable nodes; nobody else is offered them while the claim is live.
+    """Claim and return the best actionable nodes, or the one that is named.
+
+    Nobody else is offered them while the claim is live.
 
     Raises:
-        NotFound: the scope is not a node of the project.
+        NotFound: the scope or the named node is not a node of the project.
+        NotActionable: the named node cannot be worked on now.
+        AlreadyClaimed: another actor has claimed the named node.
     """
     picked = _pick(tx, request)
     taken = _fit_to_budget(tx, picked)
@@ -155,6 +220,8 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 
 def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
+    if request.node_id is not None:
+        return [_pick_named(tx, request.node_id)]
     parameters = {"project_id": tx.project.id, "at_most": request.count}
     if request.scope is None and not request.filter:
         rows = tx.all(sql.next_nodes, WorkNodeRow, **parameters)
@@ -164,6 +231,18 @@ def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
         scope = find_node_in_project(tx, request.scope)
         rows = tx.all(sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=wanted(request.filter))
     return sorted(rows, key=rank)[: request.count]
+
+
+def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
+    node = fetch_node(tx, find_node_in_project(tx, ref).n)
+    place = {"project_id": tx.project.id, "n": node.n, "at_most": LISTED_MAX}
+    if tx.one_or_none(sql.ready_node, project_id=tx.project.id, n=node.n) is None:
+        waiting_for = tx.scalars(sql.open_targets_of, **place) if node.open_deps else []
+        open_children = tx.scalars(sql.open_children_of, **place) if node.open_children else []
+        raise NotActionable(node, waiting_for, open_children)
+    if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+        raise AlreadyClaimed(node)
+    return node
 
 
 def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeRow]:
@@ -195,11 +274,22 @@ def _kind(value: Any) -> tuple[str, Any]:
 def _answer(
     tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
 ) -> Offers:
+    warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked))
     if not picked:
-        return Offers([], reason=_reason(tx))
+        return Offers([], reason=_reason(tx), warnings=warnings)
     lean = tx.preferences.lean if request.lean is None else request.lean
     offers = [_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
-    return Offers(offers, left_out={"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET)
+    left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
+    return Offers(offers, warnings=warnings, left_out=left_out)
+
+
+def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:
+    """Return warnings about properties that no node has; a value that was found needs no look."""
+    warnings = Warnings()
+    for name in (name for name, value in given.items() if value is None or not is_found):
+        if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
+            warnings.add(f"filter {quote_text(name)}", "no node has this property")
+    return warnings.lines()
 
 
 def _offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -266,6 +356,19 @@ def _reason(tx: Transaction) -> str:
     )
 
 
+def locate(tx: Transaction, request: Next) -> str:
+    """Return the project of a request: the given one, or that of the named node.
+
+    Raises:
+        Invalid: neither is given.
+    """
+    if request.project is not None:
+        return request.project
+    if request.node_id is None:
+        raise missing_argument("project", (), wanted="a string, unless node_id names a node")
+    return resolve_node_project(tx, request.node_id)
+
+
 CLAIM = Operation(
     name="work.claim",
     summary="Claim the best actionable nodes, so that no one else is offered them.",
@@ -274,8 +377,8 @@ CLAIM = Operation(
     input=Next,
     output=Offers,
     handler=claim,
-    project=lambda _tx, request: request.project,
-    command=Command(("work", "claim")),
+    project=locate,
+    command=Command(("work", "claim"), arguments=("node_id",)),
 )
 
 OPERATION = Operation(
@@ -286,7 +389,7 @@ OPERATION = Operation(
     input=Next,
     output=Offers,
     handler=offer,
-    project=lambda _tx, request: request.project,
+    project=locate,
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),

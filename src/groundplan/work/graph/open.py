@@ -41,6 +41,7 @@ class OpenProject(Struct, forbid_unknown_fields=True):
     project: Name | None = None
     goal: Goal | None = None
     policies: Annotated[PolicyChanges, CollapsedInSchema()] | None = None
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -90,7 +91,7 @@ def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | Proje
     """Return the root and the counts of an existing project, or without a name all projects the caller sees."""
     if not tx.has_project:
         return _list_projects(tx)
-    return _build_answer(tx, tx.project.id, get_policies(tx))
+    return _build_answer(tx, tx.project.id, get_policies(tx), lean=request.lean)
 
 
 def _list_projects(tx: Transaction) -> ProjectLines:
@@ -120,9 +121,9 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
     stored = msgspec.json.encode(policies).decode()
     project_id = create_owned_project(tx, request.project, goal=request.goal, policies=stored)
     if project_id is None:
-        return _open_concurrently_created(tx, request.project, request.policies)
+        return _open_concurrently_created(tx, request.project, request)
     record_policies(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
-    return _build_answer(tx, project_id, policies)
+    return _build_answer(tx, project_id, policies, lean=request.lean)
 
 
 def _refuse_owner_policies(policies: Policies) -> None:
@@ -135,15 +136,15 @@ def _refuse_owner_policies(policies: Policies) -> None:
             )
 
 
-def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChanges | None) -> OpenedProject:
+def _open_concurrently_created(tx: Transaction, name: str, request: OpenProject) -> OpenedProject:
     """Open a project that another actor created after this request looked for it."""
     try:
         project = authorize_project(tx, name, Permission.WORK_READ)
     except NotFound:
         raise ProjectExists(name) from None
-    if policies is not None:
+    if request.policies is not None:
         raise ProjectExists(name)  # only its owner may set its policies
-    return _build_answer(tx, project.id, decode_policies(project.policies))
+    return _build_answer(tx, project.id, decode_policies(project.policies), lean=request.lean)
 
 
 def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
@@ -162,11 +163,11 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     if after.inherit_dependencies != before.inherit_dependencies:
         tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
         tx.run(sql.recompute_counts, project_id=tx.project.id)
-    return _build_answer(tx, tx.project.id, after)
+    return _build_answer(tx, tx.project.id, after, lean=request.lean)
 
 
-def _build_answer(tx: Transaction, project_id: str, policies: Policies) -> OpenedProject:
-    root = load_nodes(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
+def _build_answer(tx: Transaction, project_id: str, policies: Policies, *, lean: bool | None) -> OpenedProject:
+    root = load_nodes(tx, [ROOT_N], lean=tx.preferences.lean if lean is None else lean, project_id=project_id)[ROOT_N]
     counts = tx.one(sql.counts, WorkCounts, project_id=project_id)
     return OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -29,21 +28,15 @@ from groundplan.work.engine.cycles import (
 from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.priority import complexity_of, priority_of, warn_about_priority
+from groundplan.work.engine.priority import PRIORITY_IGNORED, complexity_of, priority_of, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.side_effects import limit_warnings, list_within_budget
-from groundplan.work.requests import (
-    Decision,
-    Links,
-    NodeRef,
-    Summary,
-    encode_links,
-    encode_properties,
-    validate_properties,
-)
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
+from groundplan.work.graph.side_effects import list_within_budget
+from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
+from groundplan.work.warnings import Warnings
 
 NODES_MAX = 1_000
 ROOT_REF = ""  # stands for the root as the parent of a node without parent_ref; a real ref is never empty
@@ -75,22 +68,12 @@ class MissingParent(Invalid):
         )
 
 
-class PlanNode(Struct, forbid_unknown_fields=True):
-    """A node to create. `parent_ref` and `depends_on` name refs of the same plan, in any order, or existing nodes."""
-
-    ref: NodeRef
-    summary: Summary
-    parent_ref: NodeRef | None = None
-    depends_on: list[NodeRef] = []
-    context_links: Links = []
-    properties: dict[str, Any] = {}
-
-
 class PlanNodes(Struct, forbid_unknown_fields=True):
     """Nodes to create. A node without `parent_ref` goes under the root of `project`."""
 
     nodes: Annotated[list[PlanNode], Meta(min_length=1, max_length=NODES_MAX)]
     project: Name | None = None
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -111,53 +94,12 @@ class Planned(Struct):
     warnings: list[str] | UnsetType = UNSET
 
 
-class ExistingNode(Struct):
-    """A stored node that the plan refers to."""
-
-    project_id: str
-    id: str
-    n: int
-    kind: str | None
-    feature_n: int | None
-    depth: int
-    resolved: bool
-    blocked_above: int
-    waits: bool
-
-
-@dataclass(slots=True)
-class NewNode:
-    """A node that is being created."""
-
-    given: PlanNode
-    place: int
-    n: int
-    id: str
-    properties: dict[str, Any]
-    links: list[str]
-    parent: NewNode | ExistingNode
-    targets: list[NewNode | ExistingNode] = field(default_factory=list)
-    depth: int = 0
-    feature_n: int | None = None
-    open_children: int = 0
-    open_deps: int = 0
-    blocked_above: int = 0
-    kind: str | None = None
-
-    @property
-    def waits(self) -> bool:
-        return self.open_deps > 0
-
-    @property
-    def is_ready(self) -> bool:
-        return not (self.open_children or self.open_deps or self.blocked_above)
-
-
 def locate(tx: Transaction, request: PlanNodes) -> str:
     """Return the project of a plan.
 
     Raises:
         MissingParent: neither the call nor a parent names it.
+        CycleDetected: the nodes are only below each other.
     """
     if request.project is not None:
         return request.project
@@ -166,8 +108,11 @@ def locate(tx: Transaction, request: PlanNodes) -> str:
         if node.parent_ref is None:
             raise MissingParent(index)
     outside = next((ref for ref in _iter_refs(request.nodes) if ref not in refs), None)
-    if outside is None:  # all refs are within the plan: the parents form a cycle
-        raise MissingParent(0)
+    if outside is None:  # all refs are within the plan, so the parents form a cycle
+        places = {node.ref: index for index, node in enumerate(request.nodes)}
+        parents = {places[node.ref]: [places[node.parent_ref]] for node in request.nodes if node.parent_ref is not None}
+        cycle = find_cycle(parents) or []
+        raise CycleDetected(Loop([request.nodes[index].ref for index in cycle]), hint=" (parent_ref)")
     return resolve_node_project(tx, outside)
 
 
@@ -204,9 +149,24 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
         raise CycleDetected(error.loop.rename({node.id: node.given.ref for node in nodes})) from None
-    warnings = [warning for node in nodes if (warning := warn_about_priority(node.given.ref, node.properties))]
+    warnings = _warn(tx, nodes, {node.n: node for node in existing.values()})
     created = [CreatedNode(node.given.ref, node.id) for node in nodes]
-    return Planned(created, *list_within_budget(tx, settled.reopened), limit_warnings(warnings))
+    return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
+
+
+def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
+    warnings = Warnings()
+    for node in nodes:
+        if ranks_as_absent(node.properties):
+            warnings.add(node.given.ref, PRIORITY_IGNORED)
+        parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
+        if parent.waits and not blocks_descendants(tx, parent.kind):
+            name = parent.given.ref if isinstance(parent, NewNode) else parent.id
+            warnings.add(
+                node.given.ref,
+                f"its parent {name} waits, which does not hold it back; the policy inherit_dependencies would",
+            )
+    return warnings
 
 
 def _iter_refs(nodes: Sequence[PlanNode]) -> Iterator[str]:

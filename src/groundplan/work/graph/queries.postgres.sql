@@ -18,6 +18,15 @@ NOT EXISTS (
          ) = (w.value ->> 1 = 'null')
      )
 
+-- name: node_with_property
+-- Differs from SQLite, whose json_each takes text.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND EXISTS (SELECT 1 FROM json_each(c.properties::json) AS has WHERE has.key = :name)
+ LIMIT 1;
+
 -- name: add_edges
 -- Differs from SQLite for the same reason.
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)

@@ -72,6 +72,42 @@ UPDATE work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
+-- name: resolved_early
+-- The resolved nodes among some nodes that have open dependencies.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.resolved
+   AND c.open_deps > 0
+ ORDER BY c.n;
+
+-- name: open_targets_of
+-- A few open dependencies of a node.
+SELECT t.id
+  FROM work_edges AS d
+  JOIN work_nodes AS t
+    ON t.tenant_id = d.tenant_id
+   AND t.project_id = d.project_id
+   AND t.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND NOT t.resolved
+ ORDER BY d.to_n
+ LIMIT :at_most;
+
+-- name: node_with_property
+-- A node with a property of this name. It reads all nodes if there is none, so ask only about a filter that found none.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND EXISTS (SELECT 1 FROM json_each(c.properties) AS has WHERE has.key = :name)
+ LIMIT 1;
+
 -- name: open_children_of
 -- A few open children of a node.
 SELECT c.id
@@ -116,6 +152,13 @@ c.tenant_id = :tenant_id
 
 -- part: rank
 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+
+-- name: ready_node
+-- A node, if it is ready.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE {ready}
+           AND c.n = :n;
 
 -- name: next_nodes
 -- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the

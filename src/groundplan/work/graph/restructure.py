@@ -10,6 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
@@ -17,9 +18,12 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
+from groundplan.work.graph.update import is_same_json
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
+from groundplan.work.warnings import Warnings
 
 OPERATIONS_MAX = 100
+PROPERTIES_NAMED_MAX = 5  # in one warning
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
@@ -47,6 +51,7 @@ class Restructure(Struct, forbid_unknown_fields=True):
     """Changes to the structure of one project."""
 
     operations: Annotated[list[Move | Merge | Drop], Meta(min_length=1, max_length=OPERATIONS_MAX)]
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -79,32 +84,51 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         RootNotAllowed: a node to move, merge or drop is the root.
     """
     readiness = Readiness(tx, decision=request.decision)
+    warnings = Warnings()
     details = []
+    first = _first_node(request)
     for operation in request.operations:
         match operation:
             case Move():
-                node = _fetch(tx, operation.node_id)
-                result = move(tx, readiness, node, _fetch(tx, operation.new_parent), decision=request.decision)
+                node = _fetch(tx, operation.node_id, beside=first)
+                parent = _fetch(tx, operation.new_parent, beside=node.id)
+                result = move(tx, readiness, node, parent, decision=request.decision)
                 details.append(OperationResult("move", node.id, result))
             case Merge():
-                node = _fetch(tx, operation.source)
-                result = merge(tx, readiness, node, _fetch(tx, operation.target), decision=request.decision)
+                node = _fetch(tx, operation.source, beside=first)
+                target = _fetch(tx, operation.target, beside=node.id)
+                _warn_about_properties(warnings, node, target)
+                result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
-                node = _fetch(tx, operation.node_id)
+                node = _fetch(tx, operation.node_id, beside=first)
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 details.append(OperationResult("drop", node.id, result))
-    return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, [])
+    return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)
 
 
-def _fetch(tx: Transaction, ref: str) -> WorkNodeRow:
-    return fetch_node(tx, find_node_in_project(tx, ref).n)
+def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
+    """Warn about the properties of a source that the target does not take over."""
+    kept = target.properties_value
+    lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
+    if lost:
+        named = ", ".join(quote_text(name) for name in lost[:PROPERTIES_NAMED_MAX])
+        more = f" and {len(lost) - PROPERTIES_NAMED_MAX} more" if len(lost) > PROPERTIES_NAMED_MAX else ""
+        warnings.add(source.id, f"its properties {named}{more} are not taken over by {target.id}")
+
+
+def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
+    return fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:
     """Return the project of the first node; the others must be in the same project."""
+    return resolve_node_project(tx, _first_node(request))
+
+
+def _first_node(request: Restructure) -> str:
     first = request.operations[0]
-    return resolve_node_project(tx, first.source if isinstance(first, Merge) else first.node_id)
+    return first.source if isinstance(first, Merge) else first.node_id
 
 
 OPERATION = Operation(

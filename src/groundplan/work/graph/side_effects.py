@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.readiness import Readiness
+from groundplan.work.warnings import Warnings
 
 LISTED_NODES_MAX = 50  # nodes in one list; the rest are only counted
-WARNINGS_MAX = 20
 # Each list gets at most this fraction of the answer's cap, so that it does not crowd out the main answer.
 LIST_BUDGET_DIVISOR = 8
 
@@ -32,21 +32,14 @@ T = TypeVar("T", bound=SideEffects)
 N = TypeVar("N")
 
 
-def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings: list[str]) -> T:
+def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings: Warnings) -> T:
     """Settle readiness, and return the answer with the side effects of the change."""
     settled = readiness.settle()
     answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, settled.newly_actionable)
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
     answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
-    answer.warnings = limit_warnings(warnings)
+    answer.warnings = warnings.lines()
     return answer
-
-
-def limit_warnings(warnings: list[str]) -> list[str] | UnsetType:
-    """Return the first warnings, with a last line that counts the others."""
-    if len(warnings) > WARNINGS_MAX:
-        warnings = [*warnings[:WARNINGS_MAX], f"{len(warnings) - WARNINGS_MAX} more warnings"]
-    return warnings or UNSET
 
 
 def list_within_budget(tx: Transaction, entries: list[N]) -> tuple[list[N] | UnsetType, int | UnsetType]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -17,13 +17,17 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
+from groundplan.providers import is_knowledge_used
+from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.engine import claims
+from groundplan.work.engine.kinds import TASK
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warn_about_priority
+from groundplan.work.engine.priority import PRIORITY, PRIORITY_IGNORED, complexity_of, priority_of, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import (
@@ -38,6 +42,7 @@ from groundplan.work.requests import (
     encode_state,
     validate_properties,
 )
+from groundplan.work.warnings import DONE_WORDS, Warnings
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
@@ -86,6 +91,10 @@ class AddEvidence(Struct, forbid_unknown_fields=True):
 class Update(Struct, forbid_unknown_fields=True):
     """Changes to one node. Properties are merged; null removes a property."""
 
+    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = dict.fromkeys(
+        ("status", "done", "completed", "closed"), NextStep("work.update", "finishes a node with resolved: true")
+    )
+
     node_id: NodeRef
     resolved: bool | UnsetType = UNSET
     state: Any = UNSET
@@ -109,6 +118,7 @@ class UpdateNodes(Struct, forbid_unknown_fields=True):
     """Changes to nodes of one project, applied in order, all of them or none."""
 
     updates: Annotated[list[Update], Meta(min_length=1, max_length=UPDATES_MAX)]
+    lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
@@ -120,10 +130,11 @@ class UpdatedNode(Struct):
     rev: int
 
 
-class Updated(SideEffects, kw_only=True):
-    """The nodes that were updated, and the side effects."""
+class Updated(SideEffects, kw_only=True, rename={"graph_hints": "graphHints"}):
+    """The nodes that were updated, and the side effects; with reminders if the call completed a task."""
 
     updated: list[UpdatedNode]
+    graph_hints: GraphHints | UnsetType = UNSET
 
 
 def update(tx: Transaction, request: UpdateNodes) -> Updated:
@@ -140,16 +151,28 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         ReservedProperty: a property is reserved for the engine.
     """
     readiness = Readiness(tx, decision=request.decision)
-    warnings: list[str] = []
+    warnings = Warnings()
+    early = []  # nodes that were resolved before their dependencies
     updated = []
+    completes_task = False
     for index, item in enumerate(request.updates):
-        node = fetch_node(tx, find_node_in_project(tx, item.node_id).n)
+        node = fetch_node(tx, find_node_in_project(tx, item.node_id, beside=request.updates[0].node_id).n)
         _check(tx, node, item)
+        if item.resolved is True and not node.resolved:
+            completes_task = completes_task or node.kind in (None, TASK)
+            if node.open_deps:
+                early.append(node.n)
         rev = _apply(tx, node, item, index, readiness, warnings, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if len(updated) > 1:
         _refresh_revisions(tx, updated)
-    return add_side_effects(Updated(updated=updated), tx, readiness, warnings)
+    if early:  # as they are now: a later update may have resolved the dependencies
+        for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
+            warnings.add(node_id, "resolved while its dependencies are open")
+    answer = Updated(updated=updated)
+    if completes_task and is_knowledge_used(tx, None):
+        answer.graph_hints = build_graph_hints()
+    return add_side_effects(answer, tx, readiness, warnings)
 
 
 def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
@@ -185,7 +208,7 @@ def _apply(
     item: Update,
     index: int,
     readiness: Readiness,
-    warnings: list[str],
+    warnings: Warnings,
     *,
     decision: str | None,
 ) -> int:
@@ -199,9 +222,13 @@ def _apply(
         changes.insert(0, changed("resolved", node.resolved, item.resolved))
         if item.resolved:
             _check_evidence(tx, node, len(entries), warnings)
+            if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+                warnings.add(node.id, f"resolved while {quote_text(str(node.claimed_by))} holds its claim")
             node.resolve()
         else:
             changes += node.reopen()
+    if isinstance(item.state, str) and not node.resolved and item.state.strip().casefold() in DONE_WORDS:
+        warnings.add(node.id, "a state does not finish a node; resolved: true does")
     op = WorkOp.UPDATED if not flips else WorkOp.RESOLVED if node.resolved else WorkOp.REOPENED
     claim_op = claims.update_claim(tx, node, item, changes)
     if not changes:
@@ -221,7 +248,7 @@ def _apply(
     return node.rev
 
 
-def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int, warnings: list[str]) -> list[Change]:
+def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int, warnings: Warnings) -> list[Change]:
     """Apply the fields of an update to the node and return the changes."""
     changes: list[Change] = []
     if item.summary is not UNSET and item.summary != node.summary:
@@ -237,7 +264,7 @@ def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int,
     return changes
 
 
-def _merge_properties(node: WorkNodeRow, given: dict[str, Any], index: int, warnings: list[str]) -> Iterable[Change]:
+def _merge_properties(node: WorkNodeRow, given: dict[str, Any], index: int, warnings: Warnings) -> Iterable[Change]:
     path = ("updates", index, "properties")
     before = node.properties_value
     kept = validate_properties(given, path)
@@ -249,8 +276,8 @@ def _merge_properties(node: WorkNodeRow, given: dict[str, Any], index: int, warn
         return []
     node.properties = encode_properties(after, path)
     node.priority, node.complexity = priority_of(after), complexity_of(after)
-    if PRIORITY in given and (warning := warn_about_priority(node.id, after)):
-        warnings.append(warning)
+    if PRIORITY in given and ranks_as_absent(after):
+        warnings.add(node.id, PRIORITY_IGNORED)
     return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in changed_keys]
 
 
@@ -278,14 +305,14 @@ def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEv
     return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
 
 
-def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: list[str]) -> None:
+def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: Warnings) -> None:
     if node.evidence_total or added:
         return
     match get_policies(tx).evidence:
         case "require":
             raise EvidenceRequired(node)
         case "warn":
-            warnings.append(f"{node.id} resolved without evidence")
+            warnings.add(node.id, "resolved without evidence")
 
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:

@@ -182,7 +182,9 @@ OFFERS = View(
             indent=INDENT,
         ),
     ),
+    WARNINGS,
 )
+REMINDERS = Each("graph_hints", Lines("suggested_actions", title="{message}"))
 SIDE_EFFECTS = (
     Lines("newly_actionable", _mention, title="Now ready to start:"),
     Lines("auto_resolved", title="Resolved automatically:"),
@@ -203,7 +205,7 @@ RENDERERS = {
         Lines("related", _format_related, title="Related:"),
         Lines("children", _format_tree, title="Children:"),
     ),
-    "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS),
+    "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS, REMINDERS),
     "work.connect": View(
         "{applied} applied.",
         Rows("rejected", "rejected: from_, to, reason", ("why", lambda one: one.path or one.near)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import Each, Fields, Lines, View, When
+from groundplan.surfaces.cli.drawing import Fields, Lines, View, When
 from groundplan.surfaces.cli.terminal import INDENT, format_title
 from groundplan.surfaces.cli.work.containers import (
     FEATURE_TRANSITION,
@@ -15,6 +15,7 @@ from groundplan.surfaces.cli.work.containers import (
     get_title,
     join_blockers,
 )
+from groundplan.surfaces.cli.work.graph import REMINDERS
 from groundplan.work.containers.delete import DeletedContainer
 from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
 from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
@@ -92,7 +93,7 @@ TRANSITION = View(
     UNBLOCKED,
     FEATURE_TRANSITION,
     Lines("feature_unblocked_entities", ENTITY, title="Unblocked by the feature:"),
-    Each("graph_hints", Lines("suggested_actions", title="{message}")),
+    REMINDERS,
 )
 
 RENDERERS = {

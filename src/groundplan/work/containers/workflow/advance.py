@@ -9,6 +9,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.containers.blockers import Blockers, blockers_of
 from groundplan.work.containers.pipeline import pipelines_of, step_after
 from groundplan.work.containers.refs import project_of, type_of
@@ -25,13 +26,7 @@ from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_claim_live, status_of
 from groundplan.work.events import WorkOp
 
-COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
-SUGGESTED_ACTIONS = (
-    "Update atom knowledge for areas affected by this task",
-    "Update atom paths if files were moved or new directories created",
-    "Append changelog entries for significant changes",
-)
 
 
 class Blocked(RuleViolated):
@@ -71,13 +66,6 @@ class Advance(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class GraphHints(Struct, rename="camel"):
-    """Reminders after a completed task."""
-
-    message: str
-    suggested_actions: list[str]
-
-
 class Advanced(TransitionAnswer, kw_only=True):
     """The transition, with reminders if it completed a task."""
 
@@ -105,7 +93,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
     transition = take_step(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
     answer = build_transition_answer(tx, readiness, node, transition, Advanced)
     if to in TERMINAL and request.container_type is WorkflowType.TASK:
-        answer.graph_hints = GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
+        answer.graph_hints = build_graph_hints()
     return answer
 
 

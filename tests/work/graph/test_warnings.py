@@ -1,0 +1,135 @@
+"""Nothing succeeds in silence that does nothing or overrides somebody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.errors import Invalid
+from groundplan.work.warnings import LINES_MAX, RELATIONS, Warnings, describe_edge_type
+from tests.errors import error_of
+from tests.work.client import WorkClient
+
+
+@pytest.mark.parametrize("type_", ["blocks", "Blocks", "precedes", "required-by"])
+def test_an_edge_from_what_comes_first_is_told_to_turn_round(work: WorkClient, type_: str) -> None:
+    work.plan("a\nb")
+
+    [warning] = work.connect("a: b", type=type_).warnings
+
+    assert warning.startswith(f"{work['a']}: ")
+    assert "'depends_on' with from and to swapped" in warning
+
+
+@pytest.mark.parametrize("type_", ["depend_on", "dependsOn", "depends", "blocked_by", "requires", "waits for"])
+def test_an_edge_that_nearly_is_a_dependency_is_told_the_right_type(work: WorkClient, type_: str) -> None:
+    work.plan("a\nb")
+
+    [warning] = work.connect("a: b", type=type_).warnings
+
+    assert warning.endswith("use 'depends_on'")
+
+
+def test_equal_warnings_are_one_line_with_their_number(work: WorkClient) -> None:
+    work.plan("a\nb\nc")
+
+    assert work.connect("a: b", "b: c", "c: a", type="smells like").warnings == [
+        f"{work['a']} and 2 more: edge type 'smells like' has no effect on the order; only 'depends_on' has"
+    ]
+
+
+def test_a_dependency_a_plain_relation_and_a_removed_edge_need_no_warning(work: WorkClient) -> None:
+    work.plan("a\nb")
+    work.connect("a: b", type="blocks")
+
+    assert work.connect("a: b").warnings is UNSET
+    assert work.disconnect("a: b", type="blocks").warnings is UNSET
+    assert [type_ for type_ in RELATIONS if describe_edge_type(type_)] == []
+
+
+def test_resolving_before_a_dependency_warns_unless_the_same_call_resolves_it(work: WorkClient) -> None:
+    work.plan("a\nb: a\nc\nd: c")
+
+    assert f"{work['b']}: resolved while its dependencies are open" in work.resolve("b").warnings
+    assert not [line for line in work.resolve("d", "c").warnings if "dependencies" in line]
+
+
+def test_resolving_what_somebody_else_has_claimed_names_them(work: WorkClient) -> None:
+    work.plan("a")
+    work.by("robin").claim()
+
+    assert f"{work['a']}: resolved while 'robin' holds its claim" in work.resolve("a").warnings
+
+
+def test_a_child_under_a_waiting_node_is_not_held_back_and_the_answer_says_so(work: WorkClient) -> None:
+    work.plan("a\nb: a")
+
+    planned = work.plan("c\nd", each={name: {"parent_ref": work["b"]} for name in "cd"})
+
+    [warning] = planned.warnings
+    assert warning.startswith(f"c and 1 more: its parent {work['b']} waits")
+    assert work.plan("e: a\n  f").warnings == [warning.replace("c and 1 more", "f").replace(work["b"], "e")]
+    work.open(policies={"inherit_dependencies": True})
+    assert work.plan("g", each={"g": {"parent_ref": work["b"]}}).warnings is UNSET
+
+
+@pytest.mark.parametrize(
+    ("filter_", "warnings"),
+    [
+        ({"area": "ui"}, UNSET),
+        ({"area": "nowhere"}, UNSET),
+        ({"area": None}, UNSET),
+        ({"colour": "red"}, ["filter 'colour': no node has this property"]),
+        ({"colour": None}, ["filter 'colour': no node has this property"]),
+        ({"colour": 1, "size": 2}, ["filter 'colour' and 1 more: no node has this property"]),
+    ],
+)
+def test_a_filter_for_a_property_that_no_node_has_is_pointed_out(work: WorkClient, filter_: Any, warnings: Any) -> None:
+    work.plan("a\nb", each={"a": {"properties": {"area": "ui"}}})
+
+    assert work.call("work.next", project=work.project, filter=filter_).warnings == warnings
+
+
+@pytest.mark.parametrize("word", ["done", " Done ", "COMPLETED", "closed"])
+def test_a_state_that_means_done_does_not_finish_a_node_and_the_answer_says_so(work: WorkClient, word: str) -> None:
+    work.plan("a")
+
+    assert work.update("a", state=word).warnings == [
+        f"{work['a']}: a state does not finish a node; resolved: true does"
+    ]
+    assert not work.node("a").resolved
+    finished = work.update("a", state=word, resolved=True, add_evidence=[{"type": "note", "ref": "x"}])
+    assert finished.warnings is UNSET
+
+
+def test_status_sent_as_a_field_is_answered_with_what_finishes_a_node(work: WorkClient) -> None:
+    work.plan("a")
+
+    refusal = error_of(lambda: work.update("a", status="done"))
+
+    assert isinstance(refusal, Invalid)
+    assert refusal.code == "unknown_argument"
+    assert "resolved: true" in refusal.message
+
+
+def test_a_merge_names_the_properties_that_it_leaves_behind(work: WorkClient) -> None:
+    given = {"a": {"area": "ui", "size": 1, "same": 2}, "b": {"area": "api", "same": 2}}
+    work.plan("a\nb\nc", each={name: {"properties": one} for name, one in given.items()})
+
+    assert work.merge("a", "b").warnings == [
+        f"{work['a']}: its properties 'area', 'size' are not taken over by {work['b']}"
+    ]
+    assert work.merge("c", "b").warnings is UNSET
+
+
+def test_there_are_at_most_five_lines_and_the_last_counts_the_rest() -> None:
+    warnings = Warnings()
+    for number in range(7):
+        warnings.add("a", f"problem {number}")
+
+    lines = warnings.lines()
+
+    assert lines == [*(f"a: problem {number}" for number in range(4)), "3 more warnings"]
+    assert len(lines) == LINES_MAX
