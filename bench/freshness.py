@@ -74,9 +74,9 @@ def _measure(options: Options, plan: groundplan.Session, folder: Path, size: Siz
 def _run_git_alone(folder: Path, ids: list[str]) -> None:
     """Run the git commands of a check, and ignore their results."""
     repository = Repository(folder)
-    head = repository.head()
-    repository.files(head)
-    anchors = repository.anchors(ids)
+    head = repository.resolve_head()
+    repository.list_files(head)
+    anchors = repository.resolve_commit_ids(ids)
     for _ in repository.walk_back(head, list(anchors.values())):
         pass
 

@@ -47,7 +47,7 @@ def _measure_project(options: Options) -> Iterator[Result]:
     site = _IndexBuilder(_generate_atoms(ATOMS))
     paths = _generate_paths()
     times = run_interleaved(options.count_rounds(BUILDS), [Step("build", site.build, before=site.clear)])
-    match = Step("match", lambda: [site.index.matching(path) for path in paths])
+    match = Step("match", lambda: [site.index.find_matches(path) for path in paths])
     times |= run_interleaved(options.count_rounds(ROUNDS), [match])
     taken = compute_medians_ms([times])
     what = f"{ATOMS:,} atoms of {PATTERNS_OF_AN_ATOM} patterns"

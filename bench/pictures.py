@@ -19,8 +19,8 @@ from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.purpose.exchange.formats.table import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus
-from groundplan.purpose.picture.comparison import comparison
-from groundplan.purpose.picture.picture_model import Picture, build_plan_picture, pathway
+from groundplan.purpose.picture.comparison import build_comparison_picture
+from groundplan.purpose.picture.picture_model import Picture, build_pathway_picture, build_plan_picture
 from groundplan.purpose.picture.svg import DrawnPicture, draw
 
 PROJECT = "atlas"
@@ -58,8 +58,8 @@ def _measure_pictures(options: Options) -> Iterator[Result]:
 
         steps = (
             Step("plan", partial(_draw, build_plan_picture, theory), check=check),
-            Step("pathway", partial(_draw, pathway, theory, "G1")),
-            Step("compare", partial(_draw, comparison, other, theory)),
+            Step("pathway", partial(_draw, build_pathway_picture, theory, "G1")),
+            Step("compare", partial(_draw, build_comparison_picture, other, theory)),
         )
         took = compute_medians_ms([run_interleaved(options.count_rounds(rounds), steps)])
         what = f"{size[0]:,} nodes, {size[1]:,} edges"

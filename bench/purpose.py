@@ -327,10 +327,10 @@ def _measure_gates(options: Options) -> Iterator[Result]:
 
 
 def _run_gate(gate: Gate, content: Content) -> None:
-    served = {node.key: 1 for node in content.of_type(NodeType.ACTIVITY)}
+    served = {node.key: 1 for node in content.list_nodes_of_type(NodeType.ACTIVITY)}
     outside = ExternalFacts(ContextFacts("run"), served, [])
     found = run_gate(
-        gate, content, Observations([], [], [], []), profile=Profile.STANDARD, outside=outside, today=TODAY
+        gate, content, Observations([], [], [], []), profile=Profile.STANDARD, external_facts=outside, today=TODAY
     )
     assert found.result.passed, "the generated theory does not pass the gate"
 

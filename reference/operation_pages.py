@@ -27,12 +27,12 @@ from groundplan.kernel.access import GRANTS, Permission, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
-from groundplan.purpose.analysis.analyse import Touched
+from groundplan.purpose.analysis.analyse import AssumptionImpact
 from groundplan.purpose.comparing.compare import Changed
 from groundplan.purpose.gates.result import GateResult
-from groundplan.purpose.open import AssumptionShown
+from groundplan.purpose.open import AssumptionView
 from groundplan.purpose.version import Version
-from groundplan.verbs import python_name
+from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template
@@ -121,9 +121,9 @@ SHAPES: dict[str, type] = {
     "Suggestion": Suggestion,
     "FactState": FactState,
     "Version": Version,
-    "AssumptionShown": AssumptionShown,
+    "AssumptionView": AssumptionView,
     "GateResult": GateResult,
-    "Touched": Touched,
+    "AssumptionImpact": AssumptionImpact,
     "Changed": Changed,
 }
 
@@ -349,9 +349,9 @@ def _build_call(operation: AnyOperation, example: Mapping[str, Any], also: str =
         yield f"MCP, group `{operation.tool.group}`:\n\n" + _fence(
             "json", json.dumps(build_tool_call(operation, values))
         )
-    named = ", ".join(f"{python_name(name)}={value!r}" for name, value in values.items())
+    named = ", ".join(f"{to_python_name(name)}={value!r}" for name, value in values.items())
     group, _, verb = operation.name.partition(".")
-    yield _fence("python", f"plan.{group}.{python_name(verb)}({named})".replace("'", '"'))
+    yield _fence("python", f"plan.{group}.{to_python_name(verb)}({named})".replace("'", '"'))
 
 
 def build_tool_call(operation: AnyOperation, values: Mapping[str, Any]) -> dict[str, Any]:

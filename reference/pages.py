@@ -24,7 +24,7 @@ from groundplan.kernel.access import (
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
-from groundplan.purpose.exchange.formats.document import native_json
+from groundplan.purpose.exchange.formats.document import write_json
 from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
@@ -334,7 +334,7 @@ def _build_formats() -> str:
     rows = [
         (
             f"`{one}`",
-            about.what,
+            about.description,
             f"`{about.suffix}`",
             _format_directions(about.is_written, about.is_read),
             about.keeps,
@@ -342,7 +342,7 @@ def _build_formats() -> str:
         )
         for one, about in FORMATS.items()
     ]
-    example = native_json(
+    example = write_json(
         make_published(
             whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")]
         )

@@ -16,7 +16,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Operation
-from groundplan.verbs import python_name
+from groundplan.verbs import to_python_name
 
 HEAD = '''\
 """What the verbs of a session take and answer. Written by `make contracts` from the registry; edit that instead.
@@ -50,7 +50,7 @@ class VerbsStub:
         parts = [
             HEAD,
             "".join(f"import {module}\n" for module in sorted(self.modules)),
-            "def python_name(wire_name: str) -> str: ...",
+            "def to_python_name(wire_name: str) -> str: ...",
             f"class Verbs:\n{attributes}",
             *classes,
             *objects,
@@ -71,12 +71,12 @@ class VerbsStub:
             "None" if one.kind is TypeKind.NULL else self._get_full_name(one.type)
             for one in described.options or (described,)
         ]
-        verb = python_name(operation.name.partition(".")[2])
+        verb = to_python_name(operation.name.partition(".")[2])
         parameters = f"\n        self,\n        *,\n{parameters}    " if parameters else "self"
         return f'    def {verb}({parameters}) -> {" | ".join(options)}:\n        """{operation.summary}"""\n'
 
     def _write_parameter(self, field: FieldInfo) -> str:
-        written = f"{python_name(field.encode_name)}: {self._write_type(describe_type(field.type))}"
+        written = f"{to_python_name(field.encode_name)}: {self._write_type(describe_type(field.type))}"
         if field.required:
             return written
         default = field.default.value if isinstance(field.default, Enum) else field.default

@@ -216,7 +216,7 @@ class SqliteEngine(Engine):
 
     def app_connection(self) -> sqlite3.Connection:
         """Return a connection configured like the product's."""
-        return self.another_store()._held().require_open()
+        return self.another_store()._get_connection().require_open()
 
     @contextlib.contextmanager
     def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:
@@ -429,7 +429,7 @@ class PostgresEngine(Engine):
         else:
             self._empty()
         for store in self._shared():
-            store.memory.clear()
+            store.cache.clear()
 
     def _shared(self) -> list[Store]:
         """Return the stores that tests share, if they are open."""

@@ -262,9 +262,9 @@ def test_a_name_is_normalized_like_the_names_in_requests() -> None:
 
 
 def test_whoever_is_not_named_acts_under_a_default_name_only_where_everybody_is_trusted() -> None:
-    by_default = Settings().actor(lambda: "somebody", ActorKind.AGENT)
-    unnamed = Settings(access="members").actor(lambda: "somebody", ActorKind.AGENT)
-    named = Settings(agent="ada", access="members").actor(lambda: "somebody", ActorKind.PERSON)
+    by_default = Settings().build_actor(lambda: "somebody", ActorKind.AGENT)
+    unnamed = Settings(access="members").build_actor(lambda: "somebody", ActorKind.AGENT)
+    named = Settings(agent="ada", access="members").build_actor(lambda: "somebody", ActorKind.PERSON)
 
     assert by_default == Actor("local", "somebody", ActorKind.AGENT, Access.OPEN)
     assert unnamed is None

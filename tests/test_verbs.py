@@ -32,7 +32,7 @@ from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.result import GateResult
 from groundplan.session import Session
-from groundplan.verbs import python_name
+from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Task
 from groundplan.work.graph.next import Offers
 from groundplan.work.graph.plan import Planned
@@ -62,7 +62,7 @@ def empty_plan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def verb_of(plan: Session, operation: Operation[Any, Any]) -> Callable[..., Any]:
     group, _, verb = operation.name.partition(".")
-    found: Callable[..., Any] = getattr(getattr(plan, group), python_name(verb))
+    found: Callable[..., Any] = getattr(getattr(plan, group), to_python_name(verb))
     return found
 
 
@@ -80,7 +80,7 @@ def error_of(run: Callable[[], object]) -> tuple[str, dict[str, Any]]:
     [("project", "project"), ("scopeId", "scope_id"), ("op_id", "op_id"), ("from", "from_"), ("import", "import_")],
 )
 def test_a_name_is_the_one_on_the_wire_in_snake_case_and_keywords_get_an_underscore(wire: str, name: str) -> None:
-    assert python_name(wire) == name
+    assert to_python_name(wire) == name
 
 
 @every_operation
@@ -98,7 +98,7 @@ def test_an_operation_is_a_method_with_its_summary_and_its_parameters(
 def test_no_group_hides_what_a_session_has_and_no_verb_what_the_adapter_has() -> None:
     names = [operation.name.partition(".") for operation in OPERATIONS]
     assert not {group for group, _, _ in names} & set(dir(Session))
-    assert not {python_name(verb) for group, _, verb in names if group == "context"} & set(dir(ContextAdapter))
+    assert not {to_python_name(verb) for group, _, verb in names if group == "context"} & set(dir(ContextAdapter))
 
 
 def test_a_shell_can_list_groups_and_verbs(plan: Session) -> None:
@@ -212,7 +212,7 @@ def methods_of_the_stub() -> dict[tuple[str, str], ast.FunctionDef]:
 @every_operation
 def test_the_stub_has_every_verb_with_its_parameters(operation: Operation[Any, Any]) -> None:
     group, _, verb = operation.name.partition(".")
-    written = methods_of_the_stub()[f"{group.capitalize()}Verbs", python_name(verb)].args
+    written = methods_of_the_stub()[f"{group.capitalize()}Verbs", to_python_name(verb)].args
 
     defaults = zip(written.kwonlyargs, written.kw_defaults, strict=True)
     assert {one.arg: default is None for one, default in defaults} == required_by_name(operation)
@@ -220,4 +220,4 @@ def test_the_stub_has_every_verb_with_its_parameters(operation: Operation[Any, A
 
 
 def required_by_name(operation: Operation[Any, Any]) -> dict[str, bool]:
-    return {python_name(one.encode_name): one.required for one in msgspec.structs.fields(operation.input)}
+    return {to_python_name(one.encode_name): one.required for one in msgspec.structs.fields(operation.input)}

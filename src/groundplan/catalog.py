@@ -38,7 +38,7 @@ from groundplan.purpose.exchange import export as export_purpose
 from groundplan.purpose.exchange import import_document as import_purpose
 from groundplan.purpose.exchange import render as render_purpose
 from groundplan.purpose.observing import record as record_purpose
-from groundplan.purpose.version import versions_on_run
+from groundplan.purpose.version import list_versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
 from groundplan.purpose.versions import discard as discard_version
 from groundplan.purpose.versions import draft as draft_version
@@ -187,7 +187,7 @@ providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)
-providers.list_versions_on_run.connect(versions_on_run)
+providers.list_versions_on_run.connect(list_versions_on_run)
 
 for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

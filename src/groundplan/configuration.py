@@ -80,7 +80,9 @@ class Settings(NamedTuple):
     pipelines: str | None = None  # as a project stores them; None: the defaults
     config_file: str | None = None
 
-    def actor(self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None) -> Actor | None:
+    def build_actor(
+        self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None
+    ) -> Actor | None:
         """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name."""
         from groundplan.kernel.actors import Access, local_actor
 
@@ -173,16 +175,16 @@ def _expand_user(db: str) -> str:
         return db
 
 
-def _find_config_file(named: str | None) -> str | None:
-    if named is None:
+def _find_config_file(given_path: str | None) -> str | None:
+    if given_path is None:
         return next((name for name in FILE_NAMES if os.path.lexists(name)), None)
-    if not named or "\0" in named or not os.path.lexists(named):
+    if not given_path or "\0" in given_path or not os.path.lexists(given_path):
         raise Invalid(
-            f"there is no configuration file {quote_text(named)}; check the path after --config",
+            f"there is no configuration file {quote_text(given_path)}; check the path after --config",
             code="config_missing",
-            file=named,
+            file=given_path,
         )
-    return named
+    return given_path
 
 
 # --- Values, from any source ---------------------------------------------------------------------------------------

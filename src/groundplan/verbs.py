@@ -34,7 +34,7 @@ class Verbs:
         for operation in self.operations:
             group, _, verb = operation.name.partition(".")
             if group == name:
-                verbs[python_name(verb)] = operation
+                verbs[to_python_name(verb)] = operation
         if not verbs:
             raise _no_attribute("a session", self, name)
         verb_group = _get_group_type(name)(name, self.call, verbs)
@@ -58,7 +58,7 @@ class VerbGroup:
         raise _no_attribute(f"the group {vars(self).get('_name')!r}", self, name)
 
 
-def python_name(wire_name: str) -> str:
+def to_python_name(wire_name: str) -> str:
     """Return the Python name of a verb or parameter."""
     snake = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", wire_name)
     return f"{snake}_" if iskeyword(snake) else snake
@@ -76,7 +76,7 @@ def _get_group_type(name: str) -> type[VerbGroup]:
 
 
 def _make_method(verb: str, call: Callable[..., Any], operation: Operation[Any, Any]) -> Callable[..., Any]:
-    wire_names = {python_name(wire): wire for wire in operation.input.__struct_encode_fields__}
+    wire_names = {to_python_name(wire): wire for wire in operation.input.__struct_encode_fields__}
 
     def method(**arguments: Any) -> Any:
         # Wire names are accepted, too; the input gate rejects unknown names.

@@ -98,7 +98,7 @@ import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
 
-def python_name(wire_name: str) -> str: ...
+def to_python_name(wire_name: str) -> str: ...
 
 class Verbs:
     project: ProjectVerbs
@@ -1262,17 +1262,6 @@ class ArtifactWrite(TypedDict):
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
 
-class AssumptionWritten(TypedDict):
-    key: str
-    assumption_text: str
-    node: NotRequired[str | None]
-    source: NotRequired[str | None]
-    target: NotRequired[str | None]
-    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
-    risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
-    owner: NotRequired[str | None]
-    review_by: NotRequired[str | None]
-
 class AtomCheck(TypedDict):
     id: str
     version: int
@@ -1323,6 +1312,53 @@ class DecisionWrite(TypedDict):
     about: NotRequired[builtins.list[str] | None]
     outcome: NotRequired[str | None]
 
+class DocumentAssumption(TypedDict):
+    key: str
+    assumption_text: str
+    node: NotRequired[str | None]
+    source: NotRequired[str | None]
+    target: NotRequired[str | None]
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
+    owner: NotRequired[str | None]
+    review_by: NotRequired[str | None]
+
+class DocumentEdge(TypedDict):
+    source: str
+    target: str
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"]]
+    mechanism: NotRequired[str | None]
+    confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+
+class DocumentIndicator(TypedDict):
+    key: str
+    node: str
+    name: str
+    unit: NotRequired[str | None]
+    direction: NotRequired[groundplan.purpose.model.IndicatorDirection | Literal["increase", "decrease"] | None]
+    baseline: NotRequired[float | None]
+    baseline_verified: NotRequired[bool | None]
+    target: NotRequired[float | None]
+    method: NotRequired[str | None]
+    frequency: NotRequired[str | None]
+    owner: NotRequired[str | None]
+
+class DocumentNode(TypedDict):
+    key: str
+    node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
+    title: str
+    description: NotRequired[str | None]
+    narrative: NotRequired[str | None]
+    owner: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+
+class DocumentWaiver(TypedDict):
+    code: str
+    refs: builtins.list[str]
+    reason: str
+    owner: str
+    due: str
+
 class Drop(TypedDict):
     op: Literal["drop"]
     node_id: str
@@ -1338,13 +1374,6 @@ Edge = TypedDict(
     },
 )
 
-class EdgeWritten(TypedDict):
-    source: str
-    target: str
-    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"]]
-    mechanism: NotRequired[str | None]
-    confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
-
 class Filter(TypedDict):
     resolved: NotRequired[bool | None]
     properties: NotRequired[dict[str, Any] | None]
@@ -1358,19 +1387,6 @@ class Filter(TypedDict):
     is_actionable: NotRequired[bool | None]
     is_blocked: NotRequired[bool | None]
     claimed_by: NotRequired[str | None]
-
-class IndicatorWritten(TypedDict):
-    key: str
-    node: str
-    name: str
-    unit: NotRequired[str | None]
-    direction: NotRequired[groundplan.purpose.model.IndicatorDirection | Literal["increase", "decrease"] | None]
-    baseline: NotRequired[float | None]
-    baseline_verified: NotRequired[bool | None]
-    target: NotRequired[float | None]
-    method: NotRequired[str | None]
-    frequency: NotRequired[str | None]
-    owner: NotRequired[str | None]
 
 class InputWrite(TypedDict):
     pointer: str
@@ -1424,15 +1440,6 @@ class NewSection(TypedDict):
     contentFormat: NotRequired[groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"]]
     tags: NotRequired[str | builtins.list[str]]
     ordinal: NotRequired[int | None]
-
-class NodeWritten(TypedDict):
-    key: str
-    node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
-    title: str
-    description: NotRequired[str | None]
-    narrative: NotRequired[str | None]
-    owner: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
 
 class PlanNode(TypedDict):
     ref: str
@@ -1534,11 +1541,11 @@ class SourceWrite(TypedDict):
     createdAt: NotRequired[str | None]
 
 class TheoryDocument(TypedDict):
-    nodes: Sequence[NodeWritten]
-    edges: NotRequired[Sequence[EdgeWritten]]
-    assumptions: NotRequired[Sequence[AssumptionWritten]]
-    indicators: NotRequired[Sequence[IndicatorWritten]]
-    waivers: NotRequired[Sequence[WaiverWritten]]
+    nodes: Sequence[DocumentNode]
+    edges: NotRequired[Sequence[DocumentEdge]]
+    assumptions: NotRequired[Sequence[DocumentAssumption]]
+    indicators: NotRequired[Sequence[DocumentIndicator]]
+    waivers: NotRequired[Sequence[DocumentWaiver]]
     profile: NotRequired[groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None]
     format: NotRequired[Literal[1]]
 
@@ -1598,13 +1605,6 @@ class UpdateNode(TypedDict):
     metadata: NotRequired[dict[str, Any]]
 
 class WaiverWrite(TypedDict):
-    code: str
-    refs: builtins.list[str]
-    reason: str
-    owner: str
-    due: str
-
-class WaiverWritten(TypedDict):
     code: str
     refs: builtins.list[str]
     reason: str

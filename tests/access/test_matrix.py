@@ -255,7 +255,7 @@ def _read_answers(engine: Engine) -> Iterator[AnswerCell]:
     for row, who in CELLS:
         if not changes_something(row, who):
             refusal = error_of(engine, row, who, named[who])
-            body = without_names(encode(refusal.body()), named[who]) if refusal else b""
+            body = without_names(encode(refusal.to_dict()), named[who]) if refusal else b""
             yield row, who, refusal.status if refusal else 200, body
 
 
@@ -288,7 +288,7 @@ def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(
     def answer(row: str, named: dict[str, str]) -> bytes:
         refusal = error_of(engine_with_purpose, row, who, named)
         assert refusal is not None, row
-        return without_names(encode(refusal.body()), named)
+        return without_names(encode(refusal.to_dict()), named)
 
     told = {row: (answer(row, hidden), answer(row, missing)) for row in OF_A_PROJECT}
     assert not {row: answers for row, answers in told.items() if answers[0] != answers[1]}
@@ -395,7 +395,7 @@ def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(eng
         try:
             answered = finn.call(operation, **fill_placeholders(arguments, named))
         except GroundplanError as refusal:
-            answered = refusal.body()
+            answered = refusal.to_dict()
         return without_names(encode(answered), named)
 
     for operation, arguments in BESIDE_ONES_OWN:

@@ -310,7 +310,7 @@ def test_much_that_is_missing_keeps_the_cap_and_can_still_be_committed(client: C
     seen = with_cap(client, 1_000)
 
     error = error_of(seen.commit)
-    assert fits(encode(error.body()), 1_000)
+    assert fits(encode(error.to_dict()), 1_000)
     named = error.details["pointers"]
     assert (named[0], len(named) + error.details["left_out"]["pointers"]) == ("/0000", 600)
     done = seen.commit(allowPartial=True)

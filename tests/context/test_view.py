@@ -275,7 +275,7 @@ def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(
 ) -> None:
     def in_force() -> providers.ContextInForce | None:
         def ask(tx: Transaction) -> providers.ContextInForce | None:
-            tx.enter(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
+            tx.set_project(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
             return providers.context_in_force(tx, None)
 
         return client.session.store.read(client.session.actor, ask)

@@ -19,7 +19,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.verbs import python_name
+from groundplan.verbs import to_python_name
 from reference.examples import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from reference.files import REFERENCE, SCHEMA, build_files, diff_file, find_orphans
 from reference.operation_pages import build_tool_call, group_by_page
@@ -163,8 +163,8 @@ def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
     for name, values in (*FIRST.get(page, ()), *examples(page)):
         group, _, verb = name.partition(".")
-        run = getattr(getattr(plan, group), python_name(verb))
-        learned.learn(run(**{python_name(one): value for one, value in fill_placeholders(values, learned).items()}))
+        run = getattr(getattr(plan, group), to_python_name(verb))
+        learned.learn(run(**{to_python_name(one): value for one, value in fill_placeholders(values, learned).items()}))
 
 
 @pytest.mark.parametrize("page", group_by_page())

@@ -173,7 +173,7 @@ def test_errors_in_python_name_operations_and_no_tool_or_command(session_files: 
         try:
             session.call(operation.name, **arguments)
         except GroundplanError as error:
-            text = error_text({"error": error.body()})
+            text = error_text({"error": error.to_dict()})
             if TOOL.search(text) or COMMAND.search(text):
                 foreign.append((operation.name, text))
 

@@ -30,7 +30,7 @@ class NoDatabaseTransaction(Transaction):
     def run(self, query: Query, /, **parameters: Any) -> int:
         raise AssertionError(query)
 
-    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+    def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         raise AssertionError(query)
 
 

@@ -48,8 +48,8 @@ def test_codes_are_words_for_programs() -> None:
 
 
 def test_the_body_has_details_only_when_there_are_any() -> None:
-    assert Invalid("no").body() == {"code": "invalid", "message": "no"}
-    assert Invalid("no", code="too_long", limit=3).body() == {
+    assert Invalid("no").to_dict() == {"code": "invalid", "message": "no"}
+    assert Invalid("no", code="too_long", limit=3).to_dict() == {
         "code": "too_long",
         "message": "no",
         "details": {"limit": 3},
@@ -58,8 +58,8 @@ def test_the_body_has_details_only_when_there_are_any() -> None:
 
 def test_not_found_suggests_what_was_probably_meant() -> None:
     assert NotFound("project", "atlsa", near=["atlas"]).message == "no project 'atlsa' here; did you mean 'atlas'?"
-    assert NotFound("project", "x").body()["details"] == {"thing": "project", "ref": "x"}
+    assert NotFound("project", "x").to_dict()["details"] == {"thing": "project", "ref": "x"}
 
 
 def test_what_nobody_expected_shows_a_reference_and_nothing_else() -> None:
-    assert Unexpected("k3v9qa").body()["details"] == {"reference": "k3v9qa"}
+    assert Unexpected("k3v9qa").to_dict()["details"] == {"reference": "k3v9qa"}

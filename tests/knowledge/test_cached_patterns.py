@@ -21,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge import patterns, revision
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import parse_pattern
-from groundplan.knowledge.patterns import MEMORY_KEY, IndexCache, TooCostly, match_atoms
+from groundplan.knowledge.patterns import CACHE_KEY, IndexCache, TooCostly, match_atoms
 from groundplan.knowledge.revision import TooManyPatterns
 from groundplan.session import Session
 from tests.engines import Engine
@@ -107,7 +107,7 @@ def test_after_any_changes_by_anybody_the_answer_is_the_one_from_scratch(
 ) -> None:
     random = Random(patterns_max)  # noqa: S311 - the same changes every time
     for one in (client, other_client):
-        one.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max)
+        one.session.store.cache[CACHE_KEY] = IndexCache(patterns_max)
     for _ in range(STEPS):
         change_at_random(random.choice((client, other_client)), random)
         # Not every client asks each time, so that caches fall behind by several changes.
@@ -172,12 +172,12 @@ def test_other_work_in_the_project_moves_nothing(client: KnowledgeClient, reads:
 
 
 def cached_projects(client: KnowledgeClient) -> list[str]:
-    kept: IndexCache = client.session.store.memory[MEMORY_KEY]
+    kept: IndexCache = client.session.store.cache[CACHE_KEY]
     return [project for _, project in kept.projects]
 
 
 def test_projects_are_let_go_that_were_not_asked_for_the_longest(client: KnowledgeClient) -> None:
-    client.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max=5)
+    client.session.store.cache[CACHE_KEY] = IndexCache(patterns_max=5)
     second, third = client.create_project("borealis"), client.create_project("cassini")
     client.atom("A", "src/a", "src/b", "src/c")
     second.atom("B", "src/{a,b}")
@@ -191,12 +191,12 @@ def test_projects_are_let_go_that_were_not_asked_for_the_longest(client: Knowled
 
     assert cached_projects(client) == [third.project_id, second.project_id]
     assert [one.names_matching("src/b") for one in (client, second, third)] == [["A"], ["B"], ["C"]]
-    kept: IndexCache = client.session.store.memory[MEMORY_KEY]
+    kept: IndexCache = client.session.store.cache[CACHE_KEY]
     assert sum(one.index.size for one in kept.projects.values()) <= 5
 
 
 def test_a_project_that_is_larger_than_the_bound_is_kept_alone(client: KnowledgeClient) -> None:
-    client.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max=5)
+    client.session.store.cache[CACHE_KEY] = IndexCache(patterns_max=5)
     second = client.create_project("borealis")
     second.atom("B", "src/a")
     second.context("src/a")
@@ -250,9 +250,9 @@ def test_asking_about_one_project_does_not_wait_for_another(client: KnowledgeCli
     second.atom("B", "src/a")
     client.atom("A", "src/a")
     client.context("src/a")
-    kept: IndexCache = client.session.store.memory[MEMORY_KEY]
+    kept: IndexCache = client.session.store.cache[CACHE_KEY]
 
-    with kept.of(("local", client.project_id)).lock, ThreadPoolExecutor(1) as pool:
+    with kept.get_index(("local", client.project_id)).lock, ThreadPoolExecutor(1) as pool:
         assert pool.submit(second.names_matching, "src/a").result(timeout=60) == ["B"]
 
 
@@ -269,7 +269,7 @@ def test_an_older_snapshot_is_answered_from_what_it_can_see(client: KnowledgeCli
         return client.names_matching("src/a")
 
     def run(tx: Transaction) -> tuple[list[str], list[str]]:
-        tx.enter(authorize_project(tx, "atlas", Permission.KNOWLEDGE_READ))
+        tx.set_project(authorize_project(tx, "atlas", Permission.KNOWLEDGE_READ))
         with ThreadPoolExecutor(1) as pool:
             newer = pool.submit(later).result()
         return newer, match_atoms(tx, {"src/a": False})["src/a"]

@@ -23,7 +23,7 @@ def knowledge_of(client: KnowledgeClient, paths: Sequence[str], *, answer_tokens
 
     def ask(tx: Transaction) -> Any:
         tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
-        tx.enter(authorize_project(tx, client.project, Permission.WORK_READ))
+        tx.set_project(authorize_project(tx, client.project, Permission.WORK_READ))
         return get_knowledge_of_files(tx, FilesQuery(list(paths), tx.budget))
 
     return client.session.store.read(client.session.actor, ask)

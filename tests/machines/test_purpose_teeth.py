@@ -21,11 +21,11 @@ from groundplan.purpose.exchange import export, import_document, incoming_keys
 from groundplan.purpose.gate_inputs import read_gate_inputs
 from groundplan.purpose.gates import active_waivers
 from groundplan.purpose.gates import run as gates
-from groundplan.purpose.keys import fresh_keys
+from groundplan.purpose.keys import reserve_keys
 from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
-from groundplan.purpose.version import draft_row, read_versions
+from groundplan.purpose.version import load_draft, read_versions
 from groundplan.purpose.versions import draft, publish, required_profile
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
@@ -88,7 +88,7 @@ def last_version(tx: Any, *, expected_rev: int | None = None) -> Any:
 
 def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
     """Return the draft at any revision."""
-    return draft_row(tx)
+    return load_draft(tx)
 
 
 run_gate, judge = gates.run_gate, gates._judge
@@ -118,7 +118,7 @@ def read_subject_of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
 
 def reuse_keys(tx: Any, prefix: str, count: int) -> list[str]:
     """Return keys that may have been used before."""
-    fresh_keys(tx, prefix, count)
+    reserve_keys(tx, prefix, count)
     content = read_content(tx, read_versions(tx)[-1].id)
     there = [*content.nodes, *content.assumptions, *content.indicators]
     taken = [int(key.removeprefix(prefix)) for key in there if key.rstrip("0123456789") == prefix]
@@ -141,34 +141,34 @@ def record_unchecked_waivers(tx: Any, waivers: Any, _path: Any) -> None:
 
 SABOTAGE: dict[str, Sabotage] = {
     "what is published can be edited": combine(
-        replace_attribute(edit, "draft_row", last_version), drop_triggers("guard_toc_")
+        replace_attribute(edit, "load_draft", last_version), drop_triggers("guard_toc_")
     ),
     "what is published can be published": combine(
-        replace_attribute(publish, "draft_row", last_version), drop_triggers("guard_toc_")
+        replace_attribute(publish, "load_draft", last_version), drop_triggers("guard_toc_")
     ),
     "edges may point down": replace_attribute(edges, "refuse_downward"),
     "a node may come to stand below its causes": replace_attribute(nodes, "refuse_downward"),
     "edges may close a cycle": replace_attribute(edges, "refuse_cycles"),
     "a gate lets everything pass": replace_attribute(gates, "run_gate", pass_gate),
     "a waiver counts for ever": replace_attribute(
-        active_waivers, "waivers_in_force", lambda waivers, _today: list(waivers)
+        active_waivers, "select_active_waivers", lambda waivers, _today: list(waivers)
     ),
     "gates look at what came later": replace_attribute(check, "read_gate_inputs", read_subject_of_today),
     "the first review decides": change_query(
         read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"
     ),
     "a copy lacks a text": replace_attribute(draft, "clone", copy_without_texts),
-    "a key is given again": replace_attribute(edit, "fresh_keys", reuse_keys),
-    "anybody edits what they have not seen": replace_attribute(edit, "draft_row", at_any_rev),
-    "a version stands on no facts": replace_attribute(gate_inputs, "context_facts"),
+    "a key is given again": replace_attribute(edit, "reserve_keys", reuse_keys),
+    "anybody edits what they have not seen": replace_attribute(edit, "load_draft", at_any_rev),
+    "a version stands on no facts": replace_attribute(gate_inputs, "read_context_facts"),
     "a draft may be lighter than the project allows": replace_attribute(required_profile, "refuse_light_profile"),
     "what is lighter than the project allows is published": replace_attribute(publish, "refuse_light_profile"),
-    "the same is published again": replace_attribute(publish, "latest_published"),
+    "the same is published again": replace_attribute(publish, "find_latest_published"),
     "outcomes may be waived until nothing is measured": replace_attribute(gates, "_judge", judge_refs_only),
     "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {
-    "counting does not go on behind keys that came in": replace_attribute(incoming_keys, "reach"),
+    "counting does not go on behind keys that came in": replace_attribute(incoming_keys, "reserve_up_to"),
     "waivers come in that nobody looks at": combine(
         replace_attribute(import_document, "refuse_unwaivable"),
         replace_attribute(import_document, "record_waivers", record_unchecked_waivers),
@@ -177,9 +177,11 @@ OF_FILES: dict[str, Sabotage] = {
         import_document, "waivers_about", lambda _content, _waivers: []
     ),
     "a theory is taken for another": replace_attribute(incoming_keys, "_find_renamed", lambda *_, **__: []),
-    "a theory comes in beside a draft": replace_attribute(import_document, "rows_without_draft", read_versions),
+    "a theory comes in beside a draft": replace_attribute(
+        import_document, "load_versions_without_draft", read_versions
+    ),
     "a file tells of waivers that are not its own": replace_attribute(
-        export, "waivers_about", lambda _content, waivers: waivers
+        export, "select_waivers_about", lambda _content, waivers: waivers
     ),
 }
 

@@ -45,7 +45,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),
     "the tree closes no loop": (cycles, "finish_moment", cycles.start_moment),
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
-    "an old claim is as good as a new one": (claims, "check_number", do_nothing),
+    "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, trace_impacts
+from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, CutEdge, WeakestLink, analyse, trace_impacts
 from groundplan.purpose.model import Confidence, Content, EdgeType, PurposeEdge, PurposeNode, build_content
 from groundplan.purpose.observing.observation_rows import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, make_observations, theory
@@ -39,7 +39,7 @@ def analysis(
     return analyse(content, observations, node=node, assumption=assumption, limit=limit)
 
 
-def only(key: str) -> Touched:
+def only(key: str) -> AssumptionImpact:
     (found,) = trace_impacts(BRANCHED, [key])
     return found
 
@@ -88,7 +88,7 @@ def test_of_parallel_edges_a_path_takes_the_surest() -> None:
 
 
 def test_an_assumption_on_a_node_touches_all_that_follows_from_it() -> None:
-    assert only("AS1") == Touched(
+    assert only("AS1") == AssumptionImpact(
         "AS1",
         edges=["OC1->G1", "OC2->G1", "OC2->G2", "OP1->OC1", "OP1->OC2"],
         nodes=["G1", "G2", "OC1", "OC2", "OP1"],
@@ -98,7 +98,7 @@ def test_an_assumption_on_a_node_touches_all_that_follows_from_it() -> None:
 
 
 def test_an_assumption_on_an_edge_touches_it_and_all_that_follows_from_its_target() -> None:
-    assert only("AS2") == Touched(
+    assert only("AS2") == AssumptionImpact(
         "AS2",
         edges=["OC2->G1", "OC2->G2", "OP1->OC2"],
         nodes=["G1", "G2", "OC2"],
@@ -113,7 +113,7 @@ def test_an_activity_leads_to_what_is_assumed_of_itself() -> None:
 
 
 def test_what_is_assumed_of_feedback_touches_nothing_but_its_edge() -> None:
-    assert only("AS4") == Touched("AS4", edges=["G1->AC1/FEEDBACK"], nodes=[], goals=[], activities=[])
+    assert only("AS4") == AssumptionImpact("AS4", edges=["G1->AC1/FEEDBACK"], nodes=[], goals=[], activities=[])
 
 
 def test_each_refuted_assumption_says_what_it_touches() -> None:

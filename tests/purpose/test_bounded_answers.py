@@ -76,11 +76,11 @@ def test_a_gate_that_fails_by_much_says_so_in_bounds(capped_theory: PurposeClien
     with pytest.raises(GateFailed) as error:
         capped_theory.publish()
 
-    assert count_tokens(encode(error.value.body())) <= CAP
+    assert count_tokens(encode(error.value.to_dict())) <= CAP
     (gate,) = error.value.details["gates"]
     assert {one["code"]: one["left_out"]["refs"] > 0 for one in gate["checks"] if "left_out" in one}["GA_ORPHANS"]
     whole = {"operation": "purpose.check", "arguments": {"project": capped_theory.project, "gate": "A"}}
-    assert whole in error.value.body()["details"]["next"]
+    assert whole in error.value.to_dict()["details"]["next"]
 
 
 @pytest.mark.slow

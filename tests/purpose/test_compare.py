@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from groundplan.purpose.canonical import canonical_json
+from groundplan.purpose.canonical import encode_canonical
 from groundplan.purpose.comparing.compare import Comparison, compare
-from groundplan.purpose.comparing.comparison_markdown import comparison_markdown
+from groundplan.purpose.comparing.comparison_markdown import render_comparison
 from groundplan.purpose.markdown_text import LINE_CHARS_MAX, escape_inline, format_code_span
 from groundplan.purpose.model import (
     Assumption,
@@ -97,7 +97,7 @@ def test_a_comparison_is_empty_for_equal_content_only_and_its_mirror_image_the_o
 
     assert compare(before, before).is_empty
     assert compare(before, before).rewired == []
-    assert there.is_empty == (canonical_json(before) == canonical_json(after))
+    assert there.is_empty == (encode_canonical(before) == encode_canonical(after))
     assert mirror(plain(there)) == mirror(mirror(plain(back)))
     assert [one.key for one in there.nodes.added] == [key for key in after.nodes if key not in before.nodes]
 
@@ -130,7 +130,7 @@ def _turn(one: dict[str, Any]) -> dict[str, Any]:
 @given(contents(), contents())
 def test_stored_text_never_makes_a_line_a_heading_or_a_span_of_its_own(before: Content, after: Content) -> None:
     comparison = compare(before, after)
-    text = comparison_markdown(comparison, from_label="v1", to_label="# draft\n#")
+    text = render_comparison(comparison, from_label="v1", to_label="# draft\n#")
 
     lines = text.splitlines()
     assert lines[0] == r"## Changes from v1 to \# draft #"
@@ -251,7 +251,7 @@ def test_the_markdown_has_a_section_for_every_sort_of_change() -> None:
     )
     titles = {key: one.title for key, one in after.nodes.items()}
 
-    text = comparison_markdown(compare(before, after), from_label="v1", to_label="draft", titles=titles)
+    text = render_comparison(compare(before, after), from_label="v1", to_label="draft", titles=titles)
 
     assert text == (
         "## Changes from v1 to draft\n\n"

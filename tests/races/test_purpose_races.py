@@ -17,7 +17,7 @@ import pytest
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
 from groundplan.purpose.version import NoDraft
@@ -126,7 +126,7 @@ class PurposeActors:
             f"{VERSIONS} WHERE project_id = (SELECT id FROM projects WHERE name = '{self.project}') ORDER BY 2"
         )
         for id_, _, status, hashed, *_ in rows:
-            assert status == "DRAFT" or content_hash(self.content(id_)) == hashed
+            assert status == "DRAFT" or compute_content_hash(self.content(id_)) == hashed
         return {number: (id_, *others) for id_, number, *others in rows}
 
     def content(self, version_id: str) -> Content:

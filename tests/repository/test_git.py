@@ -45,10 +45,10 @@ def copy(tmp_path: Path) -> WorkingCopy:
 def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
     """Return what changed from each revision to HEAD, by the requested revision."""
     repository = Repository(copy.folder)
-    commits = {revision: repository.commit(revision) for revision in revisions}
+    commits = {revision: repository.resolve_commit(revision) for revision in revisions}
     found = {}
     differing: set[str] = set()
-    for stop in repository.walk_back(repository.head(), list(commits.values())):
+    for stop in repository.walk_back(repository.resolve_head(), list(commits.values())):
         assert differing.isdisjoint(stop.differing)
         assert differing.issuperset(stop.alike)
         differing = differing.union(stop.differing).difference(stop.alike)
@@ -58,21 +58,21 @@ def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
 
 def changed_files(copy: WorkingCopy, revision: str = "HEAD~1") -> list[str]:
     repository = Repository(copy.folder)
-    return repository.list_changed_files(repository.commit(revision), repository.head())
+    return repository.list_changed_files(repository.resolve_commit(revision), repository.resolve_head())
 
 
 class TestCommits:
     def test_head_is_the_commit_that_is_checked_out(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
 
-        assert Repository(copy.folder).head() == Commit(copy.head, copy.git("rev-parse", "HEAD^{tree}"))
+        assert Repository(copy.folder).resolve_head() == Commit(copy.head, copy.git("rev-parse", "HEAD^{tree}"))
 
     def test_a_detached_head_is_as_good_as_a_branch(self, copy: WorkingCopy) -> None:
         first = copy.commit({"a": "1"})
         copy.commit({"a": "2"})
         copy.git("checkout", "--quiet", first)
 
-        assert Repository(copy.folder).head().id == first
+        assert Repository(copy.folder).resolve_head().id == first
 
     def test_whatever_git_can_resolve_names_a_commit(self, copy: WorkingCopy) -> None:
         revisions = ("HEAD~1", "main~1", "v1", "feature", "@{-1}", "HEAD^{/first}", "main@{1}")
@@ -83,7 +83,7 @@ class TestCommits:
         copy.git("checkout", "--quiet", "main")
         copy.commit({"a": "2"}, message="second")
 
-        found = {revision: Repository(copy.folder).commit(revision).id for revision in revisions}
+        found = {revision: Repository(copy.folder).resolve_commit(revision).id for revision in revisions}
 
         assert found == dict.fromkeys(revisions, first)
 
@@ -111,7 +111,7 @@ class TestCommits:
         ):
             with subtests.test(ascii(revision)):
                 with pytest.raises(NotFound) as refused:
-                    Repository(copy.folder).commit(revision)
+                    Repository(copy.folder).resolve_commit(revision)
 
                 assert refused.value.details["thing"] == "revision"
                 assert sorted(path.name for path in copy.folder.iterdir()) == [".git", "a"]
@@ -120,14 +120,14 @@ class TestCommits:
         first = copy.commit({"a": "1"})
         copy.git("update-ref", "refs/heads/-x", first)
 
-        assert Repository(copy.folder).commit("-x").id == first
+        assert Repository(copy.folder).resolve_commit("-x").id == first
 
     def test_a_tree_or_a_blob_is_no_commit(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
 
         for revision in ("HEAD^{tree}", "HEAD:a"):
             with pytest.raises(NotFound):
-                Repository(copy.folder).commit(copy.git("rev-parse", revision))
+                Repository(copy.folder).resolve_commit(copy.git("rev-parse", revision))
 
 
 class TestAnchors:
@@ -135,7 +135,7 @@ class TestAnchors:
         first = copy.commit({"a": "1"})
         copy.commit({"a": "2"})
 
-        found = Repository(copy.folder).anchors([first, first[:7], first[:4], "0" * 40, "deadbee", first])
+        found = Repository(copy.folder).resolve_commit_ids([first, first[:7], first[:4], "0" * 40, "deadbee", first])
 
         assert {one: commit.id for one, commit in found.items()} == {first: first, first[:7]: first, first[:4]: first}
 
@@ -145,17 +145,17 @@ class TestAnchors:
 
         asked = ["HEAD", "main", "deadbee", "", f"{first}\nHEAD", f"{first}~0", first.upper()]
 
-        assert Repository(copy.folder).anchors(asked) == {}
+        assert Repository(copy.folder).resolve_commit_ids(asked) == {}
 
     def test_no_ids_are_no_anchors(self, copy: WorkingCopy) -> None:
-        assert Repository(copy.folder).anchors([]) == {}
+        assert Repository(copy.folder).resolve_commit_ids([]) == {}
 
     def test_what_a_shallow_clone_left_behind_is_not_known(self, copy: WorkingCopy, tmp_path: Path) -> None:
         first = copy.commit({"a": "1"})
         second = copy.commit({"a": "2"})
         copy.git("clone", "--quiet", "--depth=1", copy.folder.as_uri(), str(tmp_path / "shallow"))
 
-        assert set(Repository(tmp_path / "shallow").anchors([first, second])) == {second}
+        assert set(Repository(tmp_path / "shallow").resolve_commit_ids([first, second])) == {second}
 
 
 class TestFiles:
@@ -163,13 +163,13 @@ class TestFiles:
         copy.commit(dict.fromkeys((*ODD_NAMES, "z/plain"), "1"))
         repository = Repository(copy.folder)
 
-        assert sorted(repository.files(repository.head())) == sorted((*ODD_NAMES, "z/plain"))
+        assert sorted(repository.list_files(repository.resolve_head())) == sorted((*ODD_NAMES, "z/plain"))
 
     def test_the_paths_begin_at_the_top_wherever_one_stands(self, copy: WorkingCopy) -> None:
         copy.commit({"top": "1", "src/deep/below": "1"})
         repository = Repository(copy.folder / "src" / "deep")
 
-        assert repository.files(repository.head()) == ["src/deep/below", "top"]
+        assert repository.list_files(repository.resolve_head()) == ["src/deep/below", "top"]
 
     def test_only_what_is_committed_counts(self, copy: WorkingCopy) -> None:
         copy.commit({"kept": "1", "gone": "1"})
@@ -177,7 +177,7 @@ class TestFiles:
         copy.git("add", "staged")
         repository = Repository(copy.folder)
 
-        assert repository.files(repository.head()) == ["gone", "kept"]
+        assert repository.list_files(repository.resolve_head()) == ["gone", "kept"]
 
     def test_a_submodule_is_no_file_and_moving_it_is_no_change(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
@@ -186,7 +186,7 @@ class TestFiles:
             copy.git("commit", "--quiet", "--message", "move it")
         repository = Repository(copy.folder)
 
-        assert repository.files(repository.head()) == ["a"]
+        assert repository.list_files(repository.resolve_head()) == ["a"]
         assert changed_files(copy) == []
         assert changed_files(copy, "HEAD~2") == []
 
@@ -203,7 +203,7 @@ class TestFiles:
         copy.commit()
         repository = Repository(copy.folder)
 
-        assert repository.files(repository.head()) == []
+        assert repository.list_files(repository.resolve_head()) == []
 
 
 class TestChanges:
@@ -268,9 +268,9 @@ class TestChanges:
         copy.commit()
         copy.commit({"a": "2"})
         repository = Repository(copy.folder)
-        commits = [repository.commit(revision) for revision in ("HEAD~2", "HEAD~1", "HEAD")]
+        commits = [repository.resolve_commit(revision) for revision in ("HEAD~2", "HEAD~1", "HEAD")]
 
-        stops = list(repository.walk_back(repository.head(), commits))
+        stops = list(repository.walk_back(repository.resolve_head(), commits))
 
         assert stops == [TreeDiff(commits[2].tree, [], []), TreeDiff(commits[0].tree, ["a"], [])]
 
@@ -317,9 +317,9 @@ class TestChanges:
 
     def test_a_file_named_like_a_line_about_trees_cannot_pass_for_one(self, copy: WorkingCopy) -> None:
         copy.commit({"kept": "1"})
-        head = Repository(copy.folder).head()
+        head = Repository(copy.folder).resolve_head()
         copy.commit({"kept": "0"})
-        other = Repository(copy.folder).head()
+        other = Repository(copy.folder).resolve_head()
         posing = f"{head.tree} {other.tree}\n:100644 100644 {'0' * 40} {'0' * 40} M"
         copy.commit({"kept": "1", posing: "1"})
         copy.commit({posing: None})
@@ -349,7 +349,7 @@ class TestChanges:
         monkeypatch.setattr(subprocess.Popen, "__init__", counted)
         repository = Repository(copy.folder)
 
-        anchors = repository.anchors(ids)
+        anchors = repository.resolve_commit_ids(ids)
         told = [len(stop.differing) for stop in repository.walk_back(anchors[ids[0]], list(anchors.values()))]
 
         assert len(anchors) == count
@@ -363,7 +363,7 @@ class TestChanges:
         copy.commit({f"f{n}": "1" for n in range(100)})
         copy.commit({f"f{n}": "2" for n in range(100)})
         repository = Repository(copy.folder)
-        compared = repository.walk_back(repository.head(), [repository.commit("HEAD~1")])
+        compared = repository.walk_back(repository.resolve_head(), [repository.resolve_commit("HEAD~1")])
 
         next(compared)
         compared.close()  # type: ignore[attr-defined] # a generator
@@ -373,7 +373,7 @@ class TestChanges:
         repository = Repository(copy.folder)
 
         with pytest.raises(GitFailed):
-            list(repository.walk_back(repository.head(), [Commit("0" * 40, "0" * 40)]))
+            list(repository.walk_back(repository.resolve_head(), [Commit("0" * 40, "0" * 40)]))
 
 
 class TestRepositories:
@@ -382,14 +382,14 @@ class TestRepositories:
         copy.git("clone", "--quiet", "--bare", str(copy.folder), str(tmp_path / "bare.git"))
         repository = Repository(tmp_path / "bare.git")
 
-        assert repository.files(repository.head()) == ["a"]
+        assert repository.list_files(repository.resolve_head()) == ["a"]
 
     def test_a_linked_working_tree_has_its_own_head(self, copy: WorkingCopy, tmp_path: Path) -> None:
         first = copy.commit({"a": "1"})
         copy.commit({"b": "1"})
         copy.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), first)
 
-        assert Repository(tmp_path / "linked").head().id == first
+        assert Repository(tmp_path / "linked").resolve_head().id == first
 
     def test_ids_of_sha_256_are_ids_too(self, tmp_path: Path) -> None:
         copy = WorkingCopy(tmp_path / "long", "--object-format=sha256")
@@ -398,11 +398,11 @@ class TestRepositories:
 
         assert len(first) == 64
         assert changed_files(copy, first) == ["a"]
-        assert set(Repository(copy.folder).anchors([first, first[:10]])) == {first, first[:10]}
+        assert set(Repository(copy.folder).resolve_commit_ids([first, first[:10]])) == {first, first[:10]}
 
     def test_a_repository_without_a_commit_says_so(self, copy: WorkingCopy) -> None:
         with pytest.raises(NoCommit):
-            Repository(copy.folder).head()
+            Repository(copy.folder).resolve_head()
 
     @pytest.mark.parametrize("place", [".", "missing", "-C", "file"])
     def test_a_folder_outside_any_repository_says_so(
@@ -412,7 +412,7 @@ class TestRepositories:
         (tmp_path / "file").write_text("1", encoding="utf-8")
 
         with pytest.raises(NotARepository):
-            Repository(tmp_path / place).head()
+            Repository(tmp_path / place).resolve_head()
 
     def test_a_folder_whose_name_looks_like_an_option_is_a_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -421,7 +421,7 @@ class TestRepositories:
         made.commit({"a": "1"})
         monkeypatch.chdir(tmp_path)
 
-        assert Repository(Path("--version")).head().id == made.head
+        assert Repository(Path("--version")).resolve_head().id == made.head
 
     def test_without_git_the_error_says_what_to_do(
         self, copy: WorkingCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -430,7 +430,7 @@ class TestRepositories:
         monkeypatch.setenv("PATH", str(tmp_path))
 
         with pytest.raises(GitMissing):
-            Repository(copy.folder).head()
+            Repository(copy.folder).resolve_head()
         with pytest.raises(GitMissing):
             list(Repository(copy.folder).walk_back(head, [head]))
 
@@ -439,7 +439,7 @@ class TestRepositories:
         (copy.folder / ".git" / "config").write_text("[core", encoding="utf-8")
 
         with pytest.raises(GitFailed) as refused:
-            Repository(copy.folder).head()
+            Repository(copy.folder).resolve_head()
 
         assert "config" in refused.value.message
 
@@ -450,7 +450,7 @@ class TestRepositories:
         monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
 
         with pytest.raises(GitFailed) as refused:
-            Repository(copy.folder).head()
+            Repository(copy.folder).resolve_head()
 
         assert "dubious ownership" in refused.value.message
 
@@ -463,7 +463,7 @@ class TestRepositories:
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
             monkeypatch.setenv(name, str(other.folder / ".git"))
 
-        assert Repository(copy.folder).head().id == copy.head
+        assert Repository(copy.folder).resolve_head().id == copy.head
 
 
 class TestSideEffects:
@@ -495,7 +495,7 @@ class TestSideEffects:
         before = sorted((path, path.stat().st_mtime_ns) for path in (copy.folder / ".git").rglob("*"))
         repository = Repository(copy.folder)
 
-        assert repository.files(repository.head()) == [".gitattributes", "a"]
+        assert repository.list_files(repository.resolve_head()) == [".gitattributes", "a"]
         assert changed_files(copy) == ["a"]
 
         assert not ran.exists()
@@ -511,10 +511,10 @@ class TestSideEffects:
         later = copy.commit({"a": "3"})
         repository = Repository(clone)
 
-        anchors = repository.anchors([first, later])
+        anchors = repository.resolve_commit_ids([first, later])
 
         assert set(anchors) == {first}
-        assert repository.list_changed_files(anchors[first], repository.head()) == ["a"]
+        assert repository.list_changed_files(anchors[first], repository.resolve_head()) == ["a"]
 
     def test_the_language_of_the_user_does_not_matter(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("LANG", "LC_ALL", "LANGUAGE"):
@@ -522,4 +522,4 @@ class TestSideEffects:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
         with pytest.raises(NotARepository):
-            Repository(tmp_path).head()
+            Repository(tmp_path).resolve_head()

@@ -20,7 +20,7 @@ def test_a_refusal_over_two_projects_can_be_written_down(work: WorkClient) -> No
         error_of(lambda: work.call("work.query", project="atlas", filter={"ancestor": other})),
         error_of(lambda: work.call("work.update", updates=[{"node_id": work["a"]}, {"node_id": other}])),
     ):
-        assert b'"mixed_projects"' in encode(refusal.body())
+        assert b'"mixed_projects"' in encode(refusal.to_dict())
 
 
 @pytest.mark.proof

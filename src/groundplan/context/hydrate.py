@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.context.pointers import UnplacedInput, split_pointer
 from groundplan.context.schemas import ContextView, PcivContextViewV1
-from groundplan.context.values import value_of
+from groundplan.context.values import get_value
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, quote_text
 
@@ -49,12 +49,12 @@ def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = Fals
     if not isinstance(target, dict):
         raise Invalid(f"the target is {describe_value(target)}; hydrate an object", code="invalid_target")
     patched = _deep_copy(target)
-    version = _version(view)
+    version = _get_version(view)
     done = Hydrated(patched, version, [], [], [])
     overruled = _find_overruled(view)
     # A pointer sorts before those below it, so an object is written before its parts.
     for pointer, one in sorted(view.inputs_by_pointer.items()):
-        value = value_of(one)
+        value = get_value(one)
         if value is None:
             if one.required:
                 done.missing.append(pointer)
@@ -76,7 +76,7 @@ def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
 
     Two pointers can lead to the same part of a plan. Then the value of higher provenance wins, as at one pointer.
     """
-    held = {pointer: one for pointer, one in view.inputs_by_pointer.items() if value_of(one) is not None}
+    held = {pointer: one for pointer, one in view.inputs_by_pointer.items() if get_value(one) is not None}
     found: dict[str, str] = {}
     for pointer, one in held.items():
         for above in (pointer[:index] for index, letter in enumerate(pointer) if letter == "/" and index):
@@ -86,7 +86,7 @@ def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
     return found
 
 
-def _version(view: PcivContextViewV1) -> str:
+def _get_version(view: PcivContextViewV1) -> str:
     return view.context_version_id if isinstance(view, ContextView) else view.run.committed_at or view.run.updated_at
 
 
@@ -108,32 +108,32 @@ def _place(root: dict[str, Any], pointer: str, value: Any, *, create_missing: bo
                 break
             here = here[step]
         else:
-            here = here[_index(here, step, pointer, depth)]
+            here = here[_parse_index(here, step, pointer, depth)]
     _write(root, way, _deep_copy(value))
 
 
-def _index(here: Any, step: str, pointer: str, depth: int) -> int:
+def _parse_index(container: Any, step: str, pointer: str, depth: int) -> int:
     location = quote_text("/".join(pointer.split("/")[: depth + 1]))
-    if not isinstance(here, list):
-        raise _PlacementError(f"{location} holds {describe_value(here)}, so nothing can be written below it")
+    if not isinstance(container, list):
+        raise _PlacementError(f"{location} holds {describe_value(container)}, so nothing can be written below it")
     if not _INDEX.fullmatch(step):
         raise _PlacementError(f"{location} holds an array, and {quote_text(step)} is not an index")
     # The digits are counted first, because Python refuses to parse a number with thousands of them.
-    if len(step) > len(str(len(here))) or int(step) >= len(here):
+    if len(step) > len(str(len(container))) or int(step) >= len(container):
         raise _PlacementError(
-            f"{location} holds an array of {len(here)} items, so index {quote_text(step)[1:-1]} is out of range"
+            f"{location} holds an array of {len(container)} items, so index {quote_text(step)[1:-1]} is out of range"
         )
     return int(step)
 
 
-def _write(root: dict[str, Any], way: list[str], value: Any) -> None:
+def _write(root: dict[str, Any], steps: list[str], value: Any) -> None:
     here: Any = root
-    for step in way[:-1]:
+    for step in steps[:-1]:
         here = here.setdefault(step, {}) if isinstance(here, dict) else here[int(step)]
     if isinstance(here, dict):
-        here[way[-1]] = value
+        here[steps[-1]] = value
     else:
-        here[int(way[-1])] = value
+        here[int(steps[-1])] = value
 
 
 def _deep_copy(value: Any) -> Any:

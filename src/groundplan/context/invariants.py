@@ -31,12 +31,12 @@ class PcivRuntimeInvariantError(RuleViolated):
     contract_name = "PcivRuntimeInvariantError"
 
     def __init__(
-        self, invariant: Invariant, wrong: str, *, scope_id: str, run_id: str, field: str | None = None
+        self, invariant: Invariant, problem: str, *, scope_id: str, run_id: str, field: str | None = None
     ) -> None:
         details = {"invariantName": invariant.value, "scopeId": scope_id, "runId": run_id}
         if field is not None:
             details["field"] = field
-        super().__init__(f"{self.code}: {wrong}")
+        super().__init__(f"{self.code}: {problem}")
         self.details = details
 
 
@@ -48,8 +48,8 @@ def check_view(view: PcivContextViewV1) -> None:
     """
     run = view.run
 
-    def broken(invariant: Invariant, wrong: str) -> PcivRuntimeInvariantError:
-        return PcivRuntimeInvariantError(invariant, wrong, scope_id=run.scope_id, run_id=run.id)
+    def broken(invariant: Invariant, problem: str) -> PcivRuntimeInvariantError:
+        return PcivRuntimeInvariantError(invariant, problem, scope_id=run.scope_id, run_id=run.id)
 
     if run.status is RunStatus.DRAFT:
         if run.committed_at is not None:

@@ -75,7 +75,7 @@ def resolve_context_view(
         PcivRuntimeInvariantError: the stored run breaks an invariant.
     """
     row = _resolve_run(tx, run_id, prefer, user_id, field)
-    view = _view(tx, row)
+    view = _load_view(tx, row)
     check_view(view)
     return ResolvedView(view, row)
 
@@ -84,7 +84,7 @@ def _resolve_run(
     tx: Transaction, run_id: str | None, prefer: ResolvePrefer | None, user_id: str | None, field: str
 ) -> RunRow:
     if prefer is ResolvePrefer.RUN_ID and run_id is None:
-        raise missing_argument("runId", (), wanted="the id of the run to view; or omit prefer")
+        raise missing_argument("runId", (), expected="the id of the run to view; or omit prefer")
     named = None if run_id is None else load_run(tx, run_id, field)
     if named is not None and prefer is not ResolvePrefer.LATEST_COMMIT:
         return named
@@ -102,7 +102,7 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
 
 
-def find_context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
+def find_context_in_force(tx: Transaction, _request: None) -> ContextInForce | None:
     """Return the run in force of the current project and its missing inputs, for the gates of other slices."""
     row = find_latest_committed_run(tx)
     if row is None:
@@ -120,7 +120,7 @@ def load_suggestions(tx: Transaction, run_id: str) -> list[Suggestion]:
     return load_rows(tx, sql.suggestions_of_run, Suggestion, run_id=run_id)
 
 
-def _view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
+def _load_view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
     run = to_pciv_run(row, tx.project.name)
     try:
         sources = {one.id: one for one in load_rows(tx, sql.sources_of_run, PcivSourceV1, run_id=row.id)}

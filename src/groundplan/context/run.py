@@ -79,7 +79,7 @@ def parse_id(text: str, path: ArgumentPath) -> str:
     return found
 
 
-def project_of_run(tx: Transaction, run_id: str, field: str = "runId") -> str:
+def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> str:
     """Return the project of a run, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:

@@ -28,7 +28,7 @@ CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 def load_rows(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any) -> list[R]:
     """Return rows with their JSON columns decoded."""
     rows = tx.all(query, shape, **parameters)
-    for column, load in _loaded_columns(shape):
+    for column, load in _list_decoders(shape):
         for row, stored in zip(rows, map(attrgetter(column), rows), strict=True):
             if stored is not None:
                 setattr(row, column, load(stored))
@@ -51,5 +51,5 @@ def encode_columns(row: Struct) -> dict[str, Any]:
 
 
 @cache
-def _loaded_columns(shape: type[Struct]) -> list[tuple[str, Callable[[Any], Any]]]:
+def _list_decoders(shape: type[Struct]) -> list[tuple[str, Callable[[Any], Any]]]:
     return [(column, CONVERSIONS[column][0]) for column in shape.__struct_fields__ if column in CONVERSIONS]

@@ -23,7 +23,7 @@ COLUMN_BY_KIND: Mapping[ValueKind, str] = {kind: f"value_{kind.value}" for kind 
 WIRE_NAME_BY_KIND: Mapping[ValueKind, str] = {kind: f"value{kind.value.capitalize()}" for kind in ValueKind}
 COLUMNS = tuple(COLUMN_BY_KIND.values())
 
-_WANTED: Mapping[ValueKind, str] = {
+_EXPECTED: Mapping[ValueKind, str] = {
     ValueKind.STRING: "a string",
     ValueKind.NUMBER: "a number",
     ValueKind.BOOLEAN: "true or false",
@@ -40,19 +40,19 @@ class Value(NamedTuple):
     """A kind and the value held. None means UNSET; the empty text is a value."""
 
     kind: ValueKind
-    held: Any
+    content: Any
 
     @property
     def is_unset(self) -> bool:
-        return self.held is None
+        return self.content is None
 
-    def columns(self) -> dict[str, Any]:
+    def to_columns(self) -> dict[str, Any]:
         """Return the columns of a row that has this value."""
-        return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_BY_KIND[self.kind]: self.held}
+        return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_BY_KIND[self.kind]: self.content}
 
-    def same_as(self, other: Value) -> bool:
+    def equals(self, other: Value) -> bool:
         """Return whether both values are equal. They are compared as JSON, in which false is not 0."""
-        return self.kind is other.kind and encode_json(self.held) == encode_json(other.held)
+        return self.kind is other.kind and encode_json(self.content) == encode_json(other.content)
 
 
 class ParsedValue(NamedTuple):
@@ -68,14 +68,14 @@ class HasValue(Protocol):
     value_kind: ValueKind
 
 
-def value_of(one: HasValue) -> Any:
+def get_value(one: HasValue) -> Any:
     """Return the typed value of a fact, or None if it is UNSET."""
     return getattr(one, COLUMN_BY_KIND[one.value_kind])
 
 
-def typed_value(one: HasValue) -> Value:
+def get_typed_value(one: HasValue) -> Value:
     """Return the value of a row with its kind."""
-    return Value(one.value_kind, value_of(one))
+    return Value(one.value_kind, get_value(one))
 
 
 def normalize_number(stored: float) -> float:
@@ -94,7 +94,7 @@ def parse_value(
     """
     given = {kind: held for kind, column in COLUMN_BY_KIND.items() if (held := getattr(write, column)) is not UNSET}
     filled = [kind for kind, held in given.items() if held is not None]
-    kind = _kind(write, before, filled, path)
+    kind = _resolve_kind(write, before, filled, path)
     if write.value is not UNSET:
         if filled:
             name = WIRE_NAME_BY_KIND[filled[0]]
@@ -114,10 +114,10 @@ def parse_value(
         )
     if given:
         return ParsedValue(Value(kind, _coerce(kind, given.get(kind), (*path, WIRE_NAME_BY_KIND[kind]))), True)
-    return ParsedValue(Value(kind, before.held if before else None), False)
+    return ParsedValue(Value(kind, before.content if before else None), False)
 
 
-def _kind(
+def _resolve_kind(
     write: InputWrite | ConstraintWrite, before: Value | None, filled: list[ValueKind], path: ArgumentPath
 ) -> ValueKind:
     if write.value_kind is not UNSET:
@@ -135,28 +135,28 @@ def _kind(
             return ValueKind.STRING
         case list() | tuple() | dict():
             return ValueKind.JSON
-    raise missing_argument("valueKind", path, wanted="string, number, boolean, enum or json")
+    raise missing_argument("valueKind", path, expected="string, number, boolean, enum or json")
 
 
-def _coerce(kind: ValueKind, held: Any, path: ArgumentPath) -> Any:
+def _coerce(kind: ValueKind, value: Any, path: ArgumentPath) -> Any:
     """Return the value converted to its kind, or raise Invalid."""
-    if held is None:
+    if value is None:
         return None
     if kind is ValueKind.JSON:
-        encoded = encode_json(held)
+        encoded = encode_json(value)
         apply_marker(MaxBytes(VALUE_BYTES_MAX), encoded, path)
-        return held
-    if isinstance(held, str) and kind in (ValueKind.NUMBER, ValueKind.BOOLEAN):
-        held = _decode_if_json(held)
-    is_number = isinstance(held, int | float) and not isinstance(held, bool)
-    fits = {ValueKind.NUMBER: is_number, ValueKind.BOOLEAN: isinstance(held, bool)}.get(kind, isinstance(held, str))
+        return value
+    if isinstance(value, str) and kind in (ValueKind.NUMBER, ValueKind.BOOLEAN):
+        value = _decode_if_json(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {ValueKind.NUMBER: is_number, ValueKind.BOOLEAN: isinstance(value, bool)}.get(kind, isinstance(value, str))
     if not fits:
-        raise invalid_argument(path, f"must be {_WANTED[kind]}, not {describe_value(held)}")
+        raise invalid_argument(path, f"must be {_EXPECTED[kind]}, not {describe_value(value)}")
     if is_number:
-        return normalize_number(float(held))
-    if isinstance(held, str):
-        apply_marker(MaxBytes(ENUM_BYTES_MAX if kind is ValueKind.ENUM else VALUE_BYTES_MAX), held, path)
-    return held
+        return normalize_number(float(value))
+    if isinstance(value, str):
+        apply_marker(MaxBytes(ENUM_BYTES_MAX if kind is ValueKind.ENUM else VALUE_BYTES_MAX), value, path)
+    return value
 
 
 def _decode_if_json(text: str) -> Any:

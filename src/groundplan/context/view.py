@@ -16,7 +16,7 @@ from groundplan.context.resolve import ResolvedView, find_latest_committed_run, 
 from groundplan.context.run import RunRow, stale_run
 from groundplan.context.runs.displaced import find_displaced
 from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer, Suggestion
-from groundplan.context.values import value_of
+from groundplan.context.values import get_value
 from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import count_chars, take_page
@@ -51,7 +51,7 @@ class _Entry(NamedTuple):
     """An item of a page and its sort key."""
 
     part: int
-    place: tuple[str, ...]
+    sort_key: tuple[str, ...]
     item: Any
     is_passed_over: bool = False  # it is too large for any page, and `item` is a warning about it
 
@@ -74,7 +74,7 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     if request.cursor is not None:
         # All pages of one view show the same run, even if another one is committed in between.
         prefer = None
-        run_id, rev, after = _position(tx, query, request.cursor)
+        run_id, rev, after = _decode_position(tx, query, request.cursor)
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
@@ -83,7 +83,7 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
         done = hydrate(full_view, request.hydrate)
         full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
     if after is not None or tx.budget.is_limited:
-        return _page(tx, full_view, query, after, lean=bool(request.lean))
+        return _build_page(tx, full_view, query, after, lean=bool(request.lean))
     if request.lean:
         strip_view(full_view)
     return full_view
@@ -91,7 +91,7 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
 
 def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
     found, row = resolved
-    missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and value_of(one) is None]
+    missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and get_value(one) is None]
     suggestions = load_suggestions(tx, row.id)
     full_view = ContextView(
         found.run,
@@ -101,7 +101,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         found.artifacts_by_type,
         row.context_version_id,
         missing,
-        collect_warnings(row, missing, waiting=len(suggestions)),
+        collect_warnings(row, missing, pending_count=len(suggestions)),
         row.rev,
         suggestions or UNSET,
         _load_displaced(tx, row) or UNSET,
@@ -120,7 +120,7 @@ def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
             pointer=UNSET if one.pointer is None else one.pointer,
             constraint=UNSET if one.key is None else one.key,
             change=one.change,
-            before=value_of(one),
+            before=get_value(one),
             by=row.committed_by or "",
             at=row.context_version_id,
         )
@@ -146,7 +146,7 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
     return full_view
 
 
-def _page(
+def _build_page(
     tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, *, lean: bool
 ) -> ContextView:
     """Return as much of a view as fits, after a sort key. All pages together are the view.
@@ -161,9 +161,9 @@ def _page(
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
-        return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.place)
+        return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.sort_key)
 
-    rest = [entry for entry in _entries(full_view) if after is None or entry[:2] > after]
+    rest = [entry for entry in _list_entries(full_view) if after is None or entry[:2] > after]
     if lean:
         for entry in rest:  # after the sort keys were taken, which are bookkeeping
             strip_row(entry.item)
@@ -197,7 +197,7 @@ def _finish(frame: ContextView, left: Counter[str], next_cursor: str | UnsetType
     return frame
 
 
-def _entries(full_view: ContextView) -> Iterable[_Entry]:
+def _list_entries(full_view: ContextView) -> Iterable[_Entry]:
     for pointer in full_view.missing:
         yield _Entry(0, (pointer,), pointer)
     for pointer, one in full_view.inputs_by_pointer.items():
@@ -219,7 +219,7 @@ def _put(frame: ContextView, entry: _Entry) -> None:
     if entry.is_passed_over:
         frame.warnings.append(entry.item)
         return
-    place = entry.place[0]
+    place = entry.sort_key[0]
     match PARTS[entry.part]:
         case "missing":
             frame.missing.append(entry.item)
@@ -239,16 +239,16 @@ def _put(frame: ContextView, entry: _Entry) -> None:
 
 def _replace_with_warning(entry: _Entry) -> _Entry:
     """Return a warning in place of an entry that is too large for a page."""
-    warning = f"too large for an answer: {quote_text(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
+    warning = f"too large for an answer: {quote_text(entry.sort_key[0])[1:-1]}, among {PARTS[entry.part]}"
     return entry._replace(item=warning, is_passed_over=True)
 
 
 def _measure(entry: _Entry) -> tuple[str, Any]:
     """Return what counts toward the size of an answer: the key and the item."""
-    return entry.place[0], entry.item
+    return entry.sort_key[0], entry.item
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:
     match decode_cursor(tx, NAME, query, cursor):
         case [str() as run_id, int() as rev, int() as part, *place] if all(isinstance(one, str) for one in place):
             return run_id, rev, (part, tuple(map(str, place)))

@@ -9,7 +9,7 @@ from groundplan.kernel.wording import quote_text
 MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the details or the answer
 
 
-def collect_warnings(row: RunRow, missing: list[str], *, waiting: int) -> list[str]:
+def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
     """Return the warnings about a run; `waiting` is its number of pending suggestions."""
     found = []
     if row.is_draft:
@@ -17,9 +17,9 @@ def collect_warnings(row: RunRow, missing: list[str], *, waiting: int) -> list[s
     if missing:
         advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
         found.append(f"required and not set: {format_pointers(missing)}{advice}")
-    if waiting:
+    if pending_count:
         after = "" if row.is_draft else "; a draft with copyFrom copies them"
-        found.append(f"suggestions that wait for a person: {waiting}{after}")
+        found.append(f"suggestions that wait for a person: {pending_count}{after}")
     return found
 
 

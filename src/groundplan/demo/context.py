@@ -114,7 +114,7 @@ def fill_context(session: Session, project: str) -> bool:
 
 
 def _begin(session: Session, project: str) -> bool:
-    if _runs(session, project):
+    if _list_runs(session, project):
         return False
     session.call("context.create_draft", scopeId=project)
     return True
@@ -139,7 +139,7 @@ def _estimate(session: Session, project: str) -> bool:
     run = _first_draft(session, project, rev=2)
     if run is None:
         return False
-    _agent(session).call("context.edit", runId=run.id, inputs=[ESTIMATE])
+    _open_agent_session(session).call("context.edit", runId=run.id, inputs=[ESTIMATE])
     return True
 
 
@@ -152,7 +152,7 @@ def _commit(session: Session, project: str) -> bool:
 
 
 def _continue_draft(session: Session, project: str) -> bool:
-    match _runs(session, project):
+    match _list_runs(session, project):
         case [PcivRunV1(status=RunStatus.PARTIAL_COMMITTED) as run]:
             session.call("context.create_draft", scopeId=project, copyFrom=run.id)
             return True
@@ -160,29 +160,29 @@ def _continue_draft(session: Session, project: str) -> bool:
 
 
 def _suggest(session: Session, project: str) -> bool:
-    match _runs(session, project):
-        case [PcivRunV1(status=RunStatus.DRAFT) as run, _] if _rev(session, run) == 1:
-            _agent(session).call("context.edit", runId=run.id, inputs=[SUGGESTION])
+    match _list_runs(session, project):
+        case [PcivRunV1(status=RunStatus.DRAFT) as run, _] if _get_rev(session, run) == 1:
+            _open_agent_session(session).call("context.edit", runId=run.id, inputs=[SUGGESTION])
             return True
     return False
 
 
-def _runs(session: Session, project: str) -> list[PcivRunV1]:
+def _list_runs(session: Session, project: str) -> list[PcivRunV1]:
     runs: list[PcivRunV1] = session.call("context.list", scopeId=project, limit=3).runs
     return runs
 
 
 def _first_draft(session: Session, project: str, *, rev: int) -> PcivRunV1 | None:
     """Return the only run if it is a draft at this revision, which counts its writes; otherwise None."""
-    match _runs(session, project):
-        case [PcivRunV1(status=RunStatus.DRAFT) as run] if _rev(session, run) == rev:
+    match _list_runs(session, project):
+        case [PcivRunV1(status=RunStatus.DRAFT) as run] if _get_rev(session, run) == rev:
             return run
     return None
 
 
-def _rev(session: Session, run: PcivRunV1) -> int:
+def _get_rev(session: Session, run: PcivRunV1) -> int:
     return int(session.call("context.fetch_run", runId=run.id).rev)
 
 
-def _agent(session: Session) -> Session:
+def _open_agent_session(session: Session) -> Session:
     return Session(session.store, local_actor(AGENT, kind=ActorKind.AGENT), session.operations)

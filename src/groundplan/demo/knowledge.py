@@ -78,7 +78,7 @@ ATOMS = (
 
 def fill_knowledge(session: Session, project: str) -> bool:
     """Write the knowledge of the example into a project, and return whether anything was written."""
-    task = _task(session, project)
+    task = _create_task(session, project)
     molecules = _load_ids_by_name(session, project, "molecule")
     atoms = _load_ids_by_name(session, project, "atom")
     missing = [atom for atom in ATOMS if atom.name not in atoms]
@@ -98,7 +98,7 @@ def fill_knowledge(session: Session, project: str) -> bool:
     return bool(missing)
 
 
-def _task(session: Session, project: str) -> str:
+def _create_task(session: Session, project: str) -> str:
     found = session.call("work.query", project=project, filter={"text": TASK}).nodes
     if found:
         return str(found[0].id)

@@ -214,10 +214,10 @@ def first_version(days: Days) -> Ops:
         },
     ]
     indicators = [{"op": "add_indicator", **one} for one in INDICATORS]
-    return [*nodes, *edges, *_assumptions(days), *indicators]
+    return [*nodes, *edges, *_build_assumptions(days), *indicators]
 
 
-def _assumptions(days: Days) -> Ops:
+def _build_assumptions(days: Days) -> Ops:
     said: Ops = [
         {"node": "OP1", "assumption_text": "Owners sell or lend land at a price the project can pay"},
         {

@@ -110,12 +110,12 @@ def fill_work(session: Session, project: str) -> bool:
     if is_new:
         session.call("work.open", project=project, policies=POLICIES)
         session.call("work.plan", project=project, nodes=[node.to_plan_node() for node in NODES])
-    ids = _ids(session, project)
+    ids = _load_ids(session, project)
     steps = (_finish, _drop, _relate, _claim)
     return any([is_new, *(step(session, project, ids) for step in steps)])
 
 
-def _ids(session: Session, project: str) -> dict[str, str]:
+def _load_ids(session: Session, project: str) -> dict[str, str]:
     refs = {node.summary: node.ref for node in NODES}
     found = session.call("work.query", project=project, limit=100, sort="created").nodes
     return {refs[node.summary]: node.id for node in found if node.summary in refs}

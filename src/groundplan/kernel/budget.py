@@ -39,10 +39,10 @@ class Budget:
 
     __slots__ = ("_free", "_whole")
 
-    def __init__(self, chars: float, whole: Budget | None = None) -> None:
+    def __init__(self, chars: float, parent: Budget | None = None) -> None:
         """Start with `chars` characters, which are a share of `whole` if it is given."""
         self._free = chars
-        self._whole = whole
+        self._whole = parent
 
     @classmethod
     def for_answer(cls, tokens_max: int) -> Budget:
@@ -179,12 +179,12 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
             _cut(answer, step, budget)
 
 
-class _Place(NamedTuple):
+class _FieldLocation(NamedTuple):
     """A field of a Struct, and the Struct and name under which `left_out` counts it when it is dropped."""
 
     holder: Struct
     field: str
-    notes: Struct
+    counter: Struct
     name: str
 
     @property
@@ -192,25 +192,25 @@ class _Place(NamedTuple):
         return getattr(self.holder, self.field)
 
     @property
-    def is_noted(self) -> bool:
-        return self.name in (cast(Any, self.notes).left_out or ())
+    def is_counted(self) -> bool:
+        return self.name in (cast(Any, self.counter).left_out or ())
 
-    def note(self, count: int) -> None:
-        notes = cast(Any, self.notes)
+    def count_left_out(self, count: int) -> None:
+        notes = cast(Any, self.counter)
         before = notes.left_out or {}
         notes.left_out = {**before, self.name: before.get(self.name, 0) + count}
 
 
 def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
-    for place in _find_places(answer, answer, path, ""):
+    for place in _find_fields(answer, answer, path, ""):
         value = place.value
         if value is UNSET or value is None or value in ("", [], {}):
             continue
         is_required = _is_required(place)
         setattr(place.holder, place.field, [] if is_required else UNSET)
         excess -= count_chars(value) + (0 if is_required else len(place.field) + 4)  # `"":,`
-        excess += 0 if place.is_noted else LEFT_OUT_CHARS + len(place.name)
-        place.note(len(value) if isinstance(value, list | dict) else 1)
+        excess += 0 if place.is_counted else LEFT_OUT_CHARS + len(place.name)
+        place.count_left_out(len(value) if isinstance(value, list | dict) else 1)
         if excess <= 0:
             excess = count_chars(answer) - budget.free_chars  # exact: `left_out` itself needs characters
             if excess <= 0:
@@ -218,22 +218,22 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
 
 
 def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
-    found = [place for path in step.paths for place in _find_places(answer, answer, path, "")]
+    found = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
     lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
-    notes_chars += LEFT_OUT_CHARS * len({id(place.notes) for place, _ in lists})  # each row may have its own
+    notes_chars += LEFT_OUT_CHARS * len({id(place.counter) for place, _ in lists})  # each row may have its own
     room = Budget(budget.free_chars - count_chars(answer) - notes_chars)
     shortest_first = sorted(lists, key=lambda entry: count_chars(entry[1]))
     for index, (place, rows) in enumerate(shortest_first):
         kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
         setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
         if len(kept) < len(rows):
-            place.note(len(rows) - len(kept))
+            place.count_left_out(len(rows) - len(kept))
 
 
-def _find_places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
+def _find_fields(answer: Any, notes: Any, path: str, name: str) -> Iterator[_FieldLocation]:
     """Yield the fields that a path names, starting with the last row."""
     step, _, rest = path.partition(".")
     field, is_each, _ = step.partition("[]")
@@ -245,20 +245,20 @@ def _find_places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Pla
     wire = _wire_name(answer, field)
     name = f"{name}.{wire}" if name else wire
     if not rest:
-        yield _Place(answer, field, notes, name)
+        yield _FieldLocation(answer, field, notes, name)
         return
     for inner in reversed(value) if is_each else (value,):
-        yield from _find_places(inner, notes, rest, name)
+        yield from _find_fields(inner, notes, rest, name)
 
 
 def _wire_name(holder: Struct, field: str) -> str:
     return holder.__struct_encode_fields__[holder.__struct_fields__.index(field)]
 
 
-def _is_required(place: _Place) -> bool:
+def _is_required(location: _FieldLocation) -> bool:
     """Return whether the field has no default, so that it must stay as an empty list."""
-    fields, defaults = place.holder.__struct_fields__, place.holder.__struct_defaults__
-    index = fields.index(place.field) - (len(fields) - len(defaults))
+    fields, defaults = location.holder.__struct_fields__, location.holder.__struct_defaults__
+    index = fields.index(location.field) - (len(fields) - len(defaults))
     return index < 0 or defaults[index] is NODEFAULT
 
 
@@ -292,9 +292,9 @@ def fit_excerpts(
     return render(RECOGNIZABLE_CHARS, kept)
 
 
-def _find_most_spare(kept: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
+def _find_most_spare(counts: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
     """Return the list with the most entries above its floor; of several, the least important one."""
-    spare = {name: count - min(count, floor.get(name, 0)) for name, count in kept.items()}
+    spare = {name: count - min(count, floor.get(name, 0)) for name, count in counts.items()}
     most = max(spare.values(), default=0)
     return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
 

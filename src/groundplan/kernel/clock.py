@@ -18,6 +18,6 @@ def format_timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
 
 
-def subtract_time(stamped: str, by: timedelta) -> str:
+def subtract_time(timestamp: str, delta: timedelta) -> str:
     """Return the timestamp that is `by` earlier than `stamped`."""
-    return format_timestamp(datetime.fromisoformat(stamped) - by)
+    return format_timestamp(datetime.fromisoformat(timestamp) - delta)

@@ -54,7 +54,7 @@ class GroundplanError(Exception):
         """Return the problem and the next steps in the vocabulary of a surface."""
         return f"{self.problem}; {describe(self.next_steps, vocabulary)}" if self.next_steps else self.problem
 
-    def body(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
+    def to_dict(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
         """Return the error as data. Only the names in the next steps differ between surfaces."""
         body: dict[str, Any] = {"code": self.code, "message": self.describe(vocabulary)}
         details = dict(self.details)

@@ -35,21 +35,21 @@ class Provider(Generic[Request, Answer]):
     """A function that one slice implements and others call."""
 
     def __init__(self) -> None:
-        self._answer: Callable[[Transaction, Request], Answer] | None = None
+        self._implementation: Callable[[Transaction, Request], Answer] | None = None
 
-    def connect(self, answer: Callable[[Transaction, Request], Answer]) -> None:
+    def connect(self, implementation: Callable[[Transaction, Request], Answer]) -> None:
         """Set the implementation."""
-        self._answer = answer
+        self._implementation = implementation
 
     @property
     def is_connected(self) -> bool:
         """Whether a slice implements it."""
-        return self._answer is not None
+        return self._implementation is not None
 
     def __call__(self, tx: Transaction, request: Request) -> Answer:
-        if self._answer is None:
+        if self._implementation is None:
             raise LookupError("no slice implements this provider")
-        return self._answer(tx, request)
+        return self._implementation(tx, request)
 
 
 # Called after a project is created, with its id and a one-sentence summary.

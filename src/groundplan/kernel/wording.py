@@ -14,11 +14,11 @@ ArgumentPath = tuple[str | int, ...]
 
 
 def invalid_argument(
-    path: ArgumentPath, wrong: str, *, code: str = "invalid_argument", next_steps: Steps = (), **details: Any
+    path: ArgumentPath, problem: str, *, code: str = "invalid_argument", next_steps: Steps = (), **details: Any
 ) -> Invalid:
     """Return an error about one argument; its path starts the message and is in `details.field`."""
     field = format_argument_path(path)
-    return Invalid(f"{field} {wrong}", code=code, next_steps=next_steps, field=field, **details)
+    return Invalid(f"{field} {problem}", code=code, next_steps=next_steps, field=field, **details)
 
 
 def format_argument_path(path: ArgumentPath) -> str:

@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine
 from groundplan.knowledge.entity import EntityRow
-from groundplan.knowledge.freshness import Freshness, freshness_of
+from groundplan.knowledge.freshness import Freshness, load_freshness
 from groundplan.knowledge.refs import load_names, missing_entity
 from groundplan.knowledge.requests import KnowledgeEntityType, RelatedAtom
 
@@ -97,7 +97,7 @@ def build_atoms(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
     relations = {row.id: row.relations for row in rows}
     related = {one.atom_id for some in relations.values() for one in some}
     names = load_names(tx, KnowledgeEntityType.ATOM, related)
-    freshness = freshness_of(tx, [row.id for row in rows])
+    freshness = load_freshness(tx, [row.id for row in rows])
     return [
         Atom(
             id=row.id,

@@ -33,7 +33,7 @@ class ChangelogEntry(Struct, rename="camel"):
     created_by: str
 
 
-def entries_of(
+def load_entries(
     tx: Transaction, parent_type: KnowledgeEntityType, parent_id: str, *, limit: int, offset: int
 ) -> tuple[list[ChangelogEntry], int]:
     """Return a page of entries of an atom or a molecule, newest first, and the total count."""
@@ -42,19 +42,19 @@ def entries_of(
     return entries, tx.scalar(sql.count_entries, **parent)
 
 
-def latest_entries(
-    tx: Transaction, parent_type: KnowledgeEntityType, parent_ids: Collection[str], *, of_each: int
+def load_latest_entries(
+    tx: Transaction, parent_type: KnowledgeEntityType, parent_ids: Collection[str], *, entries_max: int
 ) -> dict[str, list[ChangelogLine]]:
     """Return the latest entries of each parent, at most `of_each`; parents without entries get an empty list."""
     found: dict[str, list[ChangelogLine]] = {parent_id: [] for parent_id in parent_ids}
-    if of_each and found:
+    if entries_max and found:
         rows = tx.all(
             sql.latest_entries,
             ChangelogEntry,
             project_id=tx.project.id,
             parent_type=parent_type.value,
             parent_ids=to_json_array(found),
-            of_each=of_each,
+            of_each=entries_max,
         )
         for row in rows:
             found[row.parent_id].append(ChangelogLine(row.task_id, row.summary, row.created_at))

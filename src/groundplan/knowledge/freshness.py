@@ -47,7 +47,7 @@ class FreshnessRow(Struct):
     files: str
 
 
-def freshness_of(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
+def load_freshness(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
     """Return the freshness of those atoms that were checked, by id."""
     if not atom_ids:
         return {}

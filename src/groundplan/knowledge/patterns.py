@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
 from groundplan.knowledge.revision import PROJECT_PATTERNS_MAX
 
-MEMORY_KEY = "knowledge.patterns"  # the key of the cache in the store's memory
+CACHE_KEY = "knowledge.patterns"  # the key of the cache in the store's memory
 CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # over all projects; one project may have this many
 STEPS_MAX = 5_000_000  # path characters times patterns tried: about a second
 
@@ -57,7 +57,7 @@ class IndexCache:
         self.projects: OrderedDict[tuple[str, str], ProjectIndex] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, key: tuple[str, str]) -> ProjectIndex:
+    def get_index(self, key: tuple[str, str]) -> ProjectIndex:
         """Return the index of a project, a new empty one if there is none."""
         with self._lock:
             found = self.projects.setdefault(key, ProjectIndex())
@@ -84,17 +84,17 @@ def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[st
     patterns_rev = tx.scalar(sql.patterns_revision, project_id=tx.project.id)
     if patterns_rev is None:
         return {path: [] for path in paths}
-    cache: IndexCache = tx.memory.get(MEMORY_KEY) or tx.memory.setdefault(MEMORY_KEY, IndexCache())
-    indexed = cache.of((tx.actor.organization, tx.project.id))
+    cache: IndexCache = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, IndexCache())
+    indexed = cache.get_index((tx.actor.organization, tx.project.id))
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
-            has_grown = indexed.patterns_rev < patterns_rev and _catch_up(tx, indexed, patterns_rev)
+            has_grown = indexed.patterns_rev < patterns_rev and _update_index(tx, indexed, patterns_rev)
             found = _match_paths(indexed.index, paths)
         else:
             # Another transaction with a later snapshot has updated the index. This one builds its own, once.
             has_grown = False
             older = ProjectIndex()
-            _catch_up(tx, older, patterns_rev)
+            _update_index(tx, older, patterns_rev)
             found = _match_paths(older.index, paths)
     if has_grown:
         cache.evict()
@@ -106,7 +106,7 @@ def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[
     found = {}
     for path, is_folder in paths.items():
         try:
-            found[path] = index.matching(path, steps_max=left)
+            found[path] = index.find_matches(path, steps_max=left)
             left -= index.steps
             if is_folder:
                 found[path] = sorted({*found[path], *index.matching_below(path, steps_max=left)})
@@ -116,7 +116,7 @@ def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[
     return found
 
 
-def _catch_up(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
+def _update_index(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
     """Bring an index up to a revision, and return True."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)

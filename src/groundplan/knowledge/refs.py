@@ -83,7 +83,7 @@ def load_names(
     return {id_: name for id_, name in rows if name is not None}
 
 
-def validate_molecule_id(tx: Transaction, given: str) -> str:
+def validate_molecule_id(tx: Transaction, given_id: str) -> str:
     """Return the canonical id of a molecule of this project.
 
     Raises:
@@ -91,7 +91,7 @@ def validate_molecule_id(tx: Transaction, given: str) -> str:
         NotFound: the molecule does not exist.
         OtherProject: the molecule belongs to another project.
     """
-    molecule_id = parse_id(given, ("moleculeId",))
+    molecule_id = parse_id(given_id, ("moleculeId",))
     refuse_unknown_ids(tx, KnowledgeEntityType.MOLECULE, {molecule_id: ("moleculeId",)})
     return molecule_id
 
@@ -117,13 +117,15 @@ def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
     return task_id
 
 
-def refuse_other_project(tx: Transaction, given: str | None, entity_type: KnowledgeEntityType, id_: str) -> None:
+def refuse_other_project(
+    tx: Transaction, given_project: str | None, entity_type: KnowledgeEntityType, id_: str
+) -> None:
     """Refuse a given project that is not the project of the entity.
 
     Raises:
         OtherProject: the projects differ.
     """
-    if given is not None and given not in (tx.project.id, tx.project.name):
+    if given_project is not None and given_project not in (tx.project.id, tx.project.name):
         raise OtherProject(entity_type, id_, ("id",))
 
 

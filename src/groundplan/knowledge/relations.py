@@ -32,8 +32,8 @@ def validate_related_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, o
         RelatedToItself: the atom names itself.
     """
     ids = [parse_id(one.atom_id, ("relatedAtoms", index, "atomId")) for index, one in enumerate(related)]
-    _check(tx, KnowledgeEntityType.ATOM, "relatedAtoms", "atomId", ids, own_id)
-    reasons = _reasons(related, "relatedAtoms")
+    _check_related_ids(tx, KnowledgeEntityType.ATOM, "relatedAtoms", "atomId", ids, own_id)
+    reasons = _normalize_reasons(related, "relatedAtoms")
     return [RelatedAtom(id_, reason) for id_, reason in zip(ids, reasons, strict=True)]
 
 
@@ -49,8 +49,8 @@ def validate_related_molecules(
         RelatedToItself: the molecule names itself.
     """
     ids = [parse_id(one.molecule_id, ("relatedMolecules", index, "moleculeId")) for index, one in enumerate(related)]
-    _check(tx, KnowledgeEntityType.MOLECULE, "relatedMolecules", "moleculeId", ids, own_id)
-    reasons = _reasons(related, "relatedMolecules")
+    _check_related_ids(tx, KnowledgeEntityType.MOLECULE, "relatedMolecules", "moleculeId", ids, own_id)
+    reasons = _normalize_reasons(related, "relatedMolecules")
     return [RelatedMolecule(id_, reason) for id_, reason in zip(ids, reasons, strict=True)]
 
 
@@ -59,14 +59,14 @@ def encode_relations(related: Sequence[RelatedAtom] | Sequence[RelatedMolecule])
     return msgspec.json.encode(related).decode()
 
 
-def _reasons(related: Sequence[RelatedAtom] | Sequence[RelatedMolecule], field: str) -> list[str]:
+def _normalize_reasons(related: Sequence[RelatedAtom] | Sequence[RelatedMolecule], field: str) -> list[str]:
     reasons = [one.reason.strip() for one in related]
     if "" in reasons:
         raise invalid_argument((field, reasons.index(""), "reason"), "must not be empty; say how the two are related")
     return reasons
 
 
-def _check(
+def _check_related_ids(
     tx: Transaction, entity_type: KnowledgeEntityType, field: str, key: str, ids: list[str], own_id: str
 ) -> None:
     argument_by_id: dict[str, ArgumentPath] = {}

@@ -12,16 +12,16 @@ CONTENT_FORMAT = 1
 EXACT_INT_MAX = 2**53  # above it every float is whole
 
 
-def canonical_json(content: Content) -> bytes:
+def encode_canonical(content: Content) -> bytes:
     """Encode content without row ids: items and names sorted, no whitespace, whole numbers without a fraction."""
     return msgspec.json.encode(_to_builtins(content), order="sorted")
 
 
-def content_hash(content: Content) -> str:
+def compute_content_hash(content: Content) -> str:
     """Return the SHA-256 of the canonical JSON."""
     from hashlib import sha256  # loads megabytes of OpenSSL, needed only to publish or check
 
-    return sha256(canonical_json(content)).hexdigest()
+    return sha256(encode_canonical(content)).hexdigest()
 
 
 def _to_builtins(content: Content) -> dict[str, Any]:

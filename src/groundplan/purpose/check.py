@@ -74,9 +74,9 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     _refuse_unused_arguments(request, gate)
     row = require_version(tx, request.version)
     content = read_verified_content(tx, row)
-    observations, outside, today = read_gate_inputs(tx, row, content, as_of=_as_of(request))
+    observations, outside, today = read_gate_inputs(tx, row, content, as_of=_parse_as_of(request))
     profile = request.profile or row.profile
-    found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    found = run_gate(gate, content, observations, profile=profile, external_facts=outside, today=today)
     return found.describe(tx.preferences.vocabulary)
 
 
@@ -90,7 +90,7 @@ def health(tx: Transaction, request: CheckPurpose) -> Health:
     """
     _refuse_unused_arguments(request, "health")
     row = require_version(tx, request.version)
-    as_of = _as_of(request)
+    as_of = _parse_as_of(request)
     content = read_verified_content(tx, row)
     return read_health(tx, content, read_version_observations(tx, content, Cutoff(as_of=as_of)), as_of=as_of)
 
@@ -115,7 +115,7 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         if ref is not None and ref not in existing:
             show = NextStep("purpose.open", "shows the keys", {"project": tx.project.name})
             raise NotFound(name, ref, next_steps=show, field=name)
-    observed = read_version_observations(tx, content, Cutoff(as_of=_as_of(request)))
+    observed = read_version_observations(tx, content, Cutoff(as_of=_parse_as_of(request)))
     limit = request.limit or PATHWAYS_DEFAULT
     return analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
 
@@ -126,13 +126,13 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     Raises:
         Invalid: no operation is given, or an argument does not belong to this check.
     """
-    from groundplan.purpose.compliance.checklist import checklist  # loaded only for compliance
+    from groundplan.purpose.compliance.checklist import build_checklist  # loaded only for compliance
 
     _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
         wanted = 'the proposed operation, such as {"kind": "publish"}'
         compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name})
-        raise missing_argument("operation", (), wanted=wanted, next_steps=compliance)
+        raise missing_argument("operation", (), expected=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):
@@ -141,24 +141,24 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
                 f"is {proposal.version}, but version is {request.version}; give only one of them",
             )
         proposal = msgspec.structs.replace(proposal, version=request.version)
-    return checklist(tx, proposal)
+    return build_checklist(tx, proposal)
 
 
-def _as_of(request: CheckPurpose) -> str | None:
+def _parse_as_of(request: CheckPurpose) -> str | None:
     return None if request.as_of is None else parse_moment(request.as_of, ("as_of",))
 
 
-def _refuse_unused_arguments(request: CheckPurpose, sort: str) -> None:
+def _refuse_unused_arguments(request: CheckPurpose, check_name: str) -> None:
     """Reject arguments that this check does not use.
 
     Raises:
         Invalid: an argument belongs to another check.
     """
-    if request.gate not in (None, sort):
-        raise invalid_argument(("gate",), f"must be {sort} here, not {request.gate}; correct or omit it")
+    if request.gate not in (None, check_name):
+        raise invalid_argument(("gate",), f"must be {check_name} here, not {request.gate}; correct or omit it")
     for name, sorts in _CHECKS_BY_ARGUMENT.items():
-        if getattr(request, name) is not None and sort not in sorts:
-            raise invalid_argument((name,), f"applies to gate {' or '.join(sorts)}, not to {sort}; omit it")
+        if getattr(request, name) is not None and check_name not in sorts:
+            raise invalid_argument((name,), f"applies to gate {' or '.join(sorts)}, not to {check_name}; omit it")
 
 
 def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:

@@ -9,7 +9,7 @@ import msgspec
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import content_hash, normalize_number
+from groundplan.purpose.canonical import compute_content_hash, normalize_number
 from groundplan.purpose.model import (
     Assumption,
     Content,
@@ -59,7 +59,7 @@ def read_content(tx: Transaction, version_id: str) -> Content:
         one.node = keys.get(str(one.node), one.node)
     on_edges = tx.all(sql.edge_assumptions_of_version, Assumption, version_id=version_id)
     for one in on_edges:
-        one.edge = _edge_name(one.edge, names)
+        one.edge = _get_edge_name(one.edge, names)
     indicators = tx.all(sql.indicators_of_version, Indicator, version_id=version_id)
     for indicator in indicators:
         indicator.node = keys.get(indicator.node, indicator.node)
@@ -86,7 +86,7 @@ def read_verified_content(tx: Transaction, row: VersionRow) -> Content:
     """
     content = read_content(tx, row.id)
     if row.content_hash is not None:
-        actual = content_hash(content)
+        actual = compute_content_hash(content)
         if row.content_hash != actual:
             raise ContentAltered(row, actual)
     return content
@@ -97,7 +97,7 @@ def _decode_metadata(stored: Any) -> Any:
     return _decode_json(stored)
 
 
-def _edge_name(row_id: Any, names: dict[str, EdgeName]) -> EdgeName:
+def _get_edge_name(row_id: Any, names: dict[str, EdgeName]) -> EdgeName:
     return names.get(row_id) or EdgeName(row_id, row_id, EdgeType.CONTRIBUTES_TO)
 
 

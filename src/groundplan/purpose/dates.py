@@ -53,6 +53,6 @@ def to_last_instant(moment: str) -> str:
     return moment + END_OF_DAY if len(moment) == DAY_CHARS else moment
 
 
-def day_of(moment: str) -> str:
+def get_day(moment: str) -> str:
     """Return the day of an instant."""
     return moment[:DAY_CHARS]

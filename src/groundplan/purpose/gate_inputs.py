@@ -13,7 +13,7 @@ from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.dates import day_of
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observation_rows import Observations
@@ -28,7 +28,7 @@ class GateInputs(NamedTuple):
     """The inputs of a gate besides the content."""
 
     observations: Observations
-    outside: ExternalFacts
+    external_facts: ExternalFacts
     today: str
 
 
@@ -37,19 +37,21 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
     if row.published_at is None:
         observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
         # The outside facts of another day are not known.
-        outside = read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_row_security(tx))
-        return GateInputs(observed, outside, day_of(as_of or tx.now))
+        outside = (
+            read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_check_row_security(tx))
+        )
+        return GateInputs(observed, outside, get_day(as_of or tx.now))
     outside = get_decoder(ExternalFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
     known = Cutoff(before_rev=row.published_rev) if as_of is None else Cutoff(as_of=as_of)
-    return GateInputs(read_version_observations(tx, content, known), outside, day_of(as_of or row.published_at))
+    return GateInputs(read_version_observations(tx, content, known), outside, get_day(as_of or row.published_at))
 
 
 def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
     """Return the current facts from other slices and the database."""
-    return ExternalFacts(context_facts(tx), _count_serving_work(tx, content), _row_security(tx))
+    return ExternalFacts(read_context_facts(tx), _count_serving_work(tx, content), _check_row_security(tx))
 
 
-def context_facts(tx: Transaction) -> ContextFacts | None:
+def read_context_facts(tx: Transaction) -> ContextFacts | None:
     """Return the facts in force, or None if the context slice is not connected."""
     if not providers.context_in_force.is_connected:
         return None
@@ -57,7 +59,7 @@ def context_facts(tx: Transaction) -> ContextFacts | None:
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
-def _row_security(tx: Transaction) -> list[str] | None:
+def _check_row_security(tx: Transaction) -> list[str] | None:
     return check_row_security(tx, [table.name for table in TABLES])
 
 
@@ -65,6 +67,6 @@ def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | N
     """Return the number of work nodes that serve each activity, or None if the work slice is not connected."""
     if not providers.find_work_serving.is_connected:
         return None
-    keys = [node.key for node in content.of_type(NodeType.ACTIVITY)]
+    keys = [node.key for node in content.list_nodes_of_type(NodeType.ACTIVITY)]
     serving = providers.find_work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

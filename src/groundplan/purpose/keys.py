@@ -8,7 +8,7 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
-def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
+def reserve_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
     """Reserve the next keys with a prefix."""
     if not count:
         return []
@@ -16,7 +16,7 @@ def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
     return [f"{prefix}{number}" for number in range(last - count + 1, last + 1)]
 
 
-def reach(tx: Transaction, prefix: str, number: int) -> None:
+def reserve_up_to(tx: Transaction, prefix: str, number: int) -> None:
     """Reserve key numbers up to `number`, so that imported keys are not assigned again."""
     missing = number - _read_last_number(tx, prefix)
     if missing > 0:
@@ -26,14 +26,14 @@ def reach(tx: Transaction, prefix: str, number: int) -> None:
 _REV_PREFIX = "REV"  # counter for the highest revision of a discarded draft
 
 
-def last_discarded_rev(tx: Transaction) -> int:
+def get_last_discarded_rev(tx: Transaction) -> int:
     """Return the highest revision of a discarded draft."""
     return _read_last_number(tx, _REV_PREFIX)
 
 
-def remember_discarded_rev(tx: Transaction, rev: int) -> None:
+def store_discarded_rev(tx: Transaction, rev: int) -> None:
     """Store the revision of a discarded draft, so that it is not reused."""
-    tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=_REV_PREFIX, count=rev - last_discarded_rev(tx))
+    tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=_REV_PREFIX, count=rev - get_last_discarded_rev(tx))
 
 
 def _read_last_number(tx: Transaction, prefix: str) -> int:

@@ -189,7 +189,7 @@ class Content(NamedTuple):
     def causal_edges(self) -> list[PurposeEdge]:
         return [edge for edge in self.edges if edge.is_causal]
 
-    def of_type(self, node_type: NodeType) -> list[PurposeNode]:
+    def list_nodes_of_type(self, node_type: NodeType) -> list[PurposeNode]:
         """Return the nodes of one type."""
         return [node for node in self.nodes.values() if node.node_type is node_type]
 

@@ -17,8 +17,8 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.health import read_bands
 from groundplan.purpose.analysis.health_metrics import Band, find_overall_band
 from groundplan.purpose.content import read_verified_content
-from groundplan.purpose.dates import day_of, parse_moment
-from groundplan.purpose.gates.active_waivers import waivers_in_force
+from groundplan.purpose.dates import get_day, parse_moment
+from groundplan.purpose.gates.active_waivers import select_active_waivers
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
@@ -65,7 +65,7 @@ class OpenPurpose(Struct, forbid_unknown_fields=True):
     lean: bool | None = None
 
 
-class AssumptionShown(Struct, omit_defaults=True, kw_only=True):
+class AssumptionView(Struct, omit_defaults=True, kw_only=True):
     """An assumption with the status of its latest review."""
 
     bookkeeping: ClassVar[frozenset[str]] = ROW_ID
@@ -88,7 +88,7 @@ class PurposeNodeView(Struct, omit_defaults=True, kw_only=True):
     key: str
     node_type: NodeType
     title: str
-    assumptions: list[AssumptionShown] | UnsetType = UNSET
+    assumptions: list[AssumptionView] | UnsetType = UNSET
     description: str | None = None
     narrative: str | None = None
     owner: str | None = None
@@ -104,7 +104,7 @@ class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
     source: str
     target: str
     edge_type: EdgeType | UnsetType = UNSET
-    assumptions: list[AssumptionShown] | UnsetType = UNSET
+    assumptions: list[AssumptionView] | UnsetType = UNSET
     mechanism: str | None = None
     confidence: Confidence | None = None
 
@@ -206,7 +206,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     query = [tx.project.id, request.version, request.detail, as_of]
     version, rev, after = (request.version, None, None)
     if request.cursor is not None:
-        version, rev, after = _position(tx, query, request.cursor)
+        version, rev, after = _decode_position(tx, query, request.cursor)
     row = resolve_version(tx, version)
     if row is None:
         return OpenedPurpose(
@@ -219,7 +219,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     opened = _build_summary(tx, row, content, observed, as_of)
     if request.detail == "summary":
         return opened
-    waivers = waivers_in_force(observed.waivers, day_of(as_of or tx.now))
+    waivers = select_active_waivers(observed.waivers, get_day(as_of or tx.now))
 
     def whole() -> OpenedPurpose:
         return _add_content(opened, content, observed, waivers)
@@ -233,13 +233,13 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
         shorten(brief, aim)
         if count_chars(brief) <= budget.free_chars:
             return brief
-    return _page(tx, opened, whole(), row, query, after)
+    return _build_page(tx, opened, whole(), row, query, after)
 
 
 def _build_summary(
     tx: Transaction, row: VersionRow, content: Content, observed: Observations, as_of: str | None
 ) -> OpenedPurpose:
-    by_type = {type_: len(content.of_type(type_)) for type_ in NodeType}
+    by_type = {type_: len(content.list_nodes_of_type(type_)) for type_ in NodeType}
     counts = ContentCounts(
         by_type[NodeType.GOAL],
         by_type[NodeType.OUTCOME],
@@ -264,11 +264,11 @@ def _add_content(
     summary: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
 ) -> OpenedPurpose:
     """Return the summary with the content added."""
-    statuses, latest = observed.statuses(), observed.latest()
-    by_subject: dict[Any, list[AssumptionShown]] = {}
+    statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
+    by_subject: dict[Any, list[AssumptionView]] = {}
     for one in content.assumptions.values():
         status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        by_subject.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionShown, status=status))
+        by_subject.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionView, status=status))
     return msgspec.structs.replace(
         summary,
         versions=[msgspec.structs.replace(version) for version in summary.versions],
@@ -277,17 +277,18 @@ def _add_content(
         ],
         edges=[_to_view(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
         indicators=[
-            _to_view(one, IndicatorView, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
+            _to_view(one, IndicatorView, latest=_to_latest_measurement(latest.get(one.key)))
+            for one in content.indicators.values()
         ],
         waivers=[WaiverView(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
     )
 
 
-def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:
+def _to_latest_measurement(one: Measurement | None) -> LatestMeasurement | UnsetType:
     return UNSET if one is None else LatestMeasurement(one.value, one.as_of)
 
 
-def _page(
+def _build_page(
     tx: Transaction,
     summary: OpenedPurpose,
     whole: OpenedPurpose,
@@ -305,7 +306,7 @@ def _page(
     return page
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int, PagePosition]:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int, PagePosition]:
     match decode_cursor(tx, NAME, query, cursor):
         case [int() as number, int() as rev, int() as part, int() as index]:
             return number, rev, (part, index)
@@ -326,7 +327,7 @@ def open_observations(tx: Transaction, request: OpenPurpose) -> observations.Obs
     """
     if request.version is not None:
         raise invalid_argument(("version",), "does not apply to observations, which belong to all versions; omit it")
-    return observations.observed(tx, as_of=request.as_of, cursor=request.cursor)
+    return observations.read_observations_page(tx, as_of=request.as_of, cursor=request.cursor)
 
 
 OBSERVATIONS = Operation(

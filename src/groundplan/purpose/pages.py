@@ -15,7 +15,7 @@ PagePosition = tuple[int, ...]
 class PageEntry(NamedTuple):
     """An entry on a page: its position, the list of the answer it belongs to (`nodes.added`), and the item."""
 
-    place: PagePosition
+    position: PagePosition
     part: str
     item: Any
 
@@ -39,7 +39,7 @@ def fill_page(
     page = take_page(
         budget,
         entries,
-        cursor_after=lambda entry: cursor_after(entry.place),
+        cursor_after=lambda entry: cursor_after(entry.position),
         item=lambda entry: entry.item,
         part=lambda entry: entry.part,
     )

@@ -143,7 +143,7 @@ def missing_version(tx: Transaction, ref: VersionRef) -> NotFound:
     return NotFound("version", str(ref), next_steps=steps)
 
 
-def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
+def load_draft(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
     """Return the draft of the project.
 
     Raises:
@@ -159,17 +159,17 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
     return row
 
 
-def latest_published(tx: Transaction) -> VersionRow | None:
+def find_latest_published(tx: Transaction) -> VersionRow | None:
     """Return the latest published version."""
     return next((row for row in reversed(read_versions(tx)) if not row.is_draft), None)
 
 
-def current_rev(tx: Transaction) -> int:
+def get_current_rev(tx: Transaction) -> int:
     """Return the revision of the draft, else of the latest published version, else 0."""
     rows = read_versions(tx)
     return rows[-1].rev if rows else 0
 
 
-def versions_on_run(tx: Transaction, run_id: str) -> list[int]:
+def list_versions_on_run(tx: Transaction, run_id: str) -> list[int]:
     """Return the numbers of the versions that were published with a run of facts."""
     return tx.scalars(sql.versions_on_run, run_id=run_id)

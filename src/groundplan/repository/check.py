@@ -70,7 +70,7 @@ def check(
     since: str | None = None,
     *,
     record: bool = True,
-    tell: Callable[[str], object] = lambda doing: None,
+    report_progress: Callable[[str], object] = lambda doing: None,
 ) -> Report:
     """Compare every atom with the repository of a folder, and record the results.
 
@@ -80,19 +80,19 @@ def check(
     Raises:
         GroundplanError: the project, repository or revision does not exist, or git failed.
     """
-    tell("reading the atoms")
+    report_progress("reading the atoms")
     atoms = list(list_atoms(session, project))
     repository = Repository(folder)
-    head = repository.head()
-    start = None if since is None else repository.commit(since)
-    tell("reading the files of the repository")
-    files = repository.files(head)
-    anchors = repository.anchors(atom.confirmed for atom in atoms if atom.confirmed)
-    watched = [WatchedAtom(atom.id, atom.paths, _tree(anchors.get(atom.confirmed))) for atom in atoms]
+    head = repository.resolve_head()
+    start = None if since is None else repository.resolve_commit(since)
+    report_progress("reading the files of the repository")
+    files = repository.list_files(head)
+    anchors = repository.resolve_commit_ids(atom.confirmed for atom in atoms if atom.confirmed)
+    watched = [WatchedAtom(atom.id, atom.paths, _get_tree(anchors.get(atom.confirmed))) for atom in atoms]
     found = assess(
         watched,
         files,
-        _report_progress(repository.walk_back(head, list(anchors.values())), len(anchors), tell),
+        _report_progress(repository.walk_back(head, list(anchors.values())), len(anchors), report_progress),
         None if start is None else repository.list_changed_files(start, head),
     )
     orphaned = [atom for atom in watched if found.atoms[atom.id].state is FreshnessState.ORPHANED]
@@ -113,7 +113,7 @@ def check(
     if since is not None:
         report.note = "not recorded: with a start revision, only part of the changes is checked"
     elif record:
-        tell("recording the results")
+        report_progress("recording the results")
         _record(session, project, report, {atom.id: atom.version for atom in atoms})
     return report
 
@@ -129,29 +129,29 @@ def list_atoms(session: Session, project: str) -> Iterator[Any]:
         more = {"cursor": page.next_cursor}
 
 
-def _tree(commit: Commit | None) -> str | None:
+def _get_tree(commit: Commit | None) -> str | None:
     return None if commit is None else commit.tree
 
 
-def _report_progress(stops: Iterable[TreeDiff], count: int, tell: Callable[[str], object]) -> Iterator[TreeDiff]:
-    for done, stop in enumerate(stops):
-        tell(f"comparing with commit {done + 1} of {count}")
+def _report_progress(tree_diffs: Iterable[TreeDiff], count: int, report: Callable[[str], object]) -> Iterator[TreeDiff]:
+    for done, stop in enumerate(tree_diffs):
+        report(f"comparing with commit {done + 1} of {count}")
         yield stop
 
 
 def _is_exported_rule(name: str) -> bool:
     """Return whether a file is an exported rule. Such files repeat knowledge, so no atom needs to cover them."""
-    return any(f"/{own.home}/" in f"/{name}" for own in OWN_FILES.values())
+    return any(f"/{own.generated_folder}/" in f"/{name}" for own in OWN_FILES.values())
 
 
-def _to_checked_atom(atom: Any, found: AtomAssessment) -> CheckedAtom:
-    return CheckedAtom(atom.id, atom.name, found.state, atom.confirmed or UNSET, found.files or UNSET)
+def _to_checked_atom(atom: Any, assessment: AtomAssessment) -> CheckedAtom:
+    return CheckedAtom(atom.id, atom.name, assessment.state, atom.confirmed or UNSET, assessment.files or UNSET)
 
 
 def _record(session: Session, project: str, report: Report, versions: dict[str, int]) -> None:
     skipped = 0
     try:
-        for batch in _batches(_to_record(atom, versions[atom.id]) for atom in report.atoms):
+        for batch in _split_batches(_to_record(atom, versions[atom.id]) for atom in report.atoms):
             done = session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
             skipped += len(done.skipped)
     except (Forbidden, ProjectArchived) as error:
@@ -179,7 +179,7 @@ def _escape_name(name: str) -> str:
     return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _split_batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield groups of atoms that fit into one request each."""
     batch: list[dict[str, Any]] = []
     size_bytes = 0

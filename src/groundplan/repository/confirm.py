@@ -70,10 +70,10 @@ def confirm(
     if not refs and not every:
         raise Invalid("no atom is named; give ids or names, or ask for every atom", code="no_atoms")
     if project is None:
-        project = _project_of(session, refs)
+        project = _resolve_project(session, refs)
     repository = Repository(folder)
-    head = repository.head()
-    commit = head.id if revision == "HEAD" else repository.commit(revision).id
+    head = repository.resolve_head()
+    commit = head.id if revision == "HEAD" else repository.resolve_commit(revision).id
     atoms = list(list_atoms(session, project))
     selected = atoms if every else _resolve_atoms(atoms, refs)
     by = {} if task is None else {"lastTaskId": task}
@@ -96,7 +96,7 @@ def confirm(
     return done
 
 
-def _project_of(session: Session, refs: Sequence[str]) -> str:
+def _resolve_project(session: Session, refs: Sequence[str]) -> str:
     if not refs or parse_uuid(refs[0]) is None:
         raise Invalid("no project is named; name it, or give the first atom by its id", code="no_project")
     found = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)

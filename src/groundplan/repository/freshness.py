@@ -55,7 +55,10 @@ class NarrowPattern:
 
 
 def assess(
-    atoms: Sequence[WatchedAtom], files: Sequence[str], stops: Iterable[TreeDiff], since: Sequence[str] | None = None
+    atoms: Sequence[WatchedAtom],
+    files: Sequence[str],
+    tree_diffs: Iterable[TreeDiff],
+    since: Sequence[str] | None = None,
 ) -> Assessment:
     """Return the state of every atom.
 
@@ -63,18 +66,18 @@ def assess(
     these files count as changed.
     """
     covering = _AtomsByFile(atoms, files)
-    anchored = _by_anchor(atoms)
+    anchored = _group_by_anchor(atoms)
     only = None if since is None else frozenset(since)
     changed_files: set[str] = set(only or ())
     differing = _FilesByAtom(covering, only)
     changed: dict[str, list[str]] = {}
-    for stop in stops:
+    for stop in tree_diffs:
         differing.add(stop.differing)
         differing.remove(stop.alike)
         if only is None:
             changed_files.update(stop.differing)
         for atom in anchored.pop(stop.tree, ()):
-            changed[atom] = differing.of(atom)
+            changed[atom] = differing.get_files(atom)
     recent = _FilesByAtom(covering)
     recent.add(only or ())
     matched = {atom for name in files for atom in covering[name]}
@@ -83,7 +86,7 @@ def assess(
         if atom.id not in matched:
             return AtomAssessment(FreshnessState.ORPHANED)
         if atom.anchor is None:
-            return AtomAssessment(FreshnessState.UNANCHORED, recent.of(atom.id))
+            return AtomAssessment(FreshnessState.UNANCHORED, recent.get_files(atom.id))
         return AtomAssessment(FreshnessState.CHANGED if changed[atom.id] else FreshnessState.FRESH, changed[atom.id])
 
     return Assessment(
@@ -100,13 +103,13 @@ def find_narrow_patterns(atoms: Iterable[WatchedAtom], files: Iterable[str]) -> 
     index = PathIndex()
     for number, (_, pattern) in enumerate(patterns):
         index.put(str(number), [pattern])
-    matching = {number for folder in _folders(files) for number in index.matching(folder)}
+    matching = {number for folder in _list_folders(files) for number in index.find_matches(folder)}
     for number, (atom, pattern) in enumerate(patterns):
         if str(number) in matching:
             yield NarrowPattern(atom, pattern, f"{pattern}/**")
 
 
-def _by_anchor(atoms: Iterable[WatchedAtom]) -> dict[str, list[str]]:
+def _group_by_anchor(atoms: Iterable[WatchedAtom]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for atom in atoms:
         if atom.anchor is not None:
@@ -114,7 +117,7 @@ def _by_anchor(atoms: Iterable[WatchedAtom]) -> dict[str, list[str]]:
     return found
 
 
-def _folders(files: Iterable[str]) -> set[str]:
+def _list_folders(files: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for name in files:
         while (name := name.rpartition("/")[0]) and name not in found:
@@ -135,10 +138,10 @@ class _AtomsByFile(dict[str, tuple[str, ...]]):
             self._keep(name, found)
 
     def __missing__(self, name: str) -> tuple[str, ...]:
-        return self._keep(name, self._index.matching(name))
+        return self._keep(name, self._index.find_matches(name))
 
-    def _keep(self, name: str, found: list[str]) -> tuple[str, ...]:
-        atoms = tuple(found)
+    def _keep(self, name: str, atom_ids: list[str]) -> tuple[str, ...]:
+        atoms = tuple(atom_ids)
         self[name] = atoms = self._shared.setdefault(atoms, atoms)
         return atoms
 
@@ -162,5 +165,5 @@ class _FilesByAtom:
             for atom in self._covering[name]:
                 self._files.get(atom, set()).discard(name)
 
-    def of(self, atom: str) -> list[str]:
+    def get_files(self, atom: str) -> list[str]:
         return sorted(self._files.get(atom, ()))

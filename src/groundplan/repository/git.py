@@ -109,7 +109,7 @@ class Repository:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
-    def head(self) -> Commit:
+    def resolve_head(self) -> Commit:
         """Return the commit that is checked out.
 
         Raises:
@@ -121,7 +121,7 @@ class Repository:
             raise NoCommit(self.folder)
         return found
 
-    def commit(self, revision: str) -> Commit:
+    def resolve_commit(self, revision: str) -> Commit:
         """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`.
 
         Raises:
@@ -132,7 +132,7 @@ class Repository:
             raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
         return found
 
-    def anchors(self, ids: Iterable[str]) -> dict[str, Commit]:
+    def resolve_commit_ids(self, ids: Iterable[str]) -> dict[str, Commit]:
         """Return the commits of these ids, full or abbreviated; ids that are not in this repository are left out.
 
         A branch of the same name does not count, because it can move.
@@ -140,11 +140,11 @@ class Repository:
         found = self._resolve_commits([id_ for id_ in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(id_)])
         return {id_: commit for id_, commit in found.items() if commit.id.startswith(id_)}
 
-    def files(self, commit: Commit) -> list[str]:
+    def list_files(self, commit: Commit) -> list[str]:
         """Return the paths of all files of a commit, without those in submodules."""
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit.tree)
         entries = (entry.partition(b"\t") for entry in listed.split(b"\0"))
-        return [_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
+        return [_decode_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
 
     def walk_back(self, head: Commit, commits: Sequence[Commit]) -> Iterator[TreeDiff]:
         """Go back from `head` through these commits, and yield how the files of each differ from those of `head`.
@@ -163,12 +163,12 @@ class Repository:
             stopped = 0
             with _start_process(self._build_command(*words), pairs, complaints) as git:
                 assert git.stdout is not None  # noqa: S101 - stdout is a pipe
-                for stop in _parse_tree_diffs(_fields(git.stdout)):
+                for stop in _parse_tree_diffs(_split_fields(git.stdout)):
                     stopped += 1
                     yield stop
             complaints.seek(0)
             if git.returncode or stopped < len(way):  # git silently skips a tree that it cannot read
-                raise self._failure(complaints.read())
+                raise self._make_error(complaints.read())
 
     def list_changed_files(self, commit: Commit, head: Commit) -> list[str]:
         """Return the files that were added, changed or deleted between a commit and `head`."""
@@ -180,38 +180,40 @@ class Repository:
         if len(by_id) < 2:
             return list(by_id.values())
         ids = "".join(f"{id_}\n" for id_ in by_id)
-        listed = self._run("rev-list", "--no-walk=sorted", "--stdin", given=ids.encode("ascii"))
+        listed = self._run("rev-list", "--no-walk=sorted", "--stdin", stdin=ids.encode("ascii"))
         return [by_id[id_] for id_ in listed.decode("ascii").split()]
 
     def _resolve_commits(self, revisions: Sequence[str]) -> dict[str, Commit]:
         asked = [revision for revision in revisions if _fits_a_line(revision)]
         lines = "".join(f"{revision}^{{commit}}\n{revision}^{{tree}}\n" for revision in asked)
-        output = self._run("cat-file", "--batch-check", "--buffer", given=lines.encode("utf-8", "surrogateescape"))
+        output = self._run("cat-file", "--batch-check", "--buffer", stdin=lines.encode("utf-8", "surrogateescape"))
         answers = output.split(b"\n")
         found = {}
         for index, revision in enumerate(asked):
-            commit, tree = (_object(answers[2 * index + part], kind) for part, kind in enumerate((b"commit", b"tree")))
+            commit, tree = (
+                _parse_object_id(answers[2 * index + part], kind) for part, kind in enumerate((b"commit", b"tree"))
+            )
             if commit and tree:
                 found[revision] = Commit(commit, tree)
         return found
 
-    def _run(self, *words: str, given: bytes = b"") -> bytes:
+    def _run(self, *words: str, stdin: bytes = b"") -> bytes:
         try:
             ended = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-                self._build_command(*words), input=given, capture_output=True, check=False, env=_environment()
+                self._build_command(*words), input=stdin, capture_output=True, check=False, env=_build_environment()
             )
         except (FileNotFoundError, PermissionError):
             raise GitMissing from None
         if ended.returncode:
-            raise self._failure(ended.stderr)
+            raise self._make_error(ended.stderr)
         return ended.stdout
 
     def _build_command(self, *words: str) -> list[str]:
         # Comparing trees reads the index, which could start the configured file monitor: an arbitrary program.
         return ["git", "--no-pager", "-c", "core.fsmonitor=", "-C", str(self.folder), *words]
 
-    def _failure(self, complaints: bytes) -> NotARepository | GitFailed:
-        text = _text(complaints)
+    def _make_error(self, stderr: bytes) -> NotARepository | GitFailed:
+        text = _decode_text(stderr)
         if "not a git repository" in text or not self.folder.is_dir():
             return NotARepository(self.folder)
         lines = [line for line in text.splitlines() if line.startswith(("fatal:", "error:"))] or text.splitlines()
@@ -219,16 +221,16 @@ class Repository:
         return GitFailed(reason[:REASON_CHARS_MAX])
 
 
-def _start_process(command: list[str], given: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_process(command: list[str], stdin: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - fixed arguments, no shell
-            command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=_environment()
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=_build_environment()
         )
     except (FileNotFoundError, PermissionError):
         raise GitMissing from None
 
 
-def _environment() -> Mapping[str, str]:
+def _build_environment() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _REDIRECTING_VARIABLES} | _SAFE_VARIABLES
 
 
@@ -241,12 +243,12 @@ def _fits_a_line(revision: str) -> bool:
     return not {"\n", "\0"} & set(revision)
 
 
-def _object(answer: bytes, kind: bytes) -> str | None:
+def _parse_object_id(answer: bytes, kind: bytes) -> str | None:
     words = answer.split(b" ")
     return words[0].decode("ascii") if len(words) == 3 and words[1] == kind else None
 
 
-def _fields(stream: IO[bytes]) -> Iterator[bytes]:
+def _split_fields(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the fields between NULs, and finally the rest after the last one."""
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
@@ -270,28 +272,28 @@ def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
                 yield stop
             stop = TreeDiff(pair.split(b" ")[1].decode("ascii"), [], [])
         if described and stop is not None:
-            before, here = _versions(described)
+            before, here = _parse_versions(described)
             name = next(fields)
             # Until a file is listed for the first time, it equals HEAD.
             original = at_head.setdefault(name, before)
             if here == original:
-                stop.alike.append(_text(name))
+                stop.alike.append(_decode_text(name))
             elif before == original:
-                stop.differing.append(_text(name))
+                stop.differing.append(_decode_text(name))
     if stop is not None:
         yield stop
 
 
-def _versions(described: bytes) -> tuple[bytes, bytes]:
+def _parse_versions(described: bytes) -> tuple[bytes, bytes]:
     """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side that is not a file."""
     mode, other_mode, content, other_content, _ = described[1:].split(b" ")
-    return _version(mode, content), _version(other_mode, other_content)
+    return _make_version(mode, content), _make_version(other_mode, other_content)
 
 
-def _version(mode: bytes, content: bytes) -> bytes:
+def _make_version(mode: bytes, content: bytes) -> bytes:
     return b"" if mode in NON_FILE_MODES else mode + content
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     # A file name is bytes. Bytes that are not UTF-8 survive the round trip.
     return raw.decode("utf-8", "surrogateescape")

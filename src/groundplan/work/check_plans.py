@@ -28,7 +28,7 @@ def find_loops(tx: Transaction) -> dict[str, str]:
     """Return a loop in words for each project that has one, by the name of the project."""
     loops = {}
     for project in list_projects(tx, ListProjects(archived=True)).projects:
-        tx.enter(authorize_project(tx, project.id, Permission.WORK_READ, by_id=True))
+        tx.set_project(authorize_project(tx, project.id, Permission.WORK_READ, by_id=True))
         if (loop := find_loop_in_project(tx)) is not None:
             loops[project.name] = describe_stored_loop(loop)
     return loops

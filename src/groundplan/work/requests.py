@@ -42,16 +42,16 @@ class ReservedProperty(Invalid):
         )
 
 
-def validate_properties(given: Mapping[str, Any], path: ArgumentPath) -> dict[str, Any]:
+def validate_properties(properties: Mapping[str, Any], path: ArgumentPath) -> dict[str, Any]:
     """Return the given properties without those that are null.
 
     Raises:
         ReservedProperty: a name is reserved for the engine.
     """
-    for key in given:
+    for key in properties:
         if key.startswith(RESERVED_PREFIX):
             raise ReservedProperty((*path, key))
-    return {key: value for key, value in given.items() if value is not None}
+    return {key: value for key, value in properties.items() if value is not None}
 
 
 def encode_properties(properties: Mapping[str, Any], path: ArgumentPath) -> str:

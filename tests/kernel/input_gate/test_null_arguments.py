@@ -42,7 +42,7 @@ def attempt(operation: AnyOperation, arguments: dict[str, Any]) -> Any:
     try:
         return parse_request(arguments, operation.input)
     except Invalid as error:
-        return error.body()
+        return error.to_dict()
 
 
 def get_input(operation: AnyOperation) -> Record:
@@ -59,14 +59,14 @@ def build_value(plan: FieldType) -> Any:
             return {}
         case Record():
             tag = {plan.tag_field: plan.tag} if plan.tag_field else {}
-            return tag | {wire: build_value(one.plan) for wire, one in plan.arguments.items() if one.required}
+            return tag | {wire: build_value(one.field_type) for wire, one in plan.arguments.items() if one.required}
         case TaggedUnion():
             return build_value(next(iter(plan.records.values())))
         case Choice():
             return plan.values[0]
         case Number():
             return next((bound for words, _, bound in plan.bounds if words == "at least"), 1)
-    for part in plan.parts():
+    for part in plan.list_inner_types():
         return build_value(part)
     return True if plan.kinds == {"boolean"} else "abcd" * 8
 
@@ -77,8 +77,10 @@ def list_nulls(record: Record, seen: tuple[Record, ...] = ()) -> Iterator[tuple[
     for wire, argument in record.arguments.items():
         if not argument.required:
             yield wire, base, {**base, wire: None}
-        for inner in (one for one in find_records(argument.plan) if one not in (*seen, record)):
-            is_list = isinstance(argument.plan, Array) or any(isinstance(one, Array) for one in argument.plan.parts())
+        for inner in (one for one in find_records(argument.field_type) if one not in (*seen, record)):
+            is_list = isinstance(argument.field_type, Array) or any(
+                isinstance(one, Array) for one in argument.field_type.list_inner_types()
+            )
             for name, without, with_null in list_nulls(inner, (*seen, record)):
                 pair = ([without], [with_null]) if is_list else (without, with_null)
                 yield name, {**base, wire: pair[0]}, {**base, wire: pair[1]}
@@ -88,7 +90,7 @@ def find_records(plan: FieldType) -> Iterator[Record]:
     if isinstance(plan, Record):
         yield plan
         return
-    for part in plan.parts():
+    for part in plan.list_inner_types():
         yield from find_records(part)
 
 
@@ -118,7 +120,9 @@ def test_null_is_as_if_an_optional_argument_was_not_given_at_any_depth(subtests:
 def test_null_for_a_required_argument_is_refused(subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         record = get_input(operation)
-        for name in (wire for wire, one in record.arguments.items() if one.required and "null" not in one.plan.kinds):
+        for name in (
+            wire for wire, one in record.arguments.items() if one.required and "null" not in one.field_type.kinds
+        ):
             with subtests.test(operation.name, argument=name), pytest.raises(Invalid):
                 parse_request({**EXAMPLES[operation.name], name: None}, operation.input)
 

@@ -204,7 +204,7 @@ def test_an_unknown_argument_that_resembles_nothing_is_answered_with_all_names()
 
 
 def test_a_missing_argument_is_named_with_its_place() -> None:
-    assert parse_error({}).body() == {
+    assert parse_error({}).to_dict() == {
         "code": "missing_argument",
         "message": "missing argument 'project'; it must be a string",
         "details": {"field": "project"},
@@ -315,7 +315,7 @@ def test_a_long_or_odd_argument_is_not_echoed_whole() -> None:
         error_of(limit="\u2028" * 10_000),
         error_of(level="y" * 10_000),
     ):
-        assert len(json.dumps(refusal.body())) < 1_500
+        assert len(json.dumps(refusal.to_dict())) < 1_500
         assert "\u2028" not in refusal.message
 
 
@@ -345,7 +345,7 @@ def outcome(arguments: Any) -> Any:
     try:
         return parse_request(arguments, Request)
     except Invalid as refusal:
-        encode(refusal.body())
+        encode(refusal.to_dict())
         return refusal.code, refusal.details["field"]
 
 

@@ -84,7 +84,7 @@ def test_arbitrary_bytes_are_decoded_or_refused_and_nothing_else(raw: bytes) -> 
     try:
         decode(raw)
     except Invalid as refusal:
-        encode(refusal.body())
+        encode(refusal.to_dict())
 
 
 @given(st.text(st.sampled_from('[]{}"\\:,1eE+-.Nabu0 \n'), max_size=40))
@@ -299,5 +299,5 @@ def test_a_value_that_json_cannot_say_is_refused(value: Any) -> None:
 
 def test_a_refusal_can_always_be_sent_back() -> None:
     for value in ({"\ud800" * 100: "\x00"}, {"a\u2028\n": float("nan")}, ["\ud800"]):
-        body = json.dumps(value_error(value).body(), ensure_ascii=False)
+        body = json.dumps(value_error(value).to_dict(), ensure_ascii=False)
         assert len(body.encode("utf-8").splitlines()) == 1

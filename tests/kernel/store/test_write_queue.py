@@ -77,7 +77,7 @@ def hold_in_thread(plan: Path) -> Iterator[None]:
     taken, let_go = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with WriteQueue(plan).turn():
+        with WriteQueue(plan).hold_lock():
             taken.set()
             let_go.wait()
 
@@ -92,7 +92,7 @@ def hold_in_thread(plan: Path) -> Iterator[None]:
 
 def is_free(plan: Path) -> bool:
     try:
-        with WriteQueue(plan, wait_s=SHORT_S).turn():
+        with WriteQueue(plan, wait_s=SHORT_S).hold_lock():
             return True
     except QueueStuck:
         return False
@@ -103,7 +103,7 @@ def test_a_thread_waits_while_another_one_has_its_turn(plan: Path) -> None:
         assert not is_free(plan)
         assert is_free(plan.with_name("other.db"))
 
-    with WriteQueue(plan).turn():
+    with WriteQueue(plan).hold_lock():
         pass
 
 
@@ -115,7 +115,7 @@ def test_threads_of_one_turnstile_exclude_each_other_too(plan: Path) -> None:
     def count(_: int) -> None:
         nonlocal inside, most_inside
         for _ in range(50):
-            with turnstile.turn():
+            with turnstile.hold_lock():
                 inside += 1
                 most_inside = max(most_inside, inside)
                 os.sched_yield()
@@ -145,11 +145,11 @@ def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(pl
 
     with hold_in_process(plan):
         for _ in range(3):
-            with pytest.raises(QueueStuck) as stuck, impatient.turn():
+            with pytest.raises(QueueStuck) as stuck, impatient.hold_lock():
                 pass
     assert (stuck.value.code, stuck.value.details) == ("store_busy", {"waited_s": SHORT_S})
 
-    with WriteQueue(plan).turn():
+    with WriteQueue(plan).hold_lock():
         assert not is_free(plan)
     # Waiters that gave up may still get the lock one after the other, and release it at once.
     assert any(is_free(plan) for _ in range(100))
@@ -171,12 +171,12 @@ def test_a_holder_that_is_killed_lets_go(plan: Path) -> None:
         holder.send_signal(signal.SIGKILL)
         holder.wait()
 
-        with WriteQueue(plan).turn():
+        with WriteQueue(plan).hold_lock():
             pass
 
 
 def test_a_turn_that_fails_is_over(plan: Path) -> None:
-    with pytest.raises(RuntimeError, match="a defect"), WriteQueue(plan).turn():
+    with pytest.raises(RuntimeError, match="a defect"), WriteQueue(plan).hold_lock():
         raise RuntimeError("a defect")
 
     assert is_free(plan)
@@ -201,7 +201,7 @@ def count_open(path: Path) -> int:
 
 def test_threads_and_turnstiles_that_are_gone_leave_no_open_file(plan: Path) -> None:
     def one_turn(turnstile: WriteQueue) -> None:
-        with turnstile.turn():
+        with turnstile.hold_lock():
             pass
 
     lasting = WriteQueue(plan)
@@ -227,7 +227,7 @@ def test_a_lock_that_fails_is_not_taken_for_a_turn(
 
     monkeypatch.setattr(fcntl, "flock", failing)
 
-    with pytest.raises(Unavailable) as refused, WriteQueue(tmp_path / "plan.db").turn():
+    with pytest.raises(Unavailable) as refused, WriteQueue(tmp_path / "plan.db").hold_lock():
         pass
 
     assert refused.value.code == "store_cannot_open"

@@ -53,8 +53,8 @@ def test_it_finds_what_the_patterns_match_one_by_one(given_atoms: list[tuple[str
         expected = [
             key for key, patterns in atoms.items() if any(parse_pattern(text).matches(path) for text in patterns)
         ]
-        assert index.matching(path) == sorted(expected), path
-    assert list(index.match_many(paths)) == [(path, index.matching(path)) for path in paths]
+        assert index.find_matches(path) == sorted(expected), path
+    assert list(index.match_many(paths)) == [(path, index.find_matches(path)) for path in paths]
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
     Random(seed).shuffle(shuffled)  # noqa: S311 - the same order every time
     fresh = build_index(shuffled)
     paths = generate_paths([text for _, patterns in changes for text in patterns or ()], seed)
-    assert [index.matching(path) for path in paths] == [fresh.matching(path) for path in paths]
+    assert [index.find_matches(path) for path in paths] == [fresh.find_matches(path) for path in paths]
     assert [index.matching_below(path) for path in paths] == [fresh.matching_below(path) for path in paths]
     assert (len(index), index.size) == (len(fresh), fresh.size) == (len(atoms), fresh.size)
     for key in atoms:
@@ -105,9 +105,9 @@ def test_after_any_changes_it_is_like_one_that_was_built_afresh_in_any_order(
 @pytest.mark.parametrize("text", ["**/*part{}-*/**", "src/**/name?{}-*.tsx", "**/[a-z]*{}-[a-z]*", "src/**/*{}-*"])
 def test_patterns_that_differ_only_in_the_middle_of_a_name_are_all_found(text: str) -> None:
     index = build_index((str(n), [text.format(n)]) for n in range(100))
-    assert index.matching("src/part7-x/name-7-card.tsx") == ["7"]
+    assert index.find_matches("src/part7-x/name-7-card.tsx") == ["7"]
     index.remove("7")
-    assert index.matching("src/part7-x/name-7-card.tsx") == []
+    assert index.find_matches("src/part7-x/name-7-card.tsx") == []
 
 
 def test_a_folder_finds_what_is_inside_of_it_and_what_reaches_into_it() -> None:
@@ -140,27 +140,27 @@ def test_a_segment_that_stands_for_no_name_leads_nowhere() -> None:
 
 def test_keys_come_sorted_and_once() -> None:
     index = build_index([("b", ["src/**", "**/*.ts", "src/a.ts"]), ("a", ["src/{a,b}.ts"]), ("c", ["lib/**"])])
-    assert index.matching("src/a.ts") == ["a", "b"]
+    assert index.find_matches("src/a.ts") == ["a", "b"]
 
 
 def test_putting_a_key_again_replaces_its_patterns() -> None:
     index = build_index([("a", ["src/**", "docs/**"])])
     index.put("a", ["docs/**", "lib/**"])
-    assert [index.matching(path) for path in ("src/x", "docs/x", "lib/x")] == [[], ["a"], ["a"]]
+    assert [index.find_matches(path) for path in ("src/x", "docs/x", "lib/x")] == [[], ["a"], ["a"]]
 
 
 def test_a_key_whose_new_patterns_are_malformed_keeps_what_it_had() -> None:
     index = build_index([("a", ["src/**"])])
     with pytest.raises(MalformedPattern):
         index.put("a", ["lib/**", "x["])
-    assert (index.matching("src/x"), index.matching("lib/x"), index.size) == (["a"], [], 1)
+    assert (index.find_matches("src/x"), index.find_matches("lib/x"), index.size) == (["a"], [], 1)
 
 
 def test_a_pattern_equal_to_the_path_is_found_whatever_its_signs_mean() -> None:
     index = build_index([("page", ["app/[id]/page.tsx"]), ("braces", ["x{a,b}"])])
-    assert index.matching("app/[id]/page.tsx") == ["page"]
-    assert index.matching("app/i/page.tsx") == ["page"]
-    assert [index.matching(path) for path in ("x{a,b}", "xa")] == [["braces"], ["braces"]]
+    assert index.find_matches("app/[id]/page.tsx") == ["page"]
+    assert index.find_matches("app/i/page.tsx") == ["page"]
+    assert [index.find_matches(path) for path in ("x{a,b}", "xa")] == [["braces"], ["braces"]]
 
 
 def test_its_size_counts_written_out_patterns_of_every_key() -> None:

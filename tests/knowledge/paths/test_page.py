@@ -37,10 +37,10 @@ def test_a_pattern_matches_what_the_page_says(pattern: str, matching: str, other
     index.put("atom", [text])
     for path in code(matching):
         assert parse_pattern(text).matches(path), path
-        assert index.matching(path) == ["atom"], path
+        assert index.find_matches(path) == ["atom"], path
     for path in code(others):
         assert not parse_pattern(text).matches(path), path
-        assert index.matching(path) == [], path
+        assert index.find_matches(path) == [], path
     assert code(matching)
     assert code(others)
 

@@ -79,7 +79,7 @@ def test_a_path_outside_the_repository_stays_as_it_is_and_matches_nothing(text: 
     index = PathIndex()
     index.put("everything", ["**", "*", "*/*", "**/a.ts"])
     assert parse_paths(text) == [kept]
-    assert index.matching(kept) == []
+    assert index.find_matches(kept) == []
 
 
 def test_a_string_is_split_at_commas_and_line_breaks() -> None:

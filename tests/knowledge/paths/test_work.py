@@ -80,20 +80,20 @@ CROWDS = {
 def test_each_pattern_of_a_crowd_is_found(text: str, path: str) -> None:
     index = make_index(100, text)
     for n in range(100):
-        assert index.matching(path.format(n)) == [str(n)]
+        assert index.find_matches(path.format(n)) == [str(n)]
 
 
 @pytest.mark.parametrize(("text", "path"), CROWDS.values(), ids=CROWDS)
 def test_a_path_meets_no_more_patterns_when_there_are_ten_times_as_many(text: str, path: str) -> None:
     few, many = make_index(100, text), make_index(1_000, text)
     asked = path.format(7)
-    assert count_lines(lambda: many.matching(asked)) <= count_lines(lambda: few.matching(asked)) + 20
+    assert count_lines(lambda: many.find_matches(asked)) <= count_lines(lambda: few.find_matches(asked)) + 20
 
 
 def test_patterns_that_differ_only_in_the_middle_of_a_name_are_passed_over_in_a_line_or_two_each() -> None:
     many = make_index(3_000, "**/*part{}-*/**")
-    assert many.matching("src/xpart7-x/a.ts") == ["7"]
-    assert count_lines(lambda: many.matching("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
+    assert many.find_matches("src/xpart7-x/a.ts") == ["7"]
+    assert count_lines(lambda: many.find_matches("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
 
 
 @pytest.mark.parametrize(

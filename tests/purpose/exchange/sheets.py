@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 
-from groundplan.purpose.exchange.formats.csv_sheets import csv_sheets
+from groundplan.purpose.exchange.formats.csv_sheets import write_csv
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from tests.purpose.exchange.foreign_files import assert_within_limits
 from tests.purpose.exchange.theory_strategies import make_published
 from tests.purpose.theories import whole_theory
 
-WHOLE = csv_sheets(make_published(whole_theory()))
+WHOLE = write_csv(make_published(whole_theory()))
 
 
 def read(text: str) -> ReadDocument:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.formats.canvas import canvas
-from groundplan.purpose.exchange.formats.canvas_texts import edge_label, node_text, read_card, read_label
+from groundplan.purpose.exchange.formats.canvas import write_canvas
+from groundplan.purpose.exchange.formats.canvas_texts import format_edge_label, format_node, parse_card, parse_label
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import EdgeType, PurposeEdge
@@ -28,7 +28,7 @@ from tests.purpose.exchange.theory_strategies import (
 )
 from tests.purpose.theories import node, theory, whole_theory
 
-WHOLE = canvas(make_published(whole_theory())).encode()
+WHOLE = write_canvas(make_published(whole_theory())).encode()
 KEPT = {
     "nodes": {"key", "node_type", "title", "description"},
     "edges": {"source", "target", "edge_type", "mechanism"},
@@ -39,13 +39,13 @@ GROUPS = ("group", "only the type that its name gives to the cards inside is imp
 
 
 def export_canvas(one: Theory) -> Any:
-    return json.loads(canvas(one))
+    return json.loads(write_canvas(one))
 
 
 @given(any_theory())
 @tries(16)
 def test_keys_types_texts_edges_and_assumptions_of_any_theory_come_back(one: Theory) -> None:
-    reading = read_or_none(read_canvas, canvas(one).encode())
+    reading = read_or_none(read_canvas, write_canvas(one).encode())
 
     assert (reading is None) == (not one.content.nodes)
     if reading is not None:
@@ -64,7 +64,7 @@ def _only(row: dict[str, Any], fields: set[str]) -> dict[str, Any]:
 @given(any_theory())
 @tries(10)
 def test_any_theory_is_a_canvas_as_the_specification_describes_it(one: Theory) -> None:
-    text = canvas(one)
+    text = write_canvas(one)
     found = json.loads(text)
 
     assert text.endswith("}\n")
@@ -135,7 +135,7 @@ def test_colours_of_risk_are_those_of_assumptions_and_of_nothing_else() -> None:
 
 
 def test_a_card_shows_key_and_title_first_and_then_the_description() -> None:
-    assert node_text(node("OC1", title="Clean water", description="For all.\n\nAt home.")) == (
+    assert format_node(node("OC1", title="Clean water", description="For all.\n\nAt home.")) == (
         "**OC1** Clean water\n\nFor all.\n\nAt home."
     )
 
@@ -153,13 +153,13 @@ def test_a_card_shows_key_and_title_first_and_then_the_description() -> None:
     ],
 )
 def test_no_mark_of_markdown_in_a_text_is_one_on_its_card(text: str, shown: str) -> None:
-    assert node_text(node("OC1", title="t", description=text)) == f"**OC1** t\n\n{shown}"
+    assert format_node(node("OC1", title="t", description=text)) == f"**OC1** t\n\n{shown}"
 
 
 @given(title=hostile_line(), description=hostile_text())
 @tries(20)
 def test_a_card_of_ours_says_exactly_what_was_written_on_it(title: str, description: str) -> None:
-    assert read_card(node_text(node("OC1", title=title, description=description))) == (title, description)
+    assert parse_card(format_node(node("OC1", title=title, description=description))) == (title, description)
 
 
 @given(
@@ -167,15 +167,15 @@ def test_a_card_of_ours_says_exactly_what_was_written_on_it(title: str, descript
 )
 @tries(20)
 def test_an_arrow_says_type_and_mechanism_so_that_both_come_back(edge_type: EdgeType, mechanism: str | None) -> None:
-    label = edge_label(PurposeEdge("", "a", "b", edge_type, mechanism))
-    found = read_label(label or "")
+    label = format_edge_label(PurposeEdge("", "a", "b", edge_type, mechanism))
+    found = parse_label(label or "")
 
     assert (found.edge_type or EdgeType.CONTRIBUTES_TO, found.mechanism) == (edge_type, mechanism)
 
 
 def test_a_contribution_needs_no_word_unless_its_mechanism_looks_like_one() -> None:
     def label(edge_type: str, mechanism: str | None) -> str | None:
-        return edge_label(PurposeEdge("", "a", "b", EdgeType(edge_type), mechanism))
+        return format_edge_label(PurposeEdge("", "a", "b", EdgeType(edge_type), mechanism))
 
     assert label("CONTRIBUTES_TO", None) is None
     assert label("CONTRIBUTES_TO", "by hand") == "by hand"

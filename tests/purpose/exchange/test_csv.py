@@ -10,7 +10,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, csv_sheets
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, write_csv
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
@@ -40,7 +40,7 @@ def make_storable(one: Theory) -> Theory:
 
 
 def test_the_sheets_are_four_with_their_headers_and_an_empty_line_between_them() -> None:
-    assert csv_sheets(make_published(theory("AC1 -> OP1"))).split("\r\n") == [
+    assert write_csv(make_published(theory("AC1 -> OP1"))).split("\r\n") == [
         "key,type,title,description,narrative,owner,metadata",
         "OP1,OUTPUT,what OP1 is,,,,",
         "AC1,ACTIVITY,what AC1 is,,,,",
@@ -58,7 +58,7 @@ def test_the_sheets_are_four_with_their_headers_and_an_empty_line_between_them()
 @given(any_theory().map(make_storable))
 @tries(15)
 def test_every_field_of_any_theory_comes_back(one: Theory) -> None:
-    reading = read_or_none(read_csv, csv_sheets(one).encode())
+    reading = read_or_none(read_csv, write_csv(one).encode())
 
     assert (reading is None) == (not one.content.nodes)
     if reading is not None:
@@ -69,7 +69,7 @@ def test_every_field_of_any_theory_comes_back(one: Theory) -> None:
 @given(any_theory())
 @tries(10)
 def test_no_text_leaves_its_cell_or_becomes_a_formula(one: Theory) -> None:
-    text = csv_sheets(one)
+    text = write_csv(one)
     rows = cells_of(text)
     content = one.content
 
@@ -89,7 +89,7 @@ def test_no_text_leaves_its_cell_or_becomes_a_formula(one: Theory) -> None:
 
 @pytest.mark.parametrize("text", GUARDED)
 def test_what_begins_like_a_formula_is_guarded_and_comes_back_without_its_guard(text: str) -> None:
-    sheets = csv_sheets(make_published(theory("AC1", nodes={"AC1": {"description": text}})))
+    sheets = write_csv(make_published(theory("AC1", nodes={"AC1": {"description": text}})))
 
     assert cells_of(sheets)[1][3] == f"'{text}"
     assert read(sheets).document.nodes[0].description == text
@@ -100,12 +100,12 @@ def test_a_negative_number_and_a_truth_stay_what_they_are() -> None:
         theory("G1", indicators={"IN1": {"on": "G1", "baseline": -3, "baseline_verified": True, "target": -0.5}})
     )
 
-    assert "IN1,G1,how many,,,-3,true,-0.5,,,\r\n" in csv_sheets(one)
+    assert "IN1,G1,how many,,,-3,true,-0.5,,,\r\n" in write_csv(one)
 
 
 def test_characters_that_no_store_keeps_break_nothing() -> None:
     odd = NEVER_STORED.replace("\x00", "")  # which shows a wrong encoding
-    sheets = csv_sheets(make_published(theory("AC1", nodes={"AC1": {"title": f"a{odd}b"}})))
+    sheets = write_csv(make_published(theory("AC1", nodes={"AC1": {"title": f"a{odd}b"}})))
 
     assert cells_of(sheets)[1][2] == f"a{odd}b"
     assert titles(read(sheets)) == {"AC1": "ab"}
@@ -117,4 +117,4 @@ def test_an_apostrophe_of_somebody_else_stays() -> None:
 
 def test_cycles_and_links_that_lead_down_come_in_as_they_are() -> None:
     one = make_published(theory("AC1 -> OP1 -> AC1", "G1 -> AC1", "AC1->OP1/FEEDBACK"))
-    assert len(read(csv_sheets(one)).document.edges) == 4
+    assert len(read(write_csv(one)).document.edges) == 4

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.exchange.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, dot
+from groundplan.purpose.exchange.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, write_dot
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, NodeType
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, make_waiver, tries
@@ -116,7 +116,7 @@ def without_spaces(text: str) -> str:
 
 
 def test_every_node_stands_in_the_cluster_of_its_type_in_a_shape_of_its_own() -> None:
-    graph = Graph(dot(make_published(theory("AC1 -> OP1 -> OC1 -> G1"))))
+    graph = Graph(write_dot(make_published(theory("AC1 -> OP1 -> OC1 -> G1"))))
 
     assert {key: cluster for key, (cluster, _) in graph.nodes.items()} == {
         "AC1": "cluster_activities",
@@ -136,7 +136,7 @@ def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are_
         "OP1->AC1/FEEDBACK",
         edges={"AC2->OP1/CAUSES": {"confidence": "low", "mechanism": "it\nflows"}},
     )
-    back, plain, cause = Graph(dot(make_published(content))).arrows
+    back, plain, cause = Graph(write_dot(make_published(content))).arrows
 
     assert (back.source, back.target, visible_text(back.attributes["label"])) == ("OP1", "AC1", "FEEDBACK")
     assert (back.attributes["style"], "constraint" in back.attributes) == ("dashed", False)
@@ -154,7 +154,7 @@ def test_assumptions_are_marks_where_they_are_and_whole_in_the_tooltip() -> None
             "AS2": {"on": "AC1->OP1", "risk_level": "LOW", "text": "it is dry"},
         },
     )
-    graph = Graph(dot(make_published(content, statuses={"AS2": AssumptionStatus.HOLDING})))
+    graph = Graph(write_dot(make_published(content, statuses={"AS2": AssumptionStatus.HOLDING})))
     _, node = graph.nodes["OP1"]
 
     assert visible_text(node["label"]) == "OP1\nwhat OP1 is\nAS1 HIGH"
@@ -164,7 +164,7 @@ def test_assumptions_are_marks_where_they_are_and_whole_in_the_tooltip() -> None
 
 
 def test_the_graph_is_titled_with_its_version_and_its_waivers() -> None:
-    text = dot(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1"], reason="small \\so far\\")]))
+    text = write_dot(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1"], reason="small \\so far\\")]))
 
     assert text.startswith("// Groundplan theory of change, format: 1\n")
     assert visible_text(Graph(text).attributes["label"]) == (
@@ -176,7 +176,9 @@ def test_the_graph_is_titled_with_its_version_and_its_waivers() -> None:
 def test_long_texts_are_broken_into_lines_and_nothing_of_them_is_cut() -> None:
     title, reason = "wells " * 80, "x" * 1_000
     graph = Graph(
-        dot(make_published(theory("G1", nodes={"G1": {"title": title}}), waivers=[make_waiver("cycle", reason=reason)]))
+        write_dot(
+            make_published(theory("G1", nodes={"G1": {"title": title}}), waivers=[make_waiver("cycle", reason=reason)])
+        )
     )
     label, note = visible_text(graph.nodes["G1"][1]["label"]), visible_text(graph.attributes["label"])
 
@@ -203,7 +205,7 @@ def test_long_texts_are_broken_into_lines_and_nothing_of_them_is_cut() -> None:
     ],
 )
 def test_a_title_that_means_something_to_graphviz_stays_a_title(title: str) -> None:
-    graph = Graph(dot(make_published(theory("AC1 -> G1", nodes={"G1": {"title": title, "description": title}}))))
+    graph = Graph(write_dot(make_published(theory("AC1 -> G1", nodes={"G1": {"title": title, "description": title}}))))
 
     assert visible_text(graph.nodes["G1"][1]["label"]) == f"G1\n{title}"
     assert visible_text(graph.nodes["G1"][1]["tooltip"]) == title
@@ -211,7 +213,7 @@ def test_a_title_that_means_something_to_graphviz_stays_a_title(title: str) -> N
 
 
 def test_a_sign_stands_for_what_no_picture_can_hold() -> None:
-    graph = Graph(dot(make_published(theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b"}}))))
+    graph = Graph(write_dot(make_published(theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b"}}))))
 
     assert "\ufffd" in graph.nodes["G1"][1]["label"]
     assert not set("\x00\x01\x1b\ufffe\uffff") & set(graph.nodes["G1"][1]["label"])
@@ -220,13 +222,13 @@ def test_a_sign_stands_for_what_no_picture_can_hold() -> None:
 @given(any_theory())
 @tries(12)
 def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -> None:
-    text = dot(one)
+    text = write_dot(one)
     graph = Graph(text)
 
     assert text.endswith("}\n")
     assert "row-" not in text
     assert set(graph.nodes) == set(one.content.nodes)
-    marks = one.assumptions_by_subject()
+    marks = one.group_assumptions_by_subject()
     for key, node in one.content.nodes.items():
         _, attributes = graph.nodes[key]
         assert without_spaces(visible_text(attributes["label"])).startswith(without_spaces(key + node.title))

@@ -126,7 +126,7 @@ def test_a_picture_is_drawn_when_its_transaction_has_ended(
     client: PurposeClient, monkeypatch: pytest.MonkeyPatch, operation: str, given: dict[str, Any]
 ) -> None:
     client.draw("well -> water -> health")
-    read, lay_out = client.session.store.read, layout.layout_of
+    read, lay_out = client.session.store.read, layout.compute_layout
     steps: list[str] = []
 
     def watched_read(*arguments: Any) -> Any:
@@ -140,7 +140,7 @@ def test_a_picture_is_drawn_when_its_transaction_has_ended(
         return lay_out(*arguments)
 
     monkeypatch.setattr(client.session.store, "read", watched_read)
-    monkeypatch.setattr(svg, "layout_of", watched_layout)
+    monkeypatch.setattr(svg, "compute_layout", watched_layout)
     client.call(operation, **given)
 
     assert steps == ["transaction begins", "transaction ends", "drawing begins"]
@@ -158,5 +158,5 @@ def test_a_picture_is_of_one_thing_and_of_a_node_that_is_there(client: PurposeCl
 
 
 def test_the_table_of_formats_says_of_each_what_it_keeps_and_loses() -> None:
-    assert all(about.keeps and about.loses and about.what for about in FORMATS.values())
+    assert all(about.keeps and about.loses and about.description for about in FORMATS.values())
     assert len({about.suffix for about in FORMATS.values()}) == len(FORMATS)

@@ -11,7 +11,7 @@ from hypothesis import given
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from groundplan.purpose.exchange.formats.graphml import graphml
+from groundplan.purpose.exchange.formats.graphml import write_graphml
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus
 from tests.purpose.exchange.theory_strategies import (
@@ -80,7 +80,7 @@ def expected(one: Theory) -> Graph:
 
     def assumptions(on: Any) -> list[Data]:
         return [
-            expected_data(each, "id", "node", "edge", status=one.status_of(each.key))
+            expected_data(each, "id", "node", "edge", status=one.get_status(each.key))
             for each in content.assumptions.values()
             if on in (each.node, each.edge)
         ]
@@ -114,7 +114,7 @@ def expected(one: Theory) -> Graph:
 
 def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
     graph = read(
-        graphml(
+        write_graphml(
             make_published(
                 whole_theory(),
                 statuses={"AS1": AssumptionStatus.AT_RISK},
@@ -138,7 +138,7 @@ def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
 
 
 def test_an_empty_text_is_there_and_none_is_not() -> None:
-    graph = read(graphml(make_published(theory("G1", "OC1", nodes={"G1": {"description": ""}}))))
+    graph = read(write_graphml(make_published(theory("G1", "OC1", nodes={"G1": {"description": ""}}))))
 
     assert graph.nodes["G1"]["description"] == ""
     assert "description" not in graph.nodes["OC1"]
@@ -146,7 +146,7 @@ def test_an_empty_text_is_there_and_none_is_not() -> None:
 
 def test_a_number_is_spelled_in_one_way() -> None:
     whole, broken = (
-        graphml(make_published(theory("G1", indicators={"IN1": {"on": "G1", "target": value}})))
+        write_graphml(make_published(theory("G1", indicators={"IN1": {"on": "G1", "target": value}})))
         for value in (5000, 5000.0)
     )
 
@@ -156,7 +156,7 @@ def test_a_number_is_spelled_in_one_way() -> None:
 
 def test_a_sign_stands_for_what_xml_cannot_hold() -> None:
     content = theory("G1", nodes={"G1": {"title": f"a{NEVER_STORED}b", "metadata": {NEVER_STORED: NEVER_STORED}}})
-    node = read(graphml(make_published(content))).nodes["G1"]
+    node = read(write_graphml(make_published(content))).nodes["G1"]
 
     assert node["title"] == "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\x7f\x80\x85\x9f\ufffd\ufffdb"
     assert len(node["metadata"]) == 1
@@ -165,7 +165,7 @@ def test_a_sign_stands_for_what_xml_cannot_hold() -> None:
 @given(any_theory())
 @tries(16)
 def test_everything_comes_back_as_it_was_and_no_row_has_an_id(one: Theory) -> None:
-    text = graphml(one)
+    text = write_graphml(one)
 
     assert read(text) == expected(one)
     assert text.endswith("</graphml>\n")

@@ -58,9 +58,9 @@ def test_types_that_were_told_are_counted_with_examples() -> None:
     gathering = DocumentBuilder()
     types = infer_node_types(gathering, {"a": None, "b": G, "c": None}, [("a", "b")])
     for ref, node_type in types.items():
-        gathering.node(ref, node_type, ref)
+        gathering.add_node(ref, node_type, ref)
 
-    (skipped,) = gathering.done().skipped
+    (skipped,) = gathering.build().skipped
 
     assert (skipped.what, skipped.why, skipped.count, skipped.examples) == ("type", WHY, 2, ["a", "c"])
 

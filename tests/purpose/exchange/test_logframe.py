@@ -9,7 +9,7 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from groundplan.purpose.exchange.formats.logframe import logframe
+from groundplan.purpose.exchange.formats.logframe import write_logframe
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, VersionStatus
@@ -89,7 +89,7 @@ def fold_blanks(text: str) -> str:
 
 
 def test_a_table_for_each_level_leads_from_the_goals_down() -> None:
-    page = read(logframe(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2"))))
+    page = read(write_logframe(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2"))))
 
     assert page.title == "Logical framework: wells, v2 Two wells, profile standard"
     assert page.about == "Groundplan, format: 1. Published on 2026-11-15."
@@ -103,7 +103,7 @@ def test_a_table_for_each_level_leads_from_the_goals_down() -> None:
 )
 def test_whether_a_baseline_was_verified_is_told_where_somebody_said_it(verified: bool | None, told: str) -> None:
     content = theory("OC1", indicators={"IN1": {"on": "OC1", "baseline": 3, "baseline_verified": verified}})
-    ((_, indicators, _, _),) = read(logframe(make_published(content))).rows["Outcomes"]
+    ((_, indicators, _, _),) = read(write_logframe(make_published(content))).rows["Outcomes"]
 
     assert told in indicators
 
@@ -111,14 +111,14 @@ def test_whether_a_baseline_was_verified_is_told_where_somebody_said_it(verified
 def test_what_was_noted_at_a_measurement_stands_with_its_source() -> None:
     content = theory("OC1", indicators={"IN1": "OC1"})
     latest = {"IN1": make_measurement("IN1", 54, source="report 7", note="after rain")}
-    ((_, _, verified, _),) = read(logframe(make_published(content, latest=latest))).rows["Outcomes"]
+    ((_, _, verified, _),) = read(write_logframe(make_published(content, latest=latest))).rows["Outcomes"]
 
     assert verified == "IN1 latest from report 7, note: after rain"
 
 
 def test_of_two_edges_with_the_same_ends_the_one_that_is_assumed_of_is_told() -> None:
     content = theory("AC1 -> OP1", "AC1->OP1/CAUSES", assumptions={"AS1": "AC1->OP1/CAUSES", "AS2": "AC1->OP1"})
-    ((*_, assumptions),) = read(logframe(make_published(content))).rows["Activities"]
+    ((*_, assumptions),) = read(write_logframe(make_published(content))).rows["Activities"]
 
     assert "(for AC1 → OP1 CAUSES, " in assumptions
     assert "(for AC1 → OP1, " in assumptions
@@ -144,7 +144,7 @@ def test_indicators_stand_with_their_numbers_and_how_they_are_verified() -> None
         },
     )
     latest = {"IN1": make_measurement("IN1", 54, "2026-11-15T09:30:00.000Z", source="report 7")}
-    ((_, indicators, verified, _),) = read(logframe(make_published(content, latest=latest))).rows["Outcomes"]
+    ((_, indicators, verified, _),) = read(write_logframe(make_published(content, latest=latest))).rows["Outcomes"]
 
     assert indicators.split("\n") == [
         "IN1 Households: 31 (not verified) → 97.5 %, should increase; latest 54 on 2026-11-15",
@@ -167,7 +167,7 @@ def test_what_an_edge_rests_on_stands_in_the_row_it_leads_away_from() -> None:
             "AS2": {"on": "OP1", "text": "it holds"},
         },
     )
-    page = read(logframe(make_published(content, statuses={"AS1": AssumptionStatus.AT_RISK})))
+    page = read(write_logframe(make_published(content, statuses={"AS1": AssumptionStatus.AT_RISK})))
 
     assert page.rows["Activities"][0][3] == (
         "AS1 it rains (for AC1 → OP1, risk HIGH, at risk, owner ben, review by 2027-01-01)"
@@ -180,7 +180,7 @@ def test_it_says_what_leads_to_what_and_how() -> None:
         "AC1 -> OP1", "OP1->AC1/FEEDBACK", edges={"AC1->OP1": {"mechanism": "by hand", "confidence": "low"}}
     )
 
-    assert read(logframe(make_published(content))).lists == {
+    assert read(write_logframe(make_published(content))).lists == {
         "What leads to what": [
             "OP1 what OP1 is → AC1 what AC1 is (FEEDBACK)",
             "AC1 what AC1 is → OP1 what OP1 is (confidence low): by hand",
@@ -190,7 +190,9 @@ def test_it_says_what_leads_to_what_and_how() -> None:
 
 def test_waivers_have_a_section_of_their_own() -> None:
     page = read(
-        logframe(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"]), make_waiver("lonely")]))
+        write_logframe(
+            make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"]), make_waiver("lonely")])
+        )
     )
 
     assert page.lists["Waivers"] == [
@@ -200,7 +202,7 @@ def test_waivers_have_a_section_of_their_own() -> None:
 
 
 def test_a_draft_says_so_and_an_empty_one_too() -> None:
-    page = read(logframe(make_published(theory(), status=VersionStatus.DRAFT, published_at=None)))
+    page = read(write_logframe(make_published(theory(), status=VersionStatus.DRAFT, published_at=None)))
 
     assert page.title == "Logical framework: wells, v2 (draft), profile standard"
     assert page.about == "Groundplan, format: 1. There is nothing in this version yet."
@@ -211,7 +213,7 @@ def test_nothing_is_cut() -> None:
     text = "|x" * (TEXT_BYTES_MAX // 2)
     refs = ["r" * 1_024] * 100
     content = theory("G1", nodes={"G1": {"description": text}})
-    page = read(logframe(make_published(content, waivers=[make_waiver("cycle", refs)])))
+    page = read(write_logframe(make_published(content, waivers=[make_waiver("cycle", refs)])))
 
     assert page.rows["Goals"][0][0].endswith(text)
     assert page.lists["Waivers"][0].count("r" * 1_024) == len(refs)
@@ -228,7 +230,7 @@ def test_a_text_that_means_something_to_markdown_keeps_to_its_cell(text: str) ->
         assumptions={"AS1": {"on": "G1", "text": text}},
         indicators={"IN1": {"on": "G1", "name": text, "method": text}},
     )
-    ((objective, indicators, verified, assumptions),) = read(logframe(make_published(content))).rows["Goals"]
+    ((objective, indicators, verified, assumptions),) = read(write_logframe(make_published(content))).rows["Goals"]
 
     said = fold_blanks(text)
     assert objective == f"G1 {fold_blanks(f'x{text}')}\nOwner: {said}".rstrip()
@@ -240,7 +242,7 @@ def test_a_text_that_means_something_to_markdown_keeps_to_its_cell(text: str) ->
 @given(any_theory())
 @tries(10)
 def test_every_row_has_four_cells_and_every_text_reads_as_it_was_written(one: Theory) -> None:
-    text = logframe(one)
+    text = write_logframe(one)
     page = read(text)
     rows = [row for rows in page.rows.values() for row in rows]
 
@@ -267,6 +269,6 @@ def test_every_row_has_four_cells_and_every_text_reads_as_it_was_written(one: Th
 
 
 def test_the_whole_theory_reads_as_a_framework() -> None:
-    page = read(logframe(make_published(whole_theory())))
+    page = read(write_logframe(make_published(whole_theory())))
 
     assert [row[0].split("\n") for row in page.rows["Outcomes"]] == [["OC1 what OC1 is", "what it is", "Owner: ada"]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.exchange.formats.mermaid import mermaid
+from groundplan.purpose.exchange.formats.mermaid import write_mermaid
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, NodeType
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, make_waiver, tries
@@ -112,7 +112,7 @@ def on_one_line(text: str) -> str:
 
 def test_every_node_stands_in_the_column_of_its_type_in_a_shape_of_its_own() -> None:
     chart = read(
-        mermaid(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2", nodes={"AC2": {"title": "Dig, twice"}})))
+        write_mermaid(make_published(theory("AC1 -> OP1 -> OC1 -> G1", "AC2", nodes={"AC2": {"title": "Dig, twice"}})))
     )
 
     assert chart.columns == ["activities", "outputs", "outcomes", "goals"]
@@ -128,8 +128,8 @@ def test_every_node_stands_in_the_column_of_its_type_in_a_shape_of_its_own() -> 
 
 
 def test_a_type_without_nodes_has_no_column() -> None:
-    assert read(mermaid(make_published(theory("OC1")))).columns == ["outcomes"]
-    assert read(mermaid(make_published(theory()))).columns == []
+    assert read(write_mermaid(make_published(theory("OC1")))).columns == ["outcomes"]
+    assert read(write_mermaid(make_published(theory()))).columns == []
 
 
 def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are() -> None:
@@ -141,7 +141,7 @@ def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are(
         edges={"AC1->OP1/CAUSES": {"confidence": "low"}, "OP1->AC1/FEEDBACK": {"confidence": "high"}},
     )
 
-    assert read(mermaid(make_published(content))).arrows == [
+    assert read(write_mermaid(make_published(content))).arrows == [
         Arrow("OP1", "AC1", "-.->", ["FEEDBACK", "confidence high"]),
         Arrow("AC1", "OP1", "==>", ["CAUSES", "confidence low"]),
         Arrow("AC1", "OP1", "-->", []),
@@ -159,7 +159,7 @@ def test_assumptions_are_marks_where_they_are_with_risk_and_what_was_found() -> 
         },
     )
     statuses = {"AS2": AssumptionStatus.AT_RISK, "AS3": AssumptionStatus.REFUTED}
-    chart = read(mermaid(make_published(content, statuses=statuses)))
+    chart = read(write_mermaid(make_published(content, statuses=statuses)))
 
     assert chart.boxes["OP1"].lines[2:] == ["AS1 HIGH", "AS3, refuted"]
     assert chart.arrows[0].lines == ["AS2 LOW, at risk"]
@@ -167,7 +167,9 @@ def test_assumptions_are_marks_where_they_are_with_risk_and_what_was_found() -> 
 
 def test_waivers_stand_in_the_chart_with_refs_reason_owner_and_day() -> None:
     chart = read(
-        mermaid(make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"], reason='"small" so far')]))
+        write_mermaid(
+            make_published(theory("G1"), waivers=[make_waiver("cycle", ["G1", "OC1"], reason='"small" so far')])
+        )
     )
 
     assert chart.columns == ["goals", "waivers"]
@@ -178,7 +180,7 @@ def test_waivers_stand_in_the_chart_with_refs_reason_owner_and_day() -> None:
 
 
 def test_the_chart_says_what_it_is_of_and_in_which_format() -> None:
-    chart = read(mermaid(make_published(theory("G1"), project="wells & pipes")))
+    chart = read(write_mermaid(make_published(theory("G1"), project="wells & pipes")))
 
     assert chart.comments == [
         "Groundplan theory of change, format: 1",
@@ -187,7 +189,7 @@ def test_the_chart_says_what_it_is_of_and_in_which_format() -> None:
 
 
 def test_types_keep_to_hues_from_blue_to_magenta() -> None:
-    classes = read(mermaid(make_published(whole_theory()))).classes
+    classes = read(write_mermaid(make_published(whole_theory()))).classes
 
     assert set(classes) == {"activity", "output", "outcome", "goal", "waiver"}
     for name in ("activity", "output", "outcome", "goal"):
@@ -215,7 +217,7 @@ def test_types_keep_to_hues_from_blue_to_magenta() -> None:
     ],
 )
 def test_a_title_that_means_something_to_mermaid_stays_a_title(title: str) -> None:
-    chart = read(mermaid(make_published(theory("G1", nodes={"G1": {"title": title}}))))
+    chart = read(write_mermaid(make_published(theory("G1", nodes={"G1": {"title": title}}))))
 
     assert chart.boxes == {"G1": Box("goals", "{{", ["G1", on_one_line(title)], "goal")}
 
@@ -223,7 +225,7 @@ def test_a_title_that_means_something_to_mermaid_stays_a_title(title: str) -> No
 @given(any_theory())
 @tries(12)
 def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -> None:
-    text = mermaid(one)
+    text = write_mermaid(one)
     chart = read(text)
     nodes = {key: box for key, box in chart.boxes.items() if box.column != "waivers"}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
-from groundplan.purpose.exchange.formats.document import THINGS_MAX, TheoryDocument, build_document, native_json
+from groundplan.purpose.exchange.formats.document import ITEMS_MAX, TheoryDocument, build_document, write_json
 from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
 from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, ReadDocument, UnreadableFile
 from groundplan.purpose.exchange.readers.read_file import read_file, read_native
@@ -21,7 +21,7 @@ from tests.purpose.exchange.theory_strategies import any_theory, hostile_text, m
 from tests.purpose.theories import theory, whole_theory
 
 THEORY = make_published(whole_theory(), waivers=[make_waiver("GA_LEAP", ["AC1->OP1"])])
-WHOLE = native_json(THEORY).encode()
+WHOLE = write_json(THEORY).encode()
 NODE = {"key": "G1", "node_type": "GOAL", "title": "Health"}
 
 
@@ -46,7 +46,7 @@ def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> Non
 @given(any_theory())
 @tries(10)
 def test_any_theory_is_read_as_it_was_written(one: Theory) -> None:
-    raw = native_json(one).encode()
+    raw = write_json(one).encode()
     if b"1152921504606846976" in raw:  # which no gate accepts
         assert "not a number that can be stored" in error_of(raw).message
     else:
@@ -90,7 +90,7 @@ def test_another_version_of_the_format_is_refused(format_: Any) -> None:
         ),
         ({"nodes": [NODE], "profile": "lax"}, "profile"),
         ({"nodes": "none"}, "nodes"),
-        ({"nodes": [NODE] * (THINGS_MAX + 1)}, "nodes"),
+        ({"nodes": [NODE] * (ITEMS_MAX + 1)}, "nodes"),
     ],
 )
 def test_what_is_malformed_is_refused_with_its_place(document: Any, field: str) -> None:
@@ -189,4 +189,4 @@ def _read_or_refuse(raw: bytes) -> None:
 def test_a_theory_of_many_nodes_is_read() -> None:
     many = make_published(theory(*(f"AC{n} -> OP{n}" for n in range(1, 1_001))))
 
-    assert len(read_native(native_json(many).encode()).document.edges) == 1_000
+    assert len(read_native(write_json(many).encode()).document.edges) == 1_000

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.purpose.exchange.formats.canvas import canvas
+from groundplan.purpose.exchange.formats.canvas import write_canvas
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.model import EdgeType, NodeType
@@ -147,7 +147,7 @@ def test_groups_tell_the_type_of_what_has_its_middle_inside_and_the_smallest_cou
 
 def test_of_two_edges_with_the_same_ends_the_one_that_is_meant_keeps_its_assumption() -> None:
     content = theory("AC1 -> OP1", "AC1->OP1/CAUSES", assumptions={"AS1": "AC1->OP1/CAUSES", "AS2": "AC1->OP1"})
-    reading = read_canvas(canvas(make_published(content)).encode())
+    reading = read_canvas(write_canvas(make_published(content)).encode())
 
     assert [one.edge_type for one in reading.document.assumptions] == [EdgeType.CAUSES, EdgeType.CONTRIBUTES_TO]
 
@@ -276,7 +276,7 @@ def test_a_canvas_may_begin_with_a_byte_order_mark() -> None:
 
 
 def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.LOOKS_MAX", 5)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.COMPARISONS_MAX", 5)
     far = {"type": "group", "x": 500, "label": "Goals"}
     reading = read({"id": "a"}, {"id": "b"}, *({"id": f"g{n}", **far} for n in range(6)))
 

@@ -19,7 +19,7 @@ from tests.purpose.exchange.foreign_files import count_skipped
 def make_builder() -> DocumentBuilder:
     one = DocumentBuilder()
     for ref in ("a", "b", "c"):
-        one.node(ref, NodeType.GOAL, ref)
+        one.add_node(ref, NodeType.GOAL, ref)
     return one
 
 
@@ -40,7 +40,7 @@ def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
     room = 2 if "nodes" in why else 5
     for n in range(room):
         add(one, n)
-    assert one.done().document.nodes
+    assert one.build().document.nodes
 
     with pytest.raises(UnreadableFile, match=why):
         add(one, room)
@@ -50,19 +50,19 @@ def test_what_is_not_worth_going_on_for_refuses_the_file(monkeypatch: pytest.Mon
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.SKIPPED_MAX", 8)
     one = make_builder()
     for _ in range(8):
-        one.edge("a", "nowhere")
-    reading = one.done()
+        one.add_edge("a", "nowhere")
+    reading = one.build()
 
     assert count_skipped(reading) == {("edge", "its source or target is not among the nodes"): 8}
     assert len(reading.skipped[0].examples) == EXAMPLES_MAX
     with pytest.raises(UnreadableFile, match="more than 8 items that cannot be imported"):
-        one.edge("a", "a")
+        one.add_edge("a", "a")
 
 
 @pytest.mark.parametrize("ref", ["", "a" * 129, "a\x00", "a\ud800", "a"])
 def test_a_name_that_is_none_or_that_another_has_refuses_the_file(ref: str) -> None:
     with pytest.raises(UnreadableFile):
-        make_builder().node(ref, NodeType.GOAL, "x")
+        make_builder().add_node(ref, NodeType.GOAL, "x")
 
 
 @pytest.mark.parametrize(

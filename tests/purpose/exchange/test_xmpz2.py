@@ -6,18 +6,18 @@ from itertools import pairwise
 
 import pytest
 
-from groundplan.purpose.exchange.formats.document import EdgeWritten, NodeWritten
+from groundplan.purpose.exchange.formats.document import DocumentEdge, DocumentNode
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.exchange.miradi_project import Factor, MiradiProject, whole_project, xmpz2
 
 
-def nodes(reading: ReadDocument) -> dict[str, NodeWritten]:
+def nodes(reading: ReadDocument) -> dict[str, DocumentNode]:
     return {node.title: node for node in reading.document.nodes}
 
 
-def node(project: MiradiProject, title: str) -> NodeWritten:
+def node(project: MiradiProject, title: str) -> DocumentNode:
     return nodes(read_xmpz2(project.file()))[title]
 
 
@@ -25,7 +25,7 @@ def edges(project: MiradiProject) -> list[tuple[str, str, EdgeType]]:
     return [(one.source, one.target, one.edge_type) for one in read_xmpz2(project.file()).document.edges]
 
 
-def only_edge(project: MiradiProject) -> EdgeWritten:
+def only_edge(project: MiradiProject) -> DocumentEdge:
     (edge,) = read_xmpz2(project.file()).document.edges
     return edge
 

@@ -189,7 +189,7 @@ def run(
     outside: ExternalFacts = FINE,
     today: str = TODAY,
 ) -> GateResult:
-    found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    found = run_gate(gate, content, observations, profile=profile, external_facts=outside, today=today)
     return found.describe(OPERATION_NAMES)
 
 

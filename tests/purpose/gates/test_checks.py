@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, is_waivable, known_codes, severities
+from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, get_severities, is_waivable, list_codes
 from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Content, Profile
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FailingCase, check, gate_of, run
@@ -58,9 +58,9 @@ def test_the_table_of_severities_is_the_one_agreed_on() -> None:
         (code, profile): severity
         for gate in SEVERITY_TABLES
         for profile in Profile
-        for code, severity in severities(gate, profile).items()
+        for code, severity in get_severities(gate, profile).items()
     } == {(code, profile): SEVERITIES[code, profile] for code, profile in ON}
-    assert known_codes() == sorted(BROKEN) == sorted({code for code, _ in SEVERITIES})
+    assert list_codes() == sorted(BROKEN) == sorted({code for code, _ in SEVERITIES})
 
 
 @pytest.mark.parametrize("profile", list(Profile))

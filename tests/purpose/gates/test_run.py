@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.gates import run as run_module
 from groundplan.purpose.gates.profiles import Gate
 from groundplan.purpose.gates.result import NOTHING_TO_CHECK, ResultCounts
@@ -22,7 +22,7 @@ from tests.purpose.theories import TODAY, join_observations, make_observations, 
 def test_a_whole_theory_passes_both_gates_with_the_highest_score(profile: Profile) -> None:
     for result in (run("A", whole_theory(), profile=profile), run("B", whole_theory(), profile=profile)):
         assert (result.passed, result.score, result.profile) == (True, 1.0, profile)
-        assert result.content_hash == content_hash(whole_theory())
+        assert result.content_hash == compute_content_hash(whole_theory())
 
 
 def test_what_only_warns_lowers_the_score_and_does_not_block() -> None:
@@ -50,7 +50,7 @@ def test_an_empty_theory_passes_no_gate(gate: Gate, profile: Profile) -> None:
 
 
 def test_a_gate_in_which_no_check_applies_does_not_pass_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "severities", lambda *_: {"GB_FACTS": "block"})
+    monkeypatch.setattr(run_module, "get_severities", lambda *_: {"GB_FACTS": "block"})
     result = run("B", whole_theory(), outside=BROKEN["GB_FACTS"].nothing_outside)
     assert (result.passed, result.score, result.message) == (False, None, NOTHING_TO_CHECK)
     assert run("B", whole_theory(), outside=FINE).message is UNSET

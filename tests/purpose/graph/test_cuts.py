@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cuts as cutting
-from groundplan.purpose.graph.cuts import EdgeCut, heaviest_cuts
-from groundplan.purpose.graph.dominators import dominators_towards
+from groundplan.purpose.graph.cuts import EdgeCut, find_heaviest_cuts
+from groundplan.purpose.graph.dominators import find_dominators
 from groundplan.purpose.graph.indexed_graph import build_graph
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, is_reachable, make_graph, pairs
@@ -29,7 +29,7 @@ def find_cut_slowly(some: list[Pair], goal: str, counted: set[str]) -> tuple[Pai
 @given(pairs, st.sets(st.sampled_from(KEYS)))
 def test_no_edge_cuts_off_more_and_none_as_heavy_stands_before_it(some: list[Pair], counted: set[str]) -> None:
     graph = make_graph(some)
-    found = heaviest_cuts(graph, [0, 1], [graph.numbers[key] for key in counted])
+    found = find_heaviest_cuts(graph, [0, 1], [graph.numbers[key] for key in counted])
     for goal in (0, 1):
         cut = found.of[goal]
         shown = None if cut is None else (some[cut.edge], [KEYS[node] for node in cut.lost])
@@ -38,7 +38,7 @@ def test_no_edge_cuts_off_more_and_none_as_heavy_stands_before_it(some: list[Pai
 
 @given(pairs)
 def test_the_next_node_that_cannot_be_done_without_is_what_leaving_nodes_out_says(some: list[Pair]) -> None:
-    tree = dominators_towards(make_graph(some), 0)
+    tree = find_dominators(make_graph(some), 0)
     assert {KEYS[node] for node in tree.nodes} == {key for key in KEYS if is_reachable(some, key, KEYS[0])}
     for place in range(1, len(tree.nodes)):
         key = KEYS[tree.nodes[place]]
@@ -56,14 +56,14 @@ def can_avoid(some: list[Pair], start: str, other: str) -> bool:
 
 def test_parallel_edges_do_not_cut() -> None:
     graph = build_graph(["AC1", "G1"], [("AC1", "G1"), ("AC1", "G1")])
-    assert heaviest_cuts(graph, [0], [1]).of == {0: None}
+    assert find_heaviest_cuts(graph, [0], [1]).of == {0: None}
 
 
 def test_of_very_many_goals_some_are_left_out_and_named() -> None:
     graph = build_graph(["G1", "G2", "AC1"], [("AC1", "G1"), ("AC1", "G2")])
     most, cutting.CUT_STEPS_MAX = cutting.CUT_STEPS_MAX, 1
     try:
-        found = heaviest_cuts(graph, [0, 1], [2])
+        found = find_heaviest_cuts(graph, [0, 1], [2])
     finally:
         cutting.CUT_STEPS_MAX = most
     assert (found.of, found.left_out) == ({0: EdgeCut(0, [2])}, [1])
@@ -78,6 +78,6 @@ def test_a_long_chain_met_by_many_shortcuts_takes_nearly_linear_time() -> None:
         some = [(b, a) for a, b in zip(["G1", *chain], chain, strict=False)]
         some += [(key, chain[-1]) for key in early] + [(key, "G1") for key in early]
         graph = build_graph(["G1", *chain, *early], some)
-        assert heaviest_cuts(graph, [0], range(1, len(graph.keys))).of[0] is not None
+        assert find_heaviest_cuts(graph, [0], range(1, len(graph.keys))).of[0] is not None
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

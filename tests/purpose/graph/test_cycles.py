@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cycles as searching
-from groundplan.purpose.graph.cycles import closed_cycle, components, cyclic_components, shortest_cycle
+from groundplan.purpose.graph.cycles import (
+    find_closed_cycle,
+    find_components,
+    find_cyclic_components,
+    find_shortest_cycle,
+)
 from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import (
@@ -33,12 +38,12 @@ RING = [
 
 
 def find_named_cycle(graph: Graph) -> list[str] | None:
-    return shortest_cycle(graph, cyclic_components(graph))
+    return find_shortest_cycle(graph, find_cyclic_components(graph))
 
 
 @given(pairs)
 def test_nodes_share_a_component_exactly_when_they_reach_each_other(some: list[Pair]) -> None:
-    found = dict(zip(KEYS, components(make_graph(some)), strict=True))
+    found = dict(zip(KEYS, find_components(make_graph(some)), strict=True))
     for one in KEYS:
         for other in KEYS:
             assert (found[one] == found[other]) == (is_reachable(some, one, other) and is_reachable(some, other, one))
@@ -54,12 +59,12 @@ def test_a_cycle_is_looked_for_only_through_nodes_that_count(some: list[Pair], c
     graph = make_graph(some)
     through = [graph.numbers[key] for key in counting]
     expected = next((way for way in find_cycles(some) if way[0] in counting), None)
-    assert shortest_cycle(graph, cyclic_components(graph), through=through) == expected
+    assert find_shortest_cycle(graph, find_cyclic_components(graph), through=through) == expected
 
 
 @given(acyclic_pairs)
 def test_where_there_is_no_cycle_none_is_named(some: list[Pair]) -> None:
-    assert (cyclic_components(make_graph(some)), find_named_cycle(make_graph(some))) == ([], None)
+    assert (find_cyclic_components(make_graph(some)), find_named_cycle(make_graph(some))) == ([], None)
 
 
 @given(pairs, st.randoms(use_true_random=False))
@@ -76,7 +81,7 @@ def test_a_closed_cycle_begins_with_an_added_edge_and_is_a_shortest_through_it(
     every = [*some, *added]
     through = {tuple(way[:2]): len(way) for way in reversed(find_cycles(every)) if tuple(way[:2]) in added}
 
-    found = closed_cycle(every, added)
+    found = find_closed_cycle(every, added)
 
     if found is None:
         assert not through
@@ -87,13 +92,13 @@ def test_a_closed_cycle_begins_with_an_added_edge_and_is_a_shortest_through_it(
 
 
 def test_what_was_added_and_is_not_there_any_more_closes_nothing() -> None:
-    assert closed_cycle([("AC1", "OP1")], [("OP1", "AC1")]) is None
-    assert closed_cycle([], []) is None
+    assert find_closed_cycle([("AC1", "OP1")], [("OP1", "AC1")]) is None
+    assert find_closed_cycle([], []) is None
 
 
 def test_a_cycle_that_was_there_before_is_not_held_against_a_new_edge() -> None:
     old = [("OC1", "OC2"), ("OC2", "OC1")]
-    assert closed_cycle([*old, ("AC1", "OC1")], [("AC1", "OC1")]) is None
+    assert find_closed_cycle([*old, ("AC1", "OC1")], [("AC1", "OC1")]) is None
 
 
 def test_a_short_cycle_is_named_among_many_long_ones() -> None:
@@ -117,7 +122,7 @@ def test_many_paths_are_no_matter() -> None:  # P-8
     pairs = [(a, b) for one, other in pairwise(layers) for a in one for b in other]
     graph = build_graph([key for layer in layers for key in layer], pairs)
     assert find_named_cycle(graph) is None
-    assert closed_cycle([*pairs, (layers[-1][0], layers[0][0])], [(layers[-1][0], layers[0][0])]) is not None
+    assert find_closed_cycle([*pairs, (layers[-1][0], layers[0][0])], [(layers[-1][0], layers[0][0])]) is not None
 
 
 @pytest.mark.slow
@@ -126,7 +131,7 @@ def test_very_many_edges_are_looked_at_in_linear_time_and_without_recursion() ->
     def run(size: int) -> None:
         keys = [f"OC{n}" for n in range(size)]
         ring = [*pairwise(keys), (keys[-1], keys[0])]
-        assert closed_cycle(ring, ring[-1:]) == [keys[-1], *keys]
+        assert find_closed_cycle(ring, ring[-1:]) == [keys[-1], *keys]
         assert len(find_named_cycle(build_graph(keys, ring)) or []) == size + 1
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

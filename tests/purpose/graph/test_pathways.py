@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph.indexed_graph import build_graph
-from groundplan.purpose.graph.pathways import pathways
+from groundplan.purpose.graph.pathways import find_pathways
 from tests.purpose.graph.small_graphs import KEYS, Pair, make_graph, pairs, simple_paths
 
 
@@ -17,7 +17,7 @@ def test_pathways_are_the_simple_ways_to_goals_in_the_order_of_lists(some: list[
     graph = make_graph(some)
     every = [way for way in simple_paths(some, start) if way[-1] in KEYS[:2] and way[-1] != start]
 
-    found = pathways(graph, graph.numbers[start], [0, 1], limit=limit)
+    found = find_pathways(graph, graph.numbers[start], [0, 1], limit=limit)
 
     assert [[KEYS[node] for node in way] for way in found.ways] == every[:limit]
     assert found.is_cut == (len(every) > limit)
@@ -28,7 +28,7 @@ def test_a_search_that_would_come_to_nothing_for_ages_is_given_up_and_says_so() 
     keys = [f"OC{n}" for n in range(30)]
     some = [(a, b) for a in keys for b in keys if a != b] + [("OC0", "AC1"), ("AC1", "G1")]
     graph = build_graph([*keys, "AC1", "G1"], some)
-    found = pathways(graph, graph.numbers["OC0"], [0], limit=10)
+    found = find_pathways(graph, graph.numbers["OC0"], [0], limit=10)
     assert (found.ways, found.is_cut) == ([], True)
 
 
@@ -38,5 +38,5 @@ LONG = 10_000  # far beyond Python's recursion limit
 def test_a_very_long_chain_is_one_pathway() -> None:
     keys = ["G1", *(f"OC{n}" for n in range(LONG))]
     graph = build_graph(keys, [(b, a) for a, b in pairwise(keys)])
-    found = pathways(graph, LONG, [0], limit=2)
+    found = find_pathways(graph, LONG, [0], limit=2)
     assert ([len(way) for way in found.ways], found.is_cut) == ([LONG + 1], False)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph.indexed_graph import build_graph
-from groundplan.purpose.graph.strongest_paths import strongest_paths
+from groundplan.purpose.graph.strongest_paths import find_strongest_paths
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, simple_paths
 
@@ -23,7 +23,7 @@ def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_b
     some = list(sure)
     graph = build_graph(KEYS, some)
     beginnings = [key for key in KEYS if not any(b == key for _, b in some)]
-    found = strongest_paths(graph, [sure[pair] for pair in some], range(2))
+    found = find_strongest_paths(graph, [sure[pair] for pair in some], range(2))
 
     for goal in range(2):
         ways = [way for key in beginnings for way in simple_paths(some, key) if way[-1] == KEYS[goal]]
@@ -42,7 +42,7 @@ def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_b
 
 def test_a_goal_to_which_nothing_leads_has_no_path() -> None:
     graph = build_graph(["G1", "G2", "OC1", "OC2"], [("OC1", "OC2"), ("OC2", "OC1"), ("OC2", "G2")])
-    assert strongest_paths(graph, [3, 3, 3], [0, 1]) == {0: [], 1: []}
+    assert find_strongest_paths(graph, [3, 3, 3], [0, 1]) == {0: [], 1: []}
 
 
 @pytest.mark.proof
@@ -52,7 +52,7 @@ def test_very_many_edges_and_goals_take_linear_time() -> None:
         goals = [f"G{n}" for n in range(size // 2)]
         some = [*pairwise(keys), *zip(keys, goals, strict=True)]
         graph = build_graph([*keys, *goals], some)
-        found = strongest_paths(graph, [edge % 4 for edge in range(len(some))], [graph.numbers[goals[-1]], 1])
+        found = find_strongest_paths(graph, [edge % 4 for edge in range(len(some))], [graph.numbers[goals[-1]], 1])
         assert len(found[graph.numbers[goals[-1]]]) == size // 2
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

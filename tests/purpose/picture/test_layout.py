@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
+from groundplan.purpose.picture.layout import Box, CardSize, Layout, compute_layout
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from tests.purpose.exchange.theory_strategies import tries
 
@@ -36,7 +36,7 @@ def structures(draw: st.DrawFn) -> tuple[dict[str, CardSize], list[EdgeName]]:
 
 def lay_out(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> Layout:
     cards, edges = structure
-    return layout_of(cards, edges, [one for one in edges if one.edge_type is not EdgeType.FEEDBACK])
+    return compute_layout(cards, edges, [one for one in edges if one.edge_type is not EdgeType.FEEDBACK])
 
 
 def points_along(route: EdgeRoute) -> list[Point]:
@@ -200,8 +200,8 @@ def test_a_band_that_is_too_tall_for_a_page_gets_more_columns() -> None:
     many = {f"N{number}": CardSize(NodeType.ACTIVITY, 190, 60) for number in range(60)}
     few = dict(list(many.items())[:6])
 
-    assert len({box.x for box in layout_of(few, [], []).boxes.values()}) == 1
-    assert len({box.x for box in layout_of(many, [], []).boxes.values()}) > 2
+    assert len({box.x for box in compute_layout(few, [], []).boxes.values()}) == 1
+    assert len({box.x for box in compute_layout(many, [], []).boxes.values()}) > 2
 
 
 def test_edges_of_one_card_share_their_way_until_they_part() -> None:
@@ -211,7 +211,7 @@ def test_edges_of_one_card_share_their_way_until_they_part() -> None:
     }
     cards["d"] = CardSize(NodeType.OUTPUT, 190, 60)
     edges = [EdgeName("a", one, EdgeType.CONTRIBUTES_TO) for one in "bc"]
-    routes = layout_of(cards, edges, edges).routes
+    routes = compute_layout(cards, edges, edges).routes
 
     ways = [route.points[:-1] for route in routes.values()]
     assert ways[0] == ways[1]
@@ -219,4 +219,4 @@ def test_edges_of_one_card_share_their_way_until_they_part() -> None:
 
 
 def test_a_picture_of_nothing_has_a_layout() -> None:
-    assert layout_of({}, [], []).boxes == {}
+    assert compute_layout({}, [], []).boxes == {}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.comparison import comparison
-from groundplan.purpose.picture.picture_model import Emphasis, build_plan_picture, pathway
-from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
+from groundplan.purpose.picture.comparison import build_comparison_picture
+from groundplan.purpose.picture.picture_model import Emphasis, build_pathway_picture, build_plan_picture
+from groundplan.purpose.picture.shapes import build_card_path, build_risk_path, build_status_path
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
 from groundplan.purpose.picture.wording import measure_width
@@ -181,9 +181,9 @@ def test_a_goal_weighs_more_than_any_other_card() -> None:
 
 def test_types_risks_and_findings_are_told_apart_by_shape_alone() -> None:
     for shapes in (
-        [card_path(one, 0, 0, 190, 60) for one in NodeType],
-        [risk_path(one, 0, 0, 15) for one in (*RiskLevel, None)],
-        [status_path(one, 0, 0) for one in AssumptionStatus],
+        [build_card_path(one, 0, 0, 190, 60) for one in NodeType],
+        [build_risk_path(one, 0, 0, 15) for one in (*RiskLevel, None)],
+        [build_status_path(one, 0, 0) for one in AssumptionStatus],
     ):
         assert len(set(shapes)) == len(shapes)
 
@@ -193,7 +193,7 @@ def test_a_pathway_brings_out_what_leads_to_a_node_and_what_it_leads_to() -> Non
         theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP2 -> OC1", "AC1 -> OP2", "OC1->AC1/FEEDBACK", "OC2 -> G1")
     )
 
-    picture = pathway(drawn, "OP1")
+    picture = build_pathway_picture(drawn, "OP1")
 
     assert {key: card.emphasis.value for key, card in picture.cards.items() if card.emphasis is not Emphasis.MUTED} == {
         "AC1": "strong",
@@ -215,7 +215,7 @@ def test_a_comparison_shows_what_came_what_went_and_what_is_said_otherwise() -> 
                edges={"AC1->OP1": {"confidence": "low"}})
     )  # fmt: skip
 
-    picture = comparison(before, after)
+    picture = build_comparison_picture(before, after)
 
     assert {key: card.emphasis.value for key, card in picture.cards.items()} == {
         "G1": "muted",
@@ -248,7 +248,7 @@ def test_a_comparison_shows_what_happened_to_assumptions_and_indicators_where_th
         theory(chain, assumptions={"AS1": {"on": "OC1", "risk_level": "HIGH"}, "AS3": "OP1->OC1"}, indicators={})
     )
 
-    picture = comparison(before, after)
+    picture = build_comparison_picture(before, after)
 
     assert {key: card.emphasis.value for key, card in picture.cards.items()} == {
         "G1": "changed",
@@ -265,7 +265,7 @@ def test_a_comparison_shows_what_happened_to_assumptions_and_indicators_where_th
 def test_a_comparison_of_equals_says_that_nothing_changed() -> None:
     same = make_published(whole_theory())
 
-    assert comparison(same, same).subtitle.endswith("nothing changed")
+    assert build_comparison_picture(same, same).subtitle.endswith("nothing changed")
 
 
 def test_what_went_does_not_lie_below_what_came() -> None:
@@ -274,7 +274,7 @@ def test_what_went_does_not_lie_below_what_came() -> None:
 
     ways = {
         name: next(edge.iter(f"{SVG}path")).attrib["d"]
-        for name, edge in edges(draw(comparison(before, after)).svg).items()
+        for name, edge in edges(draw(build_comparison_picture(before, after)).svg).items()
     }
     lane = ways["AC1->OC1"].split("C")[1]
     assert lane not in ways["AC1->G1"]
@@ -283,7 +283,7 @@ def test_what_went_does_not_lie_below_what_came() -> None:
 @tries(12)
 @given(any_theory(), any_theory())
 def test_any_two_theories_can_be_compared_in_a_picture(one: Theory, other: Theory) -> None:
-    svg = draw(comparison(one, other)).svg
+    svg = draw(build_comparison_picture(one, other)).svg
 
     assert cards(svg).keys() == one.content.nodes.keys() | other.content.nodes.keys()
 

@@ -84,11 +84,11 @@ def test_types_can_be_told_apart_by_their_hues_too(theme: str) -> None:
 
 
 def test_a_page_gets_as_variables_what_a_file_gets_resolved() -> None:
-    css = tokens.css_variables()
+    css = tokens.build_css_variables()
     light, dark = tokens.make_paint(Theme.LIGHT), tokens.make_paint(Theme.DARK)
     for name in COLOURS:
         assert f"{name}:{light(name)};" in css
         assert f"{name}:{dark(name)};" in css
     shades = [tokens.make_paint(Theme.AUTO)(name) for name in COLOURS]
     assert len(set(shades)) == len(COLOURS)
-    assert all(f":var(--gp-{name})}}" in tokens.css_rules() for name in COLOURS)
+    assert all(f":var(--gp-{name})}}" in tokens.build_css_rules() for name in COLOURS)

@@ -32,7 +32,7 @@ def test_a_block_without_its_end_is_left_alone_and_the_reason_says_what_to_do(
     (drifted,) = project.export(RuleFormat.AGENTS).drifted
     (skipped,) = project.import_rules(RuleFormat.AGENTS).skipped
 
-    assert (drifted.path, drifted.atom_id, drifted.can_be_taken) == (FILE, atom_id, False)
+    assert (drifted.path, drifted.atom_id, drifted.can_be_overwritten) == (FILE, atom_id, False)
     assert format_end_mark(atom_id) in drifted.reason
     assert skipped.reason == drifted.reason
     assert project.files() == before

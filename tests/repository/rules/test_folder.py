@@ -23,7 +23,11 @@ def test_a_file_is_put_in_place_with_the_folders_above_it_and_nothing_else(folde
 
     assert folder.read("a/b/c.md") == "two"
     assert [path.name for path in folder.root.rglob("*")] == ["a", "b", "c.md"]
-    assert (folder.names("a/b", ".md"), folder.names("a", ".md"), folder.names("x/y", ".md")) == (["c.md"], [], [])
+    assert (folder.list_names("a/b", ".md"), folder.list_names("a", ".md"), folder.list_names("x/y", ".md")) == (
+        ["c.md"],
+        [],
+        [],
+    )
     assert folder.read("a/b/d.md") is None
     assert folder.read("x/y.md") is None
 
@@ -69,7 +73,7 @@ def test_a_link_on_the_way_or_at_the_end_is_not_followed(folder: Folder, tmp_pat
         with pytest.raises(UnusableFile, match="symbolic link"):
             folder.write(path, "x")
     with pytest.raises(UnusableFile, match="symbolic link"):
-        folder.names("linked", ".md")
+        folder.list_names("linked", ".md")
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"a.md": "secret"}
 
 
@@ -121,4 +125,4 @@ def test_files_are_found_by_their_name_but_not_in_what_others_installed(folder: 
         folder.write(path, "x")
     (folder.root / "loop").symlink_to(tmp_path)
 
-    assert folder.named("AGENTS.md") == [".github/AGENTS.md", "AGENTS.md", "src/AGENTS.md"]
+    assert folder.find_files("AGENTS.md") == [".github/AGENTS.md", "AGENTS.md", "src/AGENTS.md"]

@@ -89,7 +89,7 @@ def test_a_rule_for_cursor_that_somebody_must_ask_for_is_for_no_files(head: str)
     ],
 )
 def test_a_block_goes_into_the_deepest_directory_that_holds_all_its_files(patterns: list[str], expected: str) -> None:
-    assert agents.file_for(patterns) == expected
+    assert agents.choose_file(patterns) == expected
 
 
 @pytest.mark.parametrize("directory", ["src/ui", "app/[id]", "a{b,c}", "what?", "!not", "back\\slash", "*"])
@@ -98,7 +98,7 @@ def test_a_directory_stands_for_everything_below_it_whatever_it_is_called(direct
 
     assert parse_pattern(pattern).matches(f"{directory}/x/y.ts")
     assert not parse_pattern(pattern).matches("elsewhere/x/y.ts")
-    assert agents.file_for([pattern]) == f"{directory}/AGENTS.md"
+    assert agents.choose_file([pattern]) == f"{directory}/AGENTS.md"
     assert agents.build_patterns("") == ("**",)
 
 

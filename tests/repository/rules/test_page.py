@@ -25,4 +25,4 @@ def test_an_example_is_what_the_writer_writes(form: RuleFormat, example: str) ->
 def test_the_files_are_where_the_page_says() -> None:
     assert f"`{claude.FOLDER}/{SUBFOLDER}/NAME{claude.SUFFIX}`" in PAGE
     assert f"`{cursor.FOLDER}/{SUBFOLDER}/NAME{cursor.SUFFIX}`" in PAGE
-    assert f"here `{agents.file_for(rule_strategies.subject().patterns)}`" in PAGE
+    assert f"here `{agents.choose_file(rule_strategies.subject().patterns)}`" in PAGE

@@ -39,7 +39,7 @@ def test_atoms_that_would_share_a_name_get_the_beginning_of_their_id() -> None:
         third: "pay",
     }
     assert assign_slugs([(one, "結帳")]) == {one: "atom-00000001"}
-    assert assign_slugs([(one, "Cart")], taken=["cart"]) == {one: "cart-00000001"}
+    assert assign_slugs([(one, "Cart")], used_slugs=["cart"]) == {one: "cart-00000001"}
 
 
 def test_a_name_that_looks_like_anothers_with_its_id_does_not_take_its_place() -> None:
@@ -52,7 +52,7 @@ def test_a_name_that_looks_like_anothers_with_its_id_does_not_take_its_place() -
 
 @given(st.lists(st.tuples(st.uuids().map(str), rule_strategies.names), unique_by=lambda atom: atom[0], max_size=20))
 def test_every_atom_has_a_file_of_its_own_that_every_system_can_keep(atoms: list[tuple[str, str]]) -> None:
-    found = assign_slugs(atoms, taken=["taken"])
+    found = assign_slugs(atoms, used_slugs=["taken"])
 
     assert list(found) == [atom_id for atom_id, _ in atoms]
     assert len(set(found.values())) == len(atoms)

@@ -11,7 +11,7 @@ import pytest
 
 import groundplan
 from groundplan.demo.theory import Days, first_version
-from groundplan.purpose.gates.profiles import severities
+from groundplan.purpose.gates.profiles import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.version import Version
@@ -183,7 +183,7 @@ def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: Pu
 
     rows = re.findall(r"^(failed|waived|passed|not applicable) +(GA_\w+) +(?:block|warn)", shown, re.MULTILINE)
     results = [result for result, _ in rows]
-    assert {code for _, code in rows} == severities("A", Profile.STANDARD).keys()
+    assert {code for _, code in rows} == get_severities("A", Profile.STANDARD).keys()
     assert results == sorted(results, key=["failed", "waived", "passed", "not applicable"].index)
     assert rows[0] == ("failed", "GA_ORPHANS")
     assert "GA_ORPHANS: AC1, OC1, OC2, OP1" in shown

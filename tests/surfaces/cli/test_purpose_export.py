@@ -173,7 +173,7 @@ def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
     for one in formats:
         about = FORMATS[one]
         keeps, loses = collapse_spaces(about.keeps), collapse_spaces(about.loses)
-        assert f"{one} {about.what} ({about.suffix}) keeps {keeps} loses {loses}" in said
+        assert f"{one} {about.description} ({about.suffix}) keeps {keeps} loses {loses}" in said
     assert max(map(len, shown.splitlines())) <= 80
     summary = collapse_spaces(files.run("purpose", "--help").out.replace("│", ""))
     assert "keeps" not in summary

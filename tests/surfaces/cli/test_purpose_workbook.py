@@ -20,7 +20,7 @@ from openpyxl import Workbook, load_workbook
 
 import groundplan
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, build_sheets
-from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document, native_json
+from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document, write_json
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.purpose.exchange.formats.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from groundplan.purpose.exchange.readers.read_file import read_native
@@ -155,7 +155,7 @@ def test_a_text_stays_text_whatever_it_looks_like(text: str) -> None:
 @given(any_theory())
 @tries(12)
 def test_every_cell_of_any_theory_is_there_and_no_text_is_anything_else(one: Theory) -> None:
-    book = open_workbook(build_workbook(msgspec.json.decode(native_json(one), type=TheoryDocument)))
+    book = open_workbook(build_workbook(msgspec.json.decode(write_json(one), type=TheoryDocument)))
 
     expected = {
         sheet.capitalize(): [[*COLUMNS[sheet]], *([_as_stored(value) for value in row] for row in rows)]
@@ -290,8 +290,8 @@ def test_help_tells_of_the_format_and_what_it_needs(files: FileCommands, monkeyp
     shown = files.run("purpose", "export", "--help").out
 
     said = " ".join(shown.split())
-    assert f"xlsx {about.what} (.xlsx) keeps {about.keeps} loses {about.loses}" in said
-    assert "groundplan[xlsx]" in about.what
+    assert f"xlsx {about.description} (.xlsx) keeps {about.keeps} loses {about.loses}" in said
+    assert "groundplan[xlsx]" in about.description
     assert max(map(len, shown.splitlines())) <= 80
 
 

@@ -242,7 +242,7 @@ def test_operations_that_a_tool_could_not_tell_apart_are_refused_at_start(
     ],
 )
 def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> None:
-    assert call_with_error(error) == {"error": error.body()}
+    assert call_with_error(error) == {"error": error.to_dict()}
 
 
 @pytest.mark.parametrize(

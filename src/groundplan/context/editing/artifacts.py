@@ -25,14 +25,14 @@ from groundplan.kernel.wording import ArgumentPath
 sql = load_queries(__file__)
 
 
-def write_artifact(tx: Transaction, run_id: str, write: ArtifactWrite, path: ArgumentPath, *, fresh: str) -> str:
+def write_artifact(tx: Transaction, run_id: str, write: ArtifactWrite, path: ArgumentPath, *, new_id: str) -> str:
     """Add an artifact or change the one with the given id, and return its id."""
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = resolve_row(tx, sql.artifact, PcivArtifactV1, write.id, run_id, path, fresh)
+    id_, before = resolve_row(tx, sql.artifact, PcivArtifactV1, write.id, run_id, path, new_id)
     fields = get_given_fields(write, "type", "title", "payload")
     for name in ("type", "title"):
         if before is None and name not in fields:
-            raise missing_argument(name, path, wanted="a string")
+            raise missing_argument(name, path, expected="a string")
     if "payload" in fields:
         refuse_long_json(fields["payload"], (*path, "payload"), PAYLOAD_BYTES_MAX)
     base = before or new_row(PcivArtifactV1, id=id_, run_id=run_id, payload={}, created_at=tx.now)

@@ -29,7 +29,7 @@ from groundplan.context.events import Op
 from groundplan.context.lean import DEFAULT_DOMAIN
 from groundplan.context.schemas import ConstraintWrite, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_row
-from groundplan.context.values import Value, parse_value, typed_value
+from groundplan.context.values import Value, get_typed_value, parse_value
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
@@ -41,7 +41,7 @@ sql = load_queries(__file__)
 
 
 def write_constraint(
-    tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, fresh: str
+    tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, new_id: str
 ) -> tuple[str, str, NewSuggestion | None]:
     """Add or change a constraint. Return its id, its key, and the suggestion made instead of a write, if any.
 
@@ -55,8 +55,8 @@ def write_constraint(
         ValueOfUnknown: the provenance is unknown, and a value is given.
     """
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = _resolve_constraint(tx, run_id, write, path, fresh)
-    current = None if before is None else typed_value(before)
+    id_, before = _resolve_constraint(tx, run_id, write, path, new_id)
+    current = None if before is None else get_typed_value(before)
     value, is_given = parse_value(write, current, path, scope_id=tx.project.name, run_id=run_id)
     source_id = unset_to_none(write.source_id)
     if source_id is not None:
@@ -70,9 +70,9 @@ def write_constraint(
             about = SuggestionTarget(run_id, constraint_id=id_, key=before.key)
             cited = [] if source_id is None else [source_id]
             claim = ProposedValue(value, provenance, cited, unset_to_none(write.snippet), write.rationale)
-            return id_, before.key, suggest(tx, about, claim, stands=stands)
+            return id_, before.key, suggest(tx, about, claim, current_provenance=stands)
         provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
-    after = _row(tx, write, before, value, provenance, id_, run_id, path)
+    after = _build_row(tx, write, before, value, provenance, id_, run_id, path)
     if replaces_value(value, current):
         # The evidence of the old value does not apply to the new one.
         after.source_id, after.snippet = source_id, unset_to_none(write.snippet)
@@ -140,7 +140,7 @@ def unlink_constraint(tx: Transaction, run_id: str, key: str, source_id: str, pa
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
         raise NotFound("link", f"{key} to {source}", field=format_argument_path(path))
-    if row.provenance is Provenance.SOURCE_BACKED and not typed_value(row).is_unset:
+    if row.provenance is Provenance.SOURCE_BACKED and not get_typed_value(row).is_unset:
         raise LastSource(key, path)
     _set_source(tx, row, None, path)
 
@@ -166,12 +166,12 @@ def _refuse_unbacked(
 ) -> None:
     """Refuse to remove the source of a source-backed value. One without a source may get it before the commit."""
     had_source = before is not None and before.source_id is not None
-    is_backed = after.provenance is Provenance.SOURCE_BACKED and not typed_value(after).is_unset
+    is_backed = after.provenance is Provenance.SOURCE_BACKED and not get_typed_value(after).is_unset
     if write.source_id is not UNSET and had_source and is_backed and after.source_id is None:
         raise LastSource(after.key, (*path, "sourceId"))
 
 
-def _row(
+def _build_row(
     tx: Transaction,
     write: ConstraintWrite,
     before: PcivConstraintV1 | None,
@@ -186,8 +186,8 @@ def _row(
     if before is None:
         for name in ("key", "label"):
             if name not in fields:
-                raise missing_argument(name, path, wanted="a string")
+                raise missing_argument(name, path, expected="a string")
         before = new_row(
             PcivConstraintV1, id=id_, run_id=run_id, domain=DEFAULT_DOMAIN, created_at=tx.now, updated_at=tx.now
         )
-    return structs.replace(before, **fields, **value.columns(), provenance=provenance)
+    return structs.replace(before, **fields, **value.to_columns(), provenance=provenance)

@@ -19,7 +19,7 @@ from groundplan.context.editing.suggestions import NewSuggestion
 from groundplan.context.lean import strip_row
 from groundplan.context.limits import ROWS_MAX, SOURCES_MAX
 from groundplan.context.pointers import validate_pointer
-from groundplan.context.run import load_draft, project_of_run
+from groundplan.context.run import load_draft, resolve_run_project
 from groundplan.context.schemas import (
     OMITTED,
     ArtifactWrite,
@@ -139,7 +139,7 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
     for index, source in enumerate(request.sources or ()):
         edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
-    inputs = Inputs(tx, row.id, _pointers(request))
+    inputs = Inputs(tx, row.id, _collect_pointers(request))
     for index, one in enumerate(request.inputs or ()):
         id_, waits = write_input(inputs, one, ("inputs", index))
         edited.inputs.append(WrittenInput(id_, one.pointer))
@@ -147,12 +147,12 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     # Ascending ids keep the order of rows written at the same time.
     fresh = generate_ascending_ids(len(request.constraints or ()))
     for index, constraint in enumerate(request.constraints or ()):
-        id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", index), fresh=fresh[index])
+        id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", index), new_id=fresh[index])
         edited.constraints.append(WrittenConstraint(id_, key))
         edited.suggested += [waits] if waits else []
     fresh = generate_ascending_ids(len(request.artifacts or ()))
     for index, artifact in enumerate(request.artifacts or ()):
-        written = write_artifact(tx, row.id, artifact, ("artifacts", index), fresh=fresh[index])
+        written = write_artifact(tx, row.id, artifact, ("artifacts", index), new_id=fresh[index])
         edited.artifacts.append(WrittenRow(written))
     for index, link in enumerate(request.links or ()):
         _link(inputs, link, ("links", index))
@@ -195,7 +195,7 @@ def _refuse_duplicates(request: EditRun) -> None:
                 seen.add(known)
 
 
-def _pointers(request: EditRun) -> list[str]:
+def _collect_pointers(request: EditRun) -> list[str]:
     """Return the pointers of all inputs that the request names."""
     rows = (*(request.inputs or ()), *(request.links or ()), *(request.unlinks or ()))
     return [row.pointer for row in rows if row.pointer is not None]
@@ -239,7 +239,7 @@ def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | Non
     if link.constraint is not None:
         return "", link.constraint
     if link.pointer is None:
-        raise missing_argument("pointer", path, wanted="a string, or constraint with the key of a constraint")
+        raise missing_argument("pointer", path, expected="a string, or constraint with the key of a constraint")
     return link.pointer, None
 
 
@@ -266,7 +266,7 @@ OPERATION = Operation(
     input=EditRun,
     output=EditedRun,
     handler=edit,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
     command=Command(
         ("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject", "lean")

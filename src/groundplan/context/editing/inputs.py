@@ -27,7 +27,7 @@ from groundplan.context.refusals import NotAnOption
 from groundplan.context.run import parse_id
 from groundplan.context.schemas import InputRow, InputWrite, Provenance, ValueKind
 from groundplan.context.stored_rows import load_rows
-from groundplan.context.values import Value, parse_value, typed_value
+from groundplan.context.values import Value, get_typed_value, parse_value
 from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
@@ -43,14 +43,14 @@ sql = load_queries(__file__)
 DEFAULT_FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
 
 
-def outside_options(held: str, options: list[str], path: ArgumentPath) -> NotAnOption:
+def outside_options(value: str, options: list[str], path: ArgumentPath) -> NotAnOption:
     """Return the refusal of a value that is not one of the options."""
     field = format_argument_path(path)
     allowed = (
         join_alternatives([quote_text(option) for option in options[:20]]) if options else "nothing: options is empty"
     )
     return NotAnOption(
-        f"{field} is {quote_text(held)}, but the options are {allowed}", field=field, options=options[:20]
+        f"{field} is {quote_text(value)}, but the options are {allowed}", field=field, options=options[:20]
     )
 
 
@@ -69,7 +69,7 @@ class LastSource(RuleViolated):
         )
 
 
-def inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> list[InputRow]:
+def load_inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> list[InputRow]:
     """Return the inputs of a run at some pointers."""
     return load_rows(tx, sql.inputs_at, InputRow, run_id=run_id, pointers=to_json_array(sorted(set(pointers))))
 
@@ -80,7 +80,7 @@ class Inputs:
     def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
         self.tx = tx
         self.run_id = run_id
-        found = inputs_at(tx, run_id, pointers) if pointers else []
+        found = load_inputs_at(tx, run_id, pointers) if pointers else []
         self.by_pointer = {row.pointer: row for row in found}
         self.sources: dict[str, set[str]] = {row.id: set() for row in found}
         if found:
@@ -97,7 +97,7 @@ class Inputs:
             for id_ in fresh
         ]
         if rows:
-            self.tx.many(sql.add_link, rows)
+            self.tx.run_many(sql.add_link, rows)
             self.tx.record(Op.LINKED, input_id, *(changed("source_id", None, id_) for id_ in fresh))
             self.sources[input_id] |= set(fresh)
 
@@ -127,7 +127,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
     refuse_other_run(write.run_id, run_id, path)
     pointer = validate_pointer(write.pointer, (*path, "pointer"))
     before = inputs.by_pointer.get(pointer)
-    current = None if before is None else typed_value(before)
+    current = None if before is None else get_typed_value(before)
     value, is_given = parse_value(write, current, path, scope_id=tx.project.name, run_id=run_id)
     cited = (
         None if write.source_ids is UNSET else validate_source_ids(tx, run_id, write.source_ids, (*path, "sourceIds"))
@@ -142,9 +142,9 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
             about = SuggestionTarget(run_id, input_id=before.id, pointer=pointer)
             snippet = unset_to_none(write.evidence_snippet)
             claim = ProposedValue(value, provenance, cited or [], snippet, write.rationale)
-            return before.id, suggest(tx, about, claim, stands=stands)
+            return before.id, suggest(tx, about, claim, current_provenance=stands)
         provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
-    after = _row(tx, write, before, value, provenance, run_id, path)
+    after = _build_row(tx, write, before, value, provenance, run_id, path)
     if replaces_value(value, current):
         # The evidence of the old value does not apply to the new one.
         after.evidence_snippet = unset_to_none(write.evidence_snippet)
@@ -180,7 +180,7 @@ def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
         LastSource: the value has no source left.
     """
     row = inputs.by_pointer[pointer]
-    is_backed = row.provenance is Provenance.SOURCE_BACKED and not typed_value(row).is_unset
+    is_backed = row.provenance is Provenance.SOURCE_BACKED and not get_typed_value(row).is_unset
     if is_backed and not inputs.sources[row.id]:
         raise LastSource(pointer, path)
 
@@ -197,11 +197,11 @@ def refuse_outside_options(value: Value, options: list[str] | None, path: Argume
     Raises:
         NotAnOption: the value is not one of the options.
     """
-    if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.held not in options:
-        raise outside_options(value.held, options, (*path, "valueEnum"))
+    if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.content not in options:
+        raise outside_options(value.content, options, (*path, "valueEnum"))
 
 
-def _row(
+def _build_row(
     tx: Transaction,
     write: InputWrite,
     before: InputRow | None,
@@ -217,7 +217,7 @@ def _row(
         refuse_long_json(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
     if before is None:  # an existing input keeps its id: it is identified by its pointer
         if "label" not in fields:
-            raise missing_argument("label", path, wanted="a string")
+            raise missing_argument("label", path, expected="a string")
         before = new_row(
             InputRow,
             id=given_id or new_uuid(),
@@ -229,4 +229,4 @@ def _row(
             updated_by=classify_writer(tx.actor),
             updated_at=tx.now,
         )
-    return structs.replace(before, **fields, **value.columns(), provenance=provenance)
+    return structs.replace(before, **fields, **value.to_columns(), provenance=provenance)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 
 from groundplan.context.schemas import ConstraintWrite, InputRow, InputWrite, PcivConstraintV1, Provenance, UpdatedBy
-from groundplan.context.values import Value, typed_value
+from groundplan.context.values import Value, get_typed_value
 from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
@@ -40,13 +40,13 @@ class ProvenanceNotAllowed(RuleViolated):
 
     code = "provenance_not_allowed"
 
-    def __init__(self, what: str, way_out: str | NextStep, path: ArgumentPath) -> None:
+    def __init__(self, what: str, advice: str | NextStep, path: ArgumentPath) -> None:
         field = format_argument_path(path)
         problem = f"{field}: only a person can {what}"
-        if isinstance(way_out, NextStep):
-            super().__init__(problem, next_steps=way_out, field=field)
+        if isinstance(advice, NextStep):
+            super().__init__(problem, next_steps=advice, field=field)
         else:
-            super().__init__(f"{problem}; {way_out}", field=field)
+            super().__init__(f"{problem}; {advice}", field=field)
 
 
 class ValueOfUnknown(RuleViolated):
@@ -110,7 +110,7 @@ def resolve_provenance(
 
 def _is_unchanged_user_value(value: Value, before: FactRow | None) -> bool:
     """Return whether a user-entered value is sent back unchanged, as in reading rows and writing them back."""
-    return before is not None and before.provenance is Provenance.USER_ENTERED and typed_value(before).same_as(value)
+    return before is not None and before.provenance is Provenance.USER_ENTERED and get_typed_value(before).equals(value)
 
 
 def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
@@ -130,21 +130,21 @@ def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: F
     A new value without a source, or clearing a value, counts at most as model-inferred unless a person does it.
     Otherwise a source-backed value could be cleared first and then replaced by a guess.
     """
-    current = typed_value(before)
+    current = get_typed_value(before)
     rank = provenance.rank
-    if actor.kind is not ActorKind.PERSON and not value.same_as(current) and not (has_source and not value.is_unset):
+    if actor.kind is not ActorKind.PERSON and not value.equals(current) and not (has_source and not value.is_unset):
         rank = min(rank, Provenance.MODEL_INFERRED.rank)
     return not current.is_unset and rank < before.provenance.rank
 
 
 def replaces_value(value: Value, current: Value | None) -> bool:
     """Return whether a value replaces a different one."""
-    return current is not None and not current.is_unset and not value.same_as(current)
+    return current is not None and not current.is_unset and not value.equals(current)
 
 
 def is_user_entered(row: FactRow) -> bool:
     """Return whether a row holds a value that a person entered."""
-    return row.provenance is Provenance.USER_ENTERED and not typed_value(row).is_unset
+    return row.provenance is Provenance.USER_ENTERED and not get_typed_value(row).is_unset
 
 
 def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:

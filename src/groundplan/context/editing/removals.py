@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.context.editing.inputs import LastSource, inputs_at
+from groundplan.context.editing.inputs import LastSource, load_inputs_at
 from groundplan.context.editing.provenance import FactRow, ProvenanceNotAllowed
 from groundplan.context.editing.rows import record_removal
 from groundplan.context.editing.sources import missing_source, refuse_source_change
@@ -18,7 +18,7 @@ from groundplan.context.pointers import validate_pointer
 from groundplan.context.run import parse_id
 from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivSourceV1, Provenance
 from groundplan.context.stored_rows import load_row, load_rows
-from groundplan.context.values import encode_json, typed_value
+from groundplan.context.values import encode_json, get_typed_value
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
@@ -67,7 +67,7 @@ def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
 
 
 def _remove_input(tx: Transaction, run_id: str, pointer: str, path: ArgumentPath) -> None:
-    row = next(iter(inputs_at(tx, run_id, [validate_pointer(pointer, path)])), None)
+    row = next(iter(load_inputs_at(tx, run_id, [validate_pointer(pointer, path)])), None)
     if row is None:
         raise NotFound("input", pointer, field=format_argument_path(path))
     if (_is_protected(row) or row.required) and tx.actor.kind is not ActorKind.PERSON:
@@ -119,7 +119,7 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
 
 def _is_protected(row: FactRow) -> bool:
     """Return whether a row holds a value of higher provenance than model-inferred."""
-    return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not typed_value(row).is_unset
+    return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
 
 
 def _person_required(row: FactRow, path: ArgumentPath) -> ProvenanceNotAllowed:

@@ -35,7 +35,7 @@ def generate_ascending_ids(count: int) -> list[str]:
 
 
 def resolve_row(
-    tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, fresh: str
+    tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, new_id: str
 ) -> tuple[str, R | None]:
     """Return the id of a row (`fresh` if none is given), and the row if it is already in this run.
 
@@ -43,7 +43,7 @@ def resolve_row(
         Invalid: the id is not a UUID.
     """
     if id_ is None:
-        return fresh, None
+        return new_id, None
     checked = parse_id(id_, (*path, "id"))
     return checked, load_row(tx, query, shape, run_id=run_id, id=checked)
 
@@ -83,14 +83,14 @@ def change_row(tx: Transaction, query: Query, row: Struct) -> None:
     tx.run(query, **encode_columns(row))
 
 
-def refuse_other_run(given: str | None, run_id: str, path: ArgumentPath) -> None:
+def refuse_other_run(given_run_id: str | None, run_id: str, path: ArgumentPath) -> None:
     """Refuse a row that names another run than the one it is written to.
 
     Raises:
         Invalid: the row names another run.
     """
-    if given is not None and parse_id(given, (*path, "runId")) != run_id:
-        raise invalid_argument((*path, "runId"), f"is {given}, but this call writes to run {run_id}; omit it")
+    if given_run_id is not None and parse_id(given_run_id, (*path, "runId")) != run_id:
+        raise invalid_argument((*path, "runId"), f"is {given_run_id}, but this call writes to run {run_id}; omit it")
 
 
 def get_given_fields(write: Struct, *fields: str) -> dict[str, Any]:

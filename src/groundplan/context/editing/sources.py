@@ -46,7 +46,7 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
     )
     for name, wanted in REQUIRED.items():
         if before is None and name not in fields:
-            raise missing_argument(name, path, wanted=wanted)
+            raise missing_argument(name, path, expected=wanted)
     if fields.get("file_id") is not None:
         fields["file_id"] = parse_id(fields["file_id"], (*path, "fileId"))
     if "raw_meta" in fields:

@@ -15,7 +15,7 @@ from groundplan.context.editing.suggestions import SuggestionRow, decide
 from groundplan.context.events import Op
 from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_rows
-from groundplan.context.values import Value, typed_value
+from groundplan.context.values import Value, get_typed_value
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath
@@ -33,7 +33,7 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath)
         NotAnOption: the options changed since, and the value is not one of them.
     """
     suggestion = decide(tx, run_id, suggestion_id, "accepted", path)
-    value = typed_value(suggestion)
+    value = get_typed_value(suggestion)
     if suggestion.input_id is None:
         _accept_constraint(tx, suggestion, value)
         return
@@ -41,7 +41,7 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath)
     refuse_outside_options(value, before.options, path)
     after = structs.replace(
         before,
-        **value.columns(),
+        **value.to_columns(),
         provenance=Provenance.USER_ENTERED,
         evidence_snippet=suggestion.snippet,
         updated_by=classify_writer(tx.actor),
@@ -59,7 +59,7 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
     (before,) = load_rows(tx, sql.constraint, PcivConstraintV1, run_id=suggestion.run_id, id=suggestion.constraint_id)
     after = structs.replace(
         before,
-        **value.columns(),
+        **value.to_columns(),
         provenance=Provenance.USER_ENTERED,
         source_id=next(iter(suggestion.source_ids), None),
         snippet=suggestion.snippet,

@@ -79,23 +79,25 @@ class AlreadyDecided(Conflict):
         )
 
 
-def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, stands: Provenance) -> NewSuggestion:
+def suggest(
+    tx: Transaction, target: SuggestionTarget, proposed: ProposedValue, *, current_provenance: Provenance
+) -> NewSuggestion:
     """Store a suggestion, replacing an earlier one of the same writer for the same fact."""
-    mine = sql.own_suggestion_for_input if about.input_id else sql.own_suggestion_for_constraint
-    found = load_row(tx, mine, SuggestionRow, run_id=about.run_id, about=about.input_id or about.constraint_id)
+    mine = sql.own_suggestion_for_input if target.input_id else sql.own_suggestion_for_constraint
+    found = load_row(tx, mine, SuggestionRow, run_id=target.run_id, about=target.input_id or target.constraint_id)
     if found:
         # The new suggestion gets a new id, so that nobody accepts a value other than the one they read.
         remove_suggestion(tx, found)
     row = SuggestionRow(
-        **claim.value.columns(),
+        **proposed.value.to_columns(),
         id=new_uuid(),
-        run_id=about.run_id,
-        provenance=claim.provenance,
-        input_id=about.input_id,
-        constraint_id=about.constraint_id,
-        source_ids=claim.source_ids,
-        snippet=claim.snippet,
-        rationale=claim.rationale,
+        run_id=target.run_id,
+        provenance=proposed.provenance,
+        input_id=target.input_id,
+        constraint_id=target.constraint_id,
+        source_ids=proposed.source_ids,
+        snippet=proposed.snippet,
+        rationale=proposed.rationale,
         created_at=tx.now,
         created_by=tx.actor.id,
         author_kind=classify_writer(tx.actor),
@@ -105,18 +107,18 @@ def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, s
     tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
     return NewSuggestion(
         id=row.id,
-        pointer=UNSET if about.pointer is None else about.pointer,
-        constraint=UNSET if about.key is None else about.key,
-        reason=_reason(claim, stands),
+        pointer=UNSET if target.pointer is None else target.pointer,
+        constraint=UNSET if target.key is None else target.key,
+        reason=_explain_suggestion(proposed, current_provenance),
     )
 
 
-def _reason(claim: ProposedValue, stands: Provenance) -> str:
-    if claim.value.is_unset:
-        return f"the value is {stands}; a person decides whether to clear it"
-    if claim.provenance.rank >= stands.rank:
-        return f"it names no source, and the current value is {stands}; a person accepts or rejects it"
-    return f"{stands} ranks above {claim.provenance}; a person accepts or rejects it"
+def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance) -> str:
+    if proposed.value.is_unset:
+        return f"the value is {current_provenance}; a person decides whether to clear it"
+    if proposed.provenance.rank >= current_provenance.rank:
+        return f"it names no source, and the current value is {current_provenance}; a person accepts or rejects it"
+    return f"{current_provenance} ranks above {proposed.provenance}; a person accepts or rejects it"
 
 
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:

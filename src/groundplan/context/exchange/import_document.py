@@ -104,23 +104,23 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         if isinstance(source_id, str):
             source_id = new_source_id(source_id, (*path, "sourceId"))
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
-        write_constraint(tx, run_id, write, path, fresh=fresh[index])
+        write_constraint(tx, run_id, write, path, new_id=fresh[index])
     for type_, artifacts in document.artifacts_by_type.items():
         fresh = generate_ascending_ids(len(artifacts))
         for index, artifact in enumerate(artifacts):
             path = ("document", "artifactsByType", type_, index)
             _refuse_mismatch(artifact.type, type_, (*path, "type"))
-            write_artifact(tx, run_id, replace(artifact, id=None, run_id=None), path, fresh=fresh[index])
+            write_artifact(tx, run_id, replace(artifact, id=None, run_id=None), path, new_id=fresh[index])
     tx.one(sql.touch_run, run_id=run_id)
 
 
-def _refuse_mismatch(own: Any, key: str, path: ArgumentPath) -> None:
+def _refuse_mismatch(own_key: Any, key: str, path: ArgumentPath) -> None:
     """Refuse a row whose own key differs from the key it is listed under.
 
     Raises:
         Invalid: the keys differ, or the row has none.
     """
-    if own != key:
+    if own_key != key:
         raise invalid_argument(path, f"must be {quote_text(key)}, the key it is listed under")
 
 

@@ -11,7 +11,7 @@ from groundplan.context.events import Op
 from groundplan.context.lean import strip_row
 from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, SourceMissing
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
-from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
+from groundplan.context.run import load_draft, load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.displaced import DisplacedFacts, find_displaced
 from groundplan.context.schemas import OMITTED, PcivRunV1, Provenance, RunStatus, UpdatedBy
 from groundplan.context.warnings import collect_warnings, format_pointers
@@ -135,7 +135,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     tx.record(Op.COMMITTED, row.id, *changes)
     after = load_run(tx, row.id)
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
-    warnings = collect_warnings(after, missing, waiting=waiting)
+    warnings = collect_warnings(after, missing, pending_count=waiting)
     if displaced:
         listed = format_pointers([*displaced.pointers, *displaced.keys])
         warnings.append(f"displaces what a person entered in the previous commit: {listed}")
@@ -185,7 +185,7 @@ OPERATION = Operation(
     input=CommitRun,
     output=Committed,
     handler=commit,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
     command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

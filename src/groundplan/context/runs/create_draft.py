@@ -70,7 +70,7 @@ def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
         NotFound: the run to copy is not in this scope.
         NoContext: `copyFrom` is latest, and no run was committed.
     """
-    origin = _origin(tx, request.copy_from)
+    origin = _resolve_origin(tx, request.copy_from)
     row = insert_draft(tx, tx.project.id, request.ownership)
     changes = [changed("user_id", None, row.user_id)]
     if origin is not None:
@@ -125,11 +125,11 @@ def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> R
     """Insert an empty draft. The caller records the event."""
     user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
     row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
-    tx.store(sql.add_run, row, project_id=project_id)
+    tx.run_with_record(sql.add_run, row, project_id=project_id)
     return row
 
 
-def _origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
+def _resolve_origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
     if copy_from is None:
         return None
     if copy_from != LATEST:

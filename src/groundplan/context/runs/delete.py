@@ -8,7 +8,7 @@ from groundplan import providers
 from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.events import Op
 from groundplan.context.refusals import PersonRequired, RunBound
-from groundplan.context.run import RunRow, final_run, load_run, project_of_run
+from groundplan.context.run import RunRow, final_run, load_run, resolve_run_project
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
@@ -131,7 +131,7 @@ DISCARD = Operation(
     input=DeleteRun,
     output=DiscardedRun,
     handler=discard,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
     command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )
@@ -144,7 +144,7 @@ DELETE = Operation(
     input=DeleteRun,
     output=DeletedRun,
     handler=delete,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
     command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
 )

@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import PointerFilter
 from groundplan.context.resolve import resolve_context_view
-from groundplan.context.run import project_of_run, run_of_another_scope, stale_run
+from groundplan.context.run import resolve_run_project, run_of_another_scope, stale_run
 from groundplan.context.schemas import (
     PcivConstraintV1,
     PcivContextViewV1,
@@ -25,7 +25,7 @@ from groundplan.context.schemas import (
     Provenance,
     ValueKind,
 )
-from groundplan.context.values import Value, encode_json, typed_value, value_of
+from groundplan.context.values import Value, encode_json, get_typed_value, get_value
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
@@ -148,22 +148,24 @@ def diff(tx: Transaction, request: DiffRuns) -> RunDiff:
         StaleRevision: a run changed since the previous page.
     """
     places = None if request.pointers is None else PointerFilter(request.pointers, ("pointers",))
-    if project_of_run(tx, request.to, "to") != tx.project.id:
+    if resolve_run_project(tx, request.to, "to") != tx.project.id:
         raise run_of_another_scope(request.to, "to")
     old = resolve_context_view(tx, run_id=request.from_, field="from")
     new = resolve_context_view(tx, run_id=request.to, field="to")
     before, after = old.view, new.view
     query = [before.run.id, after.run.id, request.pointers]
     found = list(
-        _number_differences(_inputs(before, after, places), _constraints(before, after), _sources(before, after))
+        _number_differences(
+            _diff_inputs(before, after, places), _diff_constraints(before, after), _format_sources(before, after)
+        )
     )
     if request.cursor is not None:
-        revs, behind = _position(tx, query, request.cursor)
+        revs, behind = _decode_position(tx, query, request.cursor)
         for one, rev in zip((old, new), revs, strict=True):
             if one.row.rev != rev:
                 raise stale_run(one.row, rev)
         found = [one for one in found if one[:3] > behind]
-    return _page(tx, query, found, (old.row.rev, new.row.rev))
+    return _build_page(tx, query, found, (old.row.rev, new.row.rev))
 
 
 def _number_differences(
@@ -181,7 +183,7 @@ def _number_differences(
         yield _Difference(2, source.uri, seen[source.uri], source)
 
 
-def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
+def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
     """Return as many differences as fit."""
     frame = RunDiff([], [], [], dict.fromkeys(PARTS, len(rest)), "")
     page = take_page(
@@ -201,52 +203,54 @@ def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tupl
     )
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:
     match decode_cursor(tx, NAME, query, cursor):
         case [int() as old, int() as new, int() as part, str() as name, int() as nth]:
             return (old, new), (part, name, nth)
     raise InvalidCursor
 
 
-def _inputs(before: PcivContextViewV1, after: PcivContextViewV1, places: PointerFilter | None) -> Iterator[InputDiff]:
+def _diff_inputs(
+    before: PcivContextViewV1, after: PcivContextViewV1, pointers: PointerFilter | None
+) -> Iterator[InputDiff]:
     for pointer in sorted(before.inputs_by_pointer.keys() | after.inputs_by_pointer.keys()):
-        if places is not None and pointer not in places:
+        if pointers is not None and pointer not in pointers:
             continue
         old, new = before.inputs_by_pointer.get(pointer), after.inputs_by_pointer.get(pointer)
-        was = _state(old, old.source_ids, before) if old else None
-        now = _state(new, new.source_ids, after) if new else None
+        was = _format_state(old, old.source_ids, before) if old else None
+        now = _format_state(new, new.source_ids, after) if new else None
         fields = _diff_definitions(old, new) if old and new else []
-        if found := _changes(was, now, redefined=bool(fields)):
+        if found := _classify_changes(was, now, redefined=bool(fields)):
             first, *others = found
             yield InputDiff(pointer, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
-def _constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[ConstraintDiff]:
+def _diff_constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[ConstraintDiff]:
     olds, news = _group_by(before.constraints, lambda one: one.key), _group_by(after.constraints, lambda one: one.key)
 
     def state(one: PcivConstraintV1, view: PcivContextViewV1) -> FactState:
-        return _state(one, [one.source_id] if one.source_id else [], view)
+        return _format_state(one, [one.source_id] if one.source_id else [], view)
 
     for key in sorted(olds.keys() | news.keys()):
         pairs = _pair_differing(
-            [(one, encode_json([state(one, before), _definition(one)])) for one in olds.get(key, [])],
-            [(one, encode_json([state(one, after), _definition(one)])) for one in news.get(key, [])],
+            [(one, encode_json([state(one, before), _get_definition(one)])) for one in olds.get(key, [])],
+            [(one, encode_json([state(one, after), _get_definition(one)])) for one in news.get(key, [])],
         )
         for old, new in pairs:
             was, now = (state(old, before) if old else None), (state(new, after) if new else None)
             fields = _diff_definitions(old, new) if old and new else []
-            if found := _changes(was, now, redefined=bool(fields)):
+            if found := _classify_changes(was, now, redefined=bool(fields)):
                 first, *others = found
                 yield ConstraintDiff(key, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
-def _sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[SourceDiff]:
+def _format_sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[SourceDiff]:
     olds = _group_by(before.sources_by_id.values(), lambda one: (one.uri, one.kind))
     news = _group_by(after.sources_by_id.values(), lambda one: (one.uri, one.kind))
     for place in sorted(olds.keys() | news.keys()):
         pairs = _pair_differing(
-            [(one, encode_json(_content(one))) for one in olds.get(place, [])],
-            [(one, encode_json(_content(one))) for one in news.get(place, [])],
+            [(one, encode_json(_get_content(one))) for one in olds.get(place, [])],
+            [(one, encode_json(_get_content(one))) for one in news.get(place, [])],
         )
         for old, new in pairs:
             source = new or old
@@ -256,38 +260,38 @@ def _sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[So
             yield SourceDiff(source.uri, source.title, change, source.id)
 
 
-def _changes(was: FactState | None, now: FactState | None, *, redefined: bool) -> list[FactChange]:
+def _classify_changes(before: FactState | None, after: FactState | None, *, redefined: bool) -> list[FactChange]:
     """Return all changes of a fact, the most important first."""
-    if now is None:
+    if after is None:
         return [FactChange.REMOVED]
-    if was is None:
-        return [FactChange.ADDED] if now.value is None else [FactChange.SET, FactChange.ADDED]
+    if before is None:
+        return [FactChange.ADDED] if after.value is None else [FactChange.SET, FactChange.ADDED]
     found = []
-    is_unset = was.value is None and now.value is None
-    if not is_unset and not Value(was.value_kind, was.value).same_as(Value(now.value_kind, now.value)):
-        if was.value is None and now.value is not None:
+    is_unset = before.value is None and after.value is None
+    if not is_unset and not Value(before.value_kind, before.value).equals(Value(after.value_kind, after.value)):
+        if before.value is None and after.value is not None:
             found.append(FactChange.SET)
-        elif was.value is not None and now.value is None:
+        elif before.value is not None and after.value is None:
             found.append(FactChange.CLEARED)
         else:
             found.append(FactChange.CHANGED)
-    if was.provenance is not now.provenance:
+    if before.provenance is not after.provenance:
         found.append(FactChange.PROVENANCE_MOVED)
-    if set(now.sources) - set(was.sources):
+    if set(after.sources) - set(before.sources):
         found.append(FactChange.SOURCES_ADDED)
-    if set(was.sources) - set(now.sources):
+    if set(before.sources) - set(after.sources):
         found.append(FactChange.SOURCES_REMOVED)
     if redefined:
         found.append(FactChange.REDEFINED)
     return found
 
 
-def _state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: PcivContextViewV1) -> FactState:
+def _format_state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: PcivContextViewV1) -> FactState:
     addresses = sorted(view.sources_by_id[id_].uri for id_ in source_ids)
-    return FactState(one.value_kind, value_of(one), one.provenance, addresses)
+    return FactState(one.value_kind, get_value(one), one.provenance, addresses)
 
 
-def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
+def _get_definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
     """Return the fields of a fact except its value, provenance and sources."""
     common = {"label": one.label, "domain": one.domain, "valueKind": one.value_kind}
     if isinstance(one, PcivConstraintV1):
@@ -298,8 +302,8 @@ def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
 
 def _diff_definitions(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
     """Return the fields that differ. Evidence belongs to a value, so it is ignored where the value changed."""
-    before, after = _definition(old), _definition(new)
-    is_another = value_of(old) is not None and not typed_value(old).same_as(typed_value(new))
+    before, after = _get_definition(old), _get_definition(new)
+    is_another = get_value(old) is not None and not get_typed_value(old).equals(get_typed_value(new))
     return [
         FieldDiff(name, before[name], after[name])
         for name in before
@@ -307,7 +311,7 @@ def _diff_definitions(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | Pc
     ]
 
 
-def _content(one: PcivSourceV1) -> tuple[Any, ...]:
+def _get_content(one: PcivSourceV1) -> tuple[Any, ...]:
     return (
         one.title,
         one.file_id,
@@ -355,7 +359,7 @@ OPERATION = Operation(
     input=DiffRuns,
     output=RunDiff,
     handler=diff,
-    project=lambda tx, request: project_of_run(tx, request.from_, "from"),
+    project=lambda tx, request: resolve_run_project(tx, request.from_, "from"),
     tool=Tool("context_run", Group.CONTEXT, "diff"),
     command=Command(
         ("context", "diff"),

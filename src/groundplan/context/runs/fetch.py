@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.context.run import load_run, project_of_run, to_pciv_run
+from groundplan.context.run import load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Operation
@@ -35,6 +35,6 @@ OPERATION = Operation(
     input=FetchRun,
     output=RunWithRev,
     handler=fetch,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
 )

@@ -52,7 +52,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
     before, after_id = END_OF_TIME, ""
     if request.cursor is not None:
-        before, after_id = _position(tx, query, request.cursor)
+        before, after_id = _decode_position(tx, query, request.cursor)
     # Sorted by creation time, which never changes, so that no run is missed between two pages. One extra row tells
     # whether there are more.
     rows = tx.all(
@@ -81,7 +81,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     return Runs([run for _, run in page.rows], page.next_cursor)
 
 
-def _position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
+def _decode_position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
     match decode_cursor(tx, NAME, query, cursor):
         case [str() as before, str() as after_id]:
             return before, after_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
-from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
+from groundplan.context.run import load_draft, load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission
@@ -52,6 +52,6 @@ OPERATION = Operation(
     input=UpdateDraft,
     output=RunWithRev,
     handler=update_draft,
-    project=lambda tx, request: project_of_run(tx, request.run_id),
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
     command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
 )

@@ -89,7 +89,14 @@ def collect_recorded_values(
 
 
 def list_headlines(
-    tx: Transaction, *, ops: str, told: Sequence[str], writes: int, of_each: int, at_most_of_each: int, at_most: int
+    tx: Transaction,
+    *,
+    ops: str,
+    shown_ops: Sequence[str],
+    writes: int,
+    events_per_write: int,
+    shown_per_write_max: int,
+    at_most: int,
 ) -> list[Headline]:
     """Return the newest events of the project whose op is in `told` or that have a decision.
 
@@ -102,12 +109,12 @@ def list_headlines(
         Headline,
         project_id=tx.project.id,
         revs=msgspec.json.encode(list(range(newest, max(newest - writes, 0), -1))).decode(),
-        of_each=of_each,
-        told=msgspec.json.encode(told).decode(),
+        of_each=events_per_write,
+        told=msgspec.json.encode(shown_ops).decode(),
         first_op=f"{ops}.",
         behind_ops=f"{ops}/",
     )
     found: dict[int, list[Headline]] = {}
     for headline in rows:
         found.setdefault(headline.rev, []).append(headline)
-    return [headline for write in found.values() for headline in write[:at_most_of_each]][:at_most]
+    return [headline for write in found.values() for headline in write[:shown_per_write_max]][:at_most]

@@ -37,46 +37,46 @@ class Array(FieldType):
     """A list."""
 
     def __init__(self, item: FieldType, metas: Sequence[Meta]) -> None:
-        super().__init__("array", wanted="an array")
+        super().__init__("array", expected="an array")
         self.item = item
         self.items_min = get_constraint(metas, "min_length")
         self.items_max = get_constraint(metas, "max_length")
 
-    def parts(self) -> Iterable[FieldType]:
+    def list_inner_types(self) -> Iterable[FieldType]:
         return (self.item,)
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.items_max is not None and len(value) > self.items_max:
             sentence = f"must have at most {self.items_max} items, not {len(value)}"
             raise invalid_argument(path, sentence, limit=self.items_max)
         if self.items_min is not None and len(value) < self.items_min:
             sentence = f"must have at least {self.items_min} items, not {len(value)}"
             raise invalid_argument(path, sentence, limit=self.items_min)
-        return [self.item.settle(item, (*path, index)) for index, item in enumerate(value)]
+        return [self.item.coerce(item, (*path, index)) for index, item in enumerate(value)]
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if not isinstance(value, list) or not self.has_markers:
             return value
-        return [self.item.polish(item, (*path, index)) for index, item in enumerate(value)]
+        return [self.item.normalize(item, (*path, index)) for index, item in enumerate(value)]
 
 
 class Map(FieldType):
     """A dict with arbitrary keys."""
 
     def __init__(self, item: FieldType) -> None:
-        super().__init__("object", wanted="an object")
+        super().__init__("object", expected="an object")
         self.item = item
 
-    def parts(self) -> Iterable[FieldType]:
+    def list_inner_types(self) -> Iterable[FieldType]:
         return (self.item,)
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
-        return {key: self.item.settle(item, (*path, key)) for key, item in value.items()}
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
+        return {key: self.item.coerce(item, (*path, key)) for key, item in value.items()}
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if not isinstance(value, dict) or not self.has_markers:
             return value
-        return {key: self.item.polish(item, (*path, key)) for key, item in value.items()}
+        return {key: self.item.normalize(item, (*path, key)) for key, item in value.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +84,19 @@ class Argument:
     """One field of a Struct."""
 
     attribute: str
-    plan: FieldType
+    field_type: FieldType
     required: bool
 
     def is_absent(self, value: Any) -> bool:
         """Return whether a value means that the field is not given: null, where it has no meaning of its own."""
-        return value is None and not self.required and "null" not in self.plan.kinds
+        return value is None and not self.required and "null" not in self.field_type.kinds
 
 
 class Record(FieldType):
     """A Struct."""
 
     def __init__(self, shape: type[Struct]) -> None:
-        super().__init__("object", wanted="an object")
+        super().__init__("object", expected="an object")
         config = shape.__struct_config__
         if not config.forbid_unknown_fields:
             raise TypeError(f"{shape.__name__} must be declared with forbid_unknown_fields=True")
@@ -114,34 +114,34 @@ class Record(FieldType):
 
     @cached_property
     def marked_arguments(self) -> Sequence[tuple[str, Argument]]:
-        return [(wire, argument) for wire, argument in self.arguments.items() if argument.plan.has_markers]
+        return [(wire, argument) for wire, argument in self.arguments.items() if argument.field_type.has_markers]
 
-    def parts(self) -> Iterable[FieldType]:
-        return (argument.plan for argument in self.arguments.values())
+    def list_inner_types(self) -> Iterable[FieldType]:
+        return (argument.field_type for argument in self.arguments.values())
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)
         for wire, argument in self.arguments.items():
             if argument.required and wire not in value:
-                raise missing_argument(wire, path, wanted=argument.plan.expected)
+                raise missing_argument(wire, path, expected=argument.field_type.expected)
         settled = {}
         for key, item in value.items():
             known = self.arguments.get(key)
             if known is None:
                 settled[key] = item  # the tag
             elif not known.is_absent(item):
-                settled[key] = known.plan.settle(item, (*path, key))
+                settled[key] = known.field_type.coerce(item, (*path, key))
         return settled
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, self.shape):
             for wire, argument in self.marked_arguments:
                 before = getattr(value, argument.attribute)
                 if before is None:
                     continue
-                after = argument.plan.polish(before, (*path, wire))
+                after = argument.field_type.normalize(before, (*path, wire))
                 if after is not before:
                     msgspec.structs.force_setattr(value, argument.attribute, after)  # the Struct may be frozen
         return value
@@ -164,20 +164,20 @@ class TaggedUnion(FieldType):
         self.records = {record.tag: record for record in records}
         self.tag_field = str(records[0].tag_field)
         self.tags = Choice(self.records)
-        super().__init__("object", wanted=f"an object with {self.tag_field!r} {self.tags.expected}")
+        super().__init__("object", expected=f"an object with {self.tag_field!r} {self.tags.expected}")
 
-    def parts(self) -> Iterable[FieldType]:
+    def list_inner_types(self) -> Iterable[FieldType]:
         return self.records.values()
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.tag_field not in value:
-            raise missing_argument(self.tag_field, path, wanted=self.tags.expected)
-        tag = self.tags.settle(value[self.tag_field], (*path, self.tag_field))
-        return {**self.records[tag].settle_kind(value, path), self.tag_field: tag}
+            raise missing_argument(self.tag_field, path, expected=self.tags.expected)
+        tag = self.tags.coerce(value[self.tag_field], (*path, self.tag_field))
+        return {**self.records[tag].coerce_kind(value, path), self.tag_field: tag}
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         for record in self.records.values():
-            value = record.polish(value, path)
+            value = record.normalize(value, path)
         return value
 
 
@@ -186,29 +186,29 @@ class AnyOf(FieldType):
 
     def __init__(self, options: Sequence[FieldType]) -> None:
         kinds = {kind for option in options for kind in option.kinds}
-        super().__init__(*kinds, wanted=join_alternatives([option.expected for option in options]))
+        super().__init__(*kinds, expected=join_alternatives([option.expected for option in options]))
         self.options = options
 
-    def parts(self) -> Iterable[FieldType]:
+    def list_inner_types(self) -> Iterable[FieldType]:
         return self.options
 
-    def takes_text(self, text: str) -> bool:
-        return any(option.takes_text(text) for option in self.options)
+    def accepts_text(self, text: str) -> bool:
+        return any(option.accepts_text(text) for option in self.options)
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         *others, last = (option for option in self.options if get_json_kind(value) in option.kinds)
-        if isinstance(value, str) and not self.takes_text(value):
-            raise last.refuse(value, path, wanted=self.expected)
+        if isinstance(value, str) and not self.accepts_text(value):
+            raise last.build_error(value, path, wanted=self.expected)
         for option in others:
             try:
-                return option.settle(value, path)
+                return option.coerce(value, path)
             except Invalid:
                 continue
-        return last.settle(value, path)
+        return last.coerce(value, path)
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         for option in self.options:
-            value = option.polish(value, path)
+            value = option.normalize(value, path)
         return value
 
 
@@ -238,25 +238,25 @@ def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
         case TypeKind.STRING:
             return Text(metas, [extra for extra in extras if isinstance(extra, Marker)])
         case TypeKind.INTEGER | TypeKind.NUMBER:
-            return Number(metas, whole=described.kind is TypeKind.INTEGER)
+            return Number(metas, integers_only=described.kind is TypeKind.INTEGER)
         case TypeKind.BOOLEAN:
-            return FieldType("boolean", wanted="true or false")
+            return FieldType("boolean", expected="true or false")
         case TypeKind.NULL:
-            return FieldType("null", wanted="null")
+            return FieldType("null", expected="null")
         case TypeKind.ARRAY if described.item is not None:
             return Array(_compile(described.item, ()), metas)
         case TypeKind.MAP if described.item is not None:
             return Map(_compile(described.item, ()))
         case TypeKind.OTHER:
             kinds = (kind for kind in JSON_KINDS if kind != "null")
-            return FieldType(*kinds, wanted=f"a {described.type.__name__}")  # msgspec checks it
-    return FieldType(*JSON_KINDS, wanted="any value")
+            return FieldType(*kinds, expected=f"a {described.type.__name__}")  # msgspec checks it
+    return FieldType(*JSON_KINDS, expected="any value")
 
 
-def missing_argument(name: str, path: ArgumentPath, *, wanted: str, next_steps: Steps = ()) -> Invalid:
+def missing_argument(name: str, path: ArgumentPath, *, expected: str, next_steps: Steps = ()) -> Invalid:
     """Return the error for a missing argument."""
     return Invalid(
-        f"missing argument {name!r}{_format_location(path)}; it must be {wanted}",
+        f"missing argument {name!r}{_format_location(path)}; it must be {expected}",
         code="missing_argument",
         next_steps=next_steps,
         field=format_argument_path((*path, name)),

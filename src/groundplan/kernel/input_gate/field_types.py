@@ -63,36 +63,36 @@ def get_json_kind(value: Any) -> JsonKind | None:
 class FieldType:
     """A type of a field. The base class checks only the JSON kind of a value."""
 
-    def __init__(self, *kinds: JsonKind, wanted: str) -> None:
+    def __init__(self, *kinds: JsonKind, expected: str) -> None:
         self.kinds = frozenset(kinds)
-        self.expected = wanted  # the text after "must be"
+        self.expected = expected  # the text after "must be"
         self.markers: tuple[Marker, ...] = ()
 
-    def settle(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce(self, value: Any, path: ArgumentPath) -> Any:
         """Return the value as msgspec accepts it, or raise an error that says what is allowed."""
-        if isinstance(value, str) and not self.takes_text(value):
+        if isinstance(value, str) and not self.accepts_text(value):
             value = self._decode_string(value, path)
         if get_json_kind(value) not in self.kinds:
-            raise self.refuse(value, path)
-        return self.settle_kind(value, path)
+            raise self.build_error(value, path)
+        return self.coerce_kind(value, path)
 
-    def settle_kind(self, value: Any, _path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, _path: ArgumentPath) -> Any:
         """Settle a value whose kind is allowed."""
         return value
 
-    def polish(self, value: Any, _path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, _path: ArgumentPath) -> Any:
         """Return the parsed value with all markers applied."""
         return value
 
-    def parts(self) -> Iterable[FieldType]:
+    def list_inner_types(self) -> Iterable[FieldType]:
         """Return the types that this type contains."""
         return ()
 
-    def takes_text(self, _text: str) -> bool:
+    def accepts_text(self, _text: str) -> bool:
         """Return whether a string is a value of this type, not JSON to decode."""
         return "string" in self.kinds
 
-    def refuse(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
+    def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
         """Return the error for a value that is not allowed."""
         return invalid_argument(path, f"must be {wanted or self.expected}, not {describe_value(value)}")
 
@@ -117,12 +117,12 @@ class Text(FieldType):
     """A string."""
 
     def __init__(self, metas: Sequence[Meta] = (), markers: Iterable[Marker] = ()) -> None:
-        super().__init__("string", wanted="a string")
+        super().__init__("string", expected="a string")
         self.chars_min = get_constraint(metas, "min_length")
         self.chars_max = get_constraint(metas, "max_length")
         self.markers = tuple(markers)
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.chars_max is not None and len(value) > self.chars_max:
             raise too_many_characters(path, self.chars_max, len(value))
         if self.chars_min is not None and len(value) < self.chars_min:
@@ -130,7 +130,7 @@ class Text(FieldType):
             raise invalid_argument(path, sentence, limit=self.chars_min)
         return value
 
-    def polish(self, value: Any, path: ArgumentPath) -> Any:
+    def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, str):
             for marker in self.markers:
                 value = apply_marker(marker, value, path)
@@ -140,18 +140,18 @@ class Text(FieldType):
 class Number(FieldType):
     """An integer, or any number."""
 
-    def __init__(self, metas: Sequence[Meta] = (), *, whole: bool) -> None:
+    def __init__(self, metas: Sequence[Meta] = (), *, integers_only: bool) -> None:
         bounds = ((words, test, get_constraint(metas, name)) for name, (words, test) in _BOUNDS.items())
         self.bounds = [(words, test, bound) for words, test, bound in bounds if bound is not None]
         limits = " and ".join(f"{words} {bound}" for words, _, bound in self.bounds)
-        kind = "a whole number" if whole else "a number"
-        super().__init__("number", wanted=f"{kind}, {limits}" if limits else kind)
-        self.whole = whole
+        kind = "a whole number" if integers_only else "a number"
+        super().__init__("number", expected=f"{kind}, {limits}" if limits else kind)
+        self.whole = integers_only
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.whole and isinstance(value, float):
             if not value.is_integer() or abs(value) > INTEGER_MAX:
-                raise self.refuse(value, path)
+                raise self.build_error(value, path)
             value = int(value)
         for _, test, bound in self.bounds:
             if not test(value, bound):
@@ -164,19 +164,19 @@ class Choice(FieldType):
 
     def __init__(self, values: Collection[Any]) -> None:
         kinds = {kind for value in values if (kind := get_json_kind(value))}
-        super().__init__(*kinds, wanted=join_alternatives([format_scalar(value) for value in values]))
+        super().__init__(*kinds, expected=join_alternatives([format_scalar(value) for value in values]))
         self.values = tuple(values)
 
-    def takes_text(self, text: str) -> bool:
+    def accepts_text(self, text: str) -> bool:
         return text in self.values
 
-    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+    def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         for allowed in self.values:
             if allowed == value:  # 1 == 1.0; msgspec accepts the declared value
                 return allowed
-        raise self.refuse(value, path)
+        raise self.build_error(value, path)
 
-    def refuse(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
+    def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
         words = [allowed for allowed in self.values if isinstance(allowed, str)]
         near = find_nearest(value, words) if isinstance(value, str) else None
         sentence = f"must be {wanted or self.expected}, not {describe_value(value)}"
@@ -206,5 +206,5 @@ def _walk_types(start: FieldType) -> Iterator[FieldType]:
         field_type = waiting.pop()
         if id(field_type) not in seen:
             seen.add(id(field_type))
-            waiting.extend(field_type.parts())
+            waiting.extend(field_type.list_inner_types())
             yield field_type

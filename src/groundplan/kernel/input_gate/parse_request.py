@@ -29,12 +29,12 @@ def parse_request(arguments: Any, shape: type[T]) -> T:
         # Slow path: only for arguments that msgspec does not accept unchanged.
         if isinstance(arguments, Mapping):
             arguments = unify_project_names(arguments, plan.arguments)
-        request = _convert(plan.settle(arguments, ()), shape)
+        request = _convert(plan.coerce(arguments, ()), shape)
     except UnicodeEncodeError:
         validate_value(arguments)  # raises an error that names the argument
         raise
     if plan.has_markers:
-        plan.polish(request, ())
+        plan.normalize(request, ())
     return request
 
 

@@ -52,7 +52,7 @@ def wrap(group: Group | None, answer: Any) -> Any:
 
 def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabulary) -> dict[str, Any]:
     """Return an error in the envelope of a tool group."""
-    body = error.body(vocabulary)
+    body = error.to_dict(vocabulary)
     if group is Group.CONTEXT:
         body["name"] = error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
     if group is Group.CONTEXT or group in SUCCESS_ENVELOPE:

@@ -102,7 +102,7 @@ class _Execution(NamedTuple):
         tx.preferences = self.preferences
         project = operation.project and operation.project(tx, self.request)
         if project is not None:
-            tx.enter(authorize_project(tx, project, operation.permission))
+            tx.set_project(authorize_project(tx, project, operation.permission))
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)

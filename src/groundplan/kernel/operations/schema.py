@@ -35,7 +35,7 @@ class HiddenInSchema:
 
 def build_json_schema(shape: type[Struct]) -> JsonSchema:
     """Return the JSON Schema (2020-12) of a Struct, without references."""
-    return _struct_schema(shape, ())
+    return _build_struct_schema(shape, ())
 
 
 def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
@@ -44,7 +44,7 @@ def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "o
     Raises:
         ValueError: two operations have different arguments of the same name.
     """
-    schemas = [_struct_schema(shape, ()) for shape in variants.values()]
+    schemas = [_build_struct_schema(shape, ()) for shape in variants.values()]
     return _merge_schemas(selector, list(variants), schemas)
 
 
@@ -59,8 +59,8 @@ def _merge_schemas(selector: str, variants: Sequence[Any], schemas: Sequence[Jso
     return {"type": "object", "properties": properties, "required": [selector, *always]}
 
 
-def _struct_schema(shape: type[Struct], within: tuple[type[Struct], ...]) -> JsonSchema:
-    if shape in within:
+def _build_struct_schema(shape: type[Struct], ancestors: tuple[type[Struct], ...]) -> JsonSchema:
+    if shape in ancestors:
         raise ValueError(f"{shape.__name__} contains itself; a schema without references cannot describe it")
     config = shape.__struct_config__
     properties: JsonSchema = {}
@@ -72,17 +72,17 @@ def _struct_schema(shape: type[Struct], within: tuple[type[Struct], ...]) -> Jso
         described = describe_type(field.type)
         if any(isinstance(extra, HiddenInSchema) for extra in described.extras):
             continue
-        properties[field.encode_name] = _type_schema(described, (*within, shape))
+        properties[field.encode_name] = _build_type_schema(described, (*ancestors, shape))
         if field.required:
             required.append(field.encode_name)
     found: JsonSchema = {"type": "object", "properties": properties}
     return {**found, "required": required} if required else found
 
 
-def _type_schema(described: TypeDescription, within: tuple[type[Struct], ...]) -> JsonSchema:
+def _build_type_schema(described: TypeDescription, ancestors: tuple[type[Struct], ...]) -> JsonSchema:
     if any(isinstance(extra, CollapsedInSchema) for extra in described.extras):
         return {"type": "object"}
-    schema = _unannotated_schema(described, within)
+    schema = _build_unannotated_schema(described, ancestors)
     for meta in described.extras:
         if isinstance(meta, Meta):
             if meta.description is not None:
@@ -94,29 +94,29 @@ def _type_schema(described: TypeDescription, within: tuple[type[Struct], ...]) -
     return schema
 
 
-def _unannotated_schema(described: TypeDescription, within: tuple[type[Struct], ...]) -> JsonSchema:
+def _build_unannotated_schema(described: TypeDescription, ancestors: tuple[type[Struct], ...]) -> JsonSchema:
     match described.kind:
         case TypeKind.UNION:
             options = described.options_without_null
             if len(options) > 1 and all(_get_tag(option) for option in options):
-                return _tagged_union_schema([option.type for option in options], within)
-            return _union_schema([_type_schema(option, within) for option in options])
+                return _build_tagged_union_schema([option.type for option in options], ancestors)
+            return _build_union_schema([_build_type_schema(option, ancestors) for option in options])
         case TypeKind.CHOICE:
             return {"enum": [value for value in described.choices if value is not None]}
         case TypeKind.ARRAY | TypeKind.MAP if described.item is not None:
             name, inside = (
                 ("array", "items") if described.kind is TypeKind.ARRAY else ("object", "additionalProperties")
             )
-            items = _type_schema(described.item, within)
+            items = _build_type_schema(described.item, ancestors)
             return {"type": name, inside: items} if items else {"type": name}
         case TypeKind.STRUCT:
-            return _struct_schema(described.type, within)
+            return _build_struct_schema(described.type, ancestors)
         case TypeKind.ANY:
             return {}
     return {"type": _TYPES.get(described.kind, "string")}
 
 
-def _union_schema(options: list[JsonSchema]) -> JsonSchema:
+def _build_union_schema(options: list[JsonSchema]) -> JsonSchema:
     if len(options) == 1:
         return options[0]
     if all(option.keys() == {"type"} for option in options):
@@ -124,9 +124,9 @@ def _union_schema(options: list[JsonSchema]) -> JsonSchema:
     return {"anyOf": options}
 
 
-def _tagged_union_schema(options: Sequence[type[Struct]], within: tuple[type[Struct], ...]) -> JsonSchema:
+def _build_tagged_union_schema(options: Sequence[type[Struct]], ancestors: tuple[type[Struct], ...]) -> JsonSchema:
     """Return one object schema for Structs with a tag; an error names the fields that each of them requires."""
-    schemas = [_struct_schema(option, within) for option in options]
+    schemas = [_build_struct_schema(option, ancestors) for option in options]
     field = str(options[0].__struct_config__.tag_field)
     for schema in schemas:
         del schema["properties"][field]

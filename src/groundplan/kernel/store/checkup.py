@@ -38,7 +38,7 @@ class Finding:
     message: str
     fix: str | None = None
 
-    def body(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         """Return the finding as data."""
         body = {"name": self.name, "status": self.status.value, "message": self.message}
         return body if self.fix is None else {**body, "fix": self.fix}

@@ -12,7 +12,7 @@ from typing import Any
 
 from groundplan.kernel.access import WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
-from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, roles_sql
+from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, format_roles
 
 
 class Frozen(Conflict):
@@ -100,25 +100,25 @@ def generate_sqlite_guards(schema: Schema) -> Iterator[str]:
     for table in schema.tables:
         if table.append_only:
             for event in ("UPDATE", "DELETE"):
-                yield _sqlite_trigger(table.name, event, "append_only", "true")
+                yield _build_sqlite_trigger(table.name, event, "append_only", "true")
     for frozen in schema.frozen:
         values = ", ".join(f"'{value}'" for value in frozen.values)
         for event in ("UPDATE", "DELETE"):
-            yield _sqlite_trigger(frozen.parent, event, "frozen", f"OLD.{frozen.column} IN ({values})")
+            yield _build_sqlite_trigger(frozen.parent, event, "frozen", f"OLD.{frozen.column} IN ({values})")
         for child, columns in frozen.children.items():
-            old, new = (_sqlite_closed_condition(frozen, columns, values, row) for row in ("OLD", "NEW"))
-            yield _sqlite_trigger(child, "INSERT", "frozen", new)
-            yield _sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}")
-            yield _sqlite_trigger(child, "DELETE", "frozen", old)
+            old, new = (_build_sqlite_closed_condition(frozen, columns, values, row) for row in ("OLD", "NEW"))
+            yield _build_sqlite_trigger(child, "INSERT", "frozen", new)
+            yield _build_sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}")
+            yield _build_sqlite_trigger(child, "DELETE", "frozen", old)
 
 
-def _sqlite_closed_condition(frozen: FreezeRule, columns: tuple[str, ...], values: str, row: str) -> str:
+def _build_sqlite_closed_condition(frozen: FreezeRule, columns: tuple[str, ...], values: str, row: str) -> str:
     # Closed if there is no parent row: a row must not be added without its parent.
     match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
     return f"NOT EXISTS (SELECT 1 FROM {frozen.parent} WHERE {match} AND {frozen.column} NOT IN ({values}))"
 
 
-def _sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
+def _build_sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
     return (
         f"CREATE TRIGGER guard_{table}_{word}_{event.lower()} BEFORE {event} ON {table} WHEN {condition} "
         f"BEGIN SELECT RAISE(ABORT, '{word}: {table}'); END"
@@ -136,33 +136,33 @@ def generate_postgres_guards(schema: Schema) -> Iterator[str]:
     )
     for table in schema.tables:
         if table.append_only:
-            yield _postgres_trigger(table.name, "append_only", "UPDATE OR DELETE", "ROW")
-            yield _postgres_trigger(table.name, "append_only", "TRUNCATE", "STATEMENT")
+            yield _build_postgres_trigger(table.name, "append_only", "UPDATE OR DELETE", "ROW")
+            yield _build_postgres_trigger(table.name, "append_only", "TRUNCATE", "STATEMENT")
         if table.reserved_columns:
-            yield from _postgres_reserved_columns(table)
+            yield from _build_postgres_reserved_columns(table)
     for frozen in schema.frozen:
         values = ", ".join(f"'{value}'" for value in frozen.values)
-        yield _postgres_trigger(
+        yield _build_postgres_trigger(
             frozen.parent, "frozen", "UPDATE OR DELETE", "ROW", f"WHEN (OLD.{frozen.column} IN ({values}))"
         )
-        yield _postgres_trigger(frozen.parent, "frozen", "TRUNCATE", "STATEMENT")
+        yield _build_postgres_trigger(frozen.parent, "frozen", "TRUNCATE", "STATEMENT")
         for child, columns in frozen.children.items():
-            yield _postgres_child_function(frozen, child, columns, values)
+            yield _build_postgres_child_function(frozen, child, columns, values)
             yield (
                 f"CREATE TRIGGER guard_{child}_frozen_row BEFORE INSERT OR UPDATE OR DELETE ON {child} "
                 f"FOR EACH ROW EXECUTE FUNCTION guard_{child}_frozen()"
             )
-            yield _postgres_trigger(child, "frozen", "TRUNCATE", "STATEMENT")
+            yield _build_postgres_trigger(child, "frozen", "TRUNCATE", "STATEMENT")
 
 
-def _postgres_trigger(table: str, word: str, events: str, level: str, when: str = "") -> str:
+def _build_postgres_trigger(table: str, word: str, events: str, level: str, when: str = "") -> str:
     return (
         f"CREATE TRIGGER guard_{table}_{word}_{level.lower()}_{events.split()[0].lower()} BEFORE {events} ON {table} "
         f"FOR EACH {level} {when} EXECUTE FUNCTION guard_refuse('{word}')"
     )
 
 
-def _postgres_child_function(frozen: FreezeRule, child: str, columns: tuple[str, ...], values: str) -> str:
+def _build_postgres_child_function(frozen: FreezeRule, child: str, columns: tuple[str, ...], values: str) -> str:
     # FOR SHARE: a transaction that freezes the parent waits for this one, or this one waits and then sees it frozen.
     # With a plain read, both could commit.
     def check(row: str) -> str:
@@ -181,14 +181,14 @@ def _postgres_child_function(frozen: FreezeRule, child: str, columns: tuple[str,
     )
 
 
-def _postgres_reserved_columns(table: Table) -> Iterator[str]:
+def _build_postgres_reserved_columns(table: Table) -> Iterator[str]:
     for permission, columns in (table.reserved_columns or {}).items():
         name = f"guard_{table.name}_{permission.value.replace(':', '_')}"
         yield (
             f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
             f"SET search_path = {SCHEMA_NAME}, pg_temp AS $$ BEGIN "
-            f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({roles_sql(permission)}))"
-            f"{_postgres_widening_condition(table, permission)} THEN "
+            f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({format_roles(permission)}))"
+            f"{_build_postgres_widening_condition(table, permission)} THEN "
             f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "
             f"RETURN NEW; END $$"
         )
@@ -198,7 +198,7 @@ def _postgres_reserved_columns(table: Table) -> Iterator[str]:
         )
 
 
-def _postgres_widening_condition(table: Table, permission: Permission) -> str:
+def _build_postgres_widening_condition(table: Table, permission: Permission) -> str:
     """Return the condition for the roles that a policy of the project gives the permission to."""
     policy = WIDENING_POLICIES.get(permission)
     if policy is None:

@@ -135,8 +135,8 @@ def _read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecuri
     return {name: None if (facts := found[name]) is None else get_decoder(RowSecurity).decode(facts) for name in names}
 
 
-def _check_role(found: Iterable[RowSecurity]) -> Iterator[str]:
-    facts = list(found)
+def _check_role(row_security: Iterable[RowSecurity]) -> Iterator[str]:
+    facts = list(row_security)
     if any(one.is_superuser for one in facts):
         yield "the role that Groundplan connects with is a superuser"
     if any(one.bypasses_policies for one in facts):

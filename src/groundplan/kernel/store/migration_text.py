@@ -106,10 +106,10 @@ def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
         raise ValueError(f"{path.name}:{begin}: the block for {only} is not closed; write `-- end` after it")
 
 
-def _expand_placeholder(written: str, dialect: Dialect) -> str:
-    parsed = _PLACEHOLDER.fullmatch(written)
+def _expand_placeholder(text: str, dialect: Dialect) -> str:
+    parsed = _PLACEHOLDER.fullmatch(text)
     placeholder = PLACEHOLDERS.get(parsed[1]) if parsed else None
     arguments = parsed[2].split(", ") if parsed and parsed[2] else []
     if placeholder is None or len(arguments) != placeholder.arguments:
-        raise ValueError(f"there is no placeholder {written.strip()}; see PLACEHOLDERS in {__name__}")
+        raise ValueError(f"there is no placeholder {text.strip()}; see PLACEHOLDERS in {__name__}")
     return (placeholder.sqlite if dialect is Dialect.SQLITE else placeholder.postgres).format(*arguments)

@@ -58,7 +58,7 @@ class Store(ABC):
     """One database."""
 
     @cached_property
-    def memory(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """A cache of slices between transactions, each under its own name.
 
         It holds only data that can be read again from the database; each slice limits the size of its own.
@@ -92,7 +92,7 @@ class Store(ABC):
         known_actor = _require_actor(actor)
 
         def attempt() -> T:
-            with self._writing(known_actor) as tx:
+            with self._open_write(known_actor) as tx:
                 answer = self._attempt(tx, project, run, needs, op_id, on_archived)
                 tx.discarded = not tx.has_events and op_id is None
                 return answer
@@ -112,24 +112,24 @@ class Store(ABC):
         if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
             return stored
         if op_id:
-            self._savepoint(tx)
+            self._set_savepoint(tx)
         self._lock(tx, project_id)
         if self.must_recheck_after_lock:
             # The previous holder of the lock may have changed the role of the actor, or stored the answer.
             if project_id is None:
                 authorize_organization(tx, needs)
             else:
-                tx.enter(authorize_project(tx, project_id, needs, by_id=True))
+                tx.set_project(authorize_project(tx, project_id, needs, by_id=True))
             if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
-                self._back_to_savepoint(tx)
+                self._rollback_to_savepoint(tx)
                 return stored
         if project_id is not None:
-            tx.enter(replace(tx.project, rev=tx.rev))
+            tx.set_project(replace(tx.project, rev=tx.rev))
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
         answer = run(tx)
         if op_id and not tx.has_events:
-            self._back_to_savepoint(tx)
+            self._rollback_to_savepoint(tx)
         tx.write_events()
         if op_id and not store_answer(tx, op_id, answer):
             raise TryAgain
@@ -141,7 +141,7 @@ class Store(ABC):
             authorize_organization(tx, needs)
             return None
         found = authorize_project(tx, project if isinstance(project, str) else project(tx), needs)
-        tx.enter(found)
+        tx.set_project(found)
         return found.id
 
     @staticmethod
@@ -166,15 +166,15 @@ class Store(ABC):
         """Run against one snapshot. Not a context manager, because reads are frequent and this is faster."""
 
     @abstractmethod
-    def _writing(self, actor: Actor) -> AbstractContextManager[Transaction]:
+    def _open_write(self, actor: Actor) -> AbstractContextManager[Transaction]:
         """Return a transaction that commits at the end of its block, and rolls back if it fails or is discarded."""
 
     @abstractmethod
-    def _savepoint(self, tx: Transaction) -> None:
+    def _set_savepoint(self, tx: Transaction) -> None:
         """Set the savepoint of the transaction."""
 
     @abstractmethod
-    def _back_to_savepoint(self, tx: Transaction) -> None:
+    def _rollback_to_savepoint(self, tx: Transaction) -> None:
         """Roll back to the savepoint."""
 
     @abstractmethod

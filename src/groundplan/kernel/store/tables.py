@@ -28,11 +28,11 @@ def in_project(permission: Permission, *, column: str = "project_id") -> str:
     The list of projects is a scalar subquery, which PostgreSQL evaluates once per statement; a function call in the
     condition would be evaluated once per row. The cast lets the planner use an index.
     """
-    mine = f"gp_projects_as({roles_sql(permission)})"
+    mine = f"gp_projects_as({format_roles(permission)})"
     return f"tenant_id = (SELECT gp_tenant()) AND {column} = ANY ((SELECT {mine})::text[])"
 
 
-def roles_sql(permission: Permission) -> str:
+def format_roles(permission: Permission) -> str:
     """Return the roles that have a permission, as an SQL array."""
     return "ARRAY[" + ", ".join(f"'{role}'" for role in sorted(GRANTS[permission])) + "]"
 

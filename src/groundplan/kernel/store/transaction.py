@@ -55,16 +55,16 @@ class Project:
 class Transaction(ABC):
     """A read on one snapshot, or a write with one lock, one revision and one set of events."""
 
-    def __init__(self, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None = None) -> None:
+    def __init__(self, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None = None) -> None:
         self.actor = actor
-        self.memory = memory  # of the store; slices cache data there between transactions
+        self.cache = cache  # of the store; slices cache data there between transactions
         self.clock = clock  # the time of an injected clock; None: the database gives the time
         self.rev = 0  # the revision that this write gives its project, or its organization
         self.preferences = Preferences()  # session defaults of the caller
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
-        self._written: dict[str | None, int] = {}  # how many of them are in the database
+        self._written_counts: dict[str | None, int] = {}  # how many of them are in the database
         self._ambient = {"tenant_id": actor.organization, "actor_id": actor.id, "now": now}
 
     @property
@@ -97,7 +97,7 @@ class Transaction(ABC):
         """Return the next steps as a sentence in the vocabulary of the caller."""
         return describe(steps, self.preferences.vocabulary)
 
-    def enter(self, project: Project) -> None:
+    def set_project(self, project: Project) -> None:
         """Set the current project."""
         self._project = project
 
@@ -114,7 +114,7 @@ class Transaction(ABC):
         It belongs to the current project, or to the organization if there is none; `project_id` names a project that
         this transaction creates.
         """
-        stream = project_id or self._own_stream
+        stream = project_id or self._default_stream
         self._events.setdefault(stream, []).append(Event(op, subject, list(changes), decision))
 
     @property
@@ -129,12 +129,12 @@ class Transaction(ABC):
         such as leaving the project.
         """
         for stream, events in self._events.items():
-            first = self._written.get(stream, 0)
+            first = self._written_counts.get(stream, 0)
             rows = [
                 {
                     "project_id": stream,
                     # A project that this write creates starts at revision 1.
-                    "rev": self.rev if stream == self._own_stream else 1,
+                    "rev": self.rev if stream == self._default_stream else 1,
                     "n": n,
                     "v": EVENT_FORMAT,
                     "op": event.op,
@@ -144,11 +144,11 @@ class Transaction(ABC):
                 }
                 for n, event in enumerate(events[first:], first)
             ]
-            self.many(sql.add_organization_event if stream is None else sql.add_event, rows)
-            self._written[stream] = len(events)
+            self.run_many(sql.add_organization_event if stream is None else sql.add_event, rows)
+            self._written_counts[stream] = len(events)
 
     @property
-    def _own_stream(self) -> str | None:
+    def _default_stream(self) -> str | None:
         return self._project.id if self._project else None
 
     @overload
@@ -165,10 +165,10 @@ class Transaction(ABC):
             if rows and len(rows[0]) > UNNAMED_COLUMNS_MAX:
                 raise TypeError(f"query {query.name} has {len(rows[0])} columns; give it a class with their names")
             return rows
-        make = self._row_makers.get((query, shape))
+        make = self._row_converters.get((query, shape))
         if make is None:
             make = make_row_converter(query.name, shape, [column[0] for column in cursor.description or ()])
-            self._row_makers[query, shape] = make
+            self._row_converters[query, shape] = make
         return cast("list[R]", make(rows))
 
     @overload
@@ -207,7 +207,7 @@ class Transaction(ABC):
         (value,) = row
         return value
 
-    def store(self, query: Query, record: object, /, **parameters: Any) -> int:
+    def run_with_record(self, query: Query, record: object, /, **parameters: Any) -> int:
         """Change rows and return how many. Parameters that are not given are read from attributes of `record`."""
         from_record = {name: getattr(record, name) for name in query.own_parameters if name not in parameters}
         return self.run(query, **from_record, **parameters)
@@ -217,12 +217,12 @@ class Transaction(ABC):
         """Change rows and return how many."""
 
     @abstractmethod
-    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+    def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         """Run a change with many sets of parameters, all with the same names."""
 
     # Implemented by each engine.
 
-    _row_makers: ClassVar[RowConverters]  # shared by all transactions of the engine
+    _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod
     def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:

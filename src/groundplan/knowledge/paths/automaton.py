@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from groundplan.knowledge.paths.segment import DIRECTORIES, STAR, CharacterClass, Segment, tokens_of
+from groundplan.knowledge.paths.segment import DIRECTORIES, STAR, CharacterClass, Segment, get_tokens
 
 LAST_CHARACTER = "\U0010ffff"
 
@@ -76,7 +76,7 @@ class _Row:
             if segment is DIRECTORIES:
                 self.skips |= bit
                 continue
-            for token in tokens_of(segment):
+            for token in get_tokens(segment):
                 if token is STAR:
                     self.loops |= bit
                 else:

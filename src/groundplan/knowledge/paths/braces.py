@@ -25,7 +25,7 @@ def expand_braces(text: str) -> list[str]:
     outer: list[tuple[list[str], list[str]]] = []  # the state before each open brace
     finished: list[str] = []
     branch = [""]
-    for piece in _pieces(text):
+    for piece in _split_pieces(text):
         if piece == "{":
             outer.append((finished, branch))
             finished, branch = [], [""]
@@ -53,7 +53,7 @@ def _append_branch(finished: list[str], branch: list[str]) -> list[str]:
     return finished + branch
 
 
-def _pieces(text: str) -> Iterable[str]:
+def _split_pieces(text: str) -> Iterable[str]:
     """Split a text at the braces and commas that may be special."""
     if "[" not in text and "\\" not in text:
         return SIGN.split(text)

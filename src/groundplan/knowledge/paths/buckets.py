@@ -78,7 +78,7 @@ class TermIndex:
     def __iter__(self) -> Iterator[IndexedPattern]:
         return chain.from_iterable(self._entries.values())
 
-    def crowd(self, term: str) -> int:
+    def count_entries(self, term: str) -> int:
         """Return the number of entries under a term."""
         return len(self._entries.get(term, ()))
 
@@ -114,7 +114,7 @@ class NameIndex(TermIndex):
         if term[0] == "*":
             self._tails.add(len(term) - 1)
 
-    def found(self, name: str) -> Iterator[IndexedPattern]:
+    def find_candidates(self, name: str) -> Iterator[IndexedPattern]:
         """Yield the entries that may match a name."""
         entries = self._entries
         if name in entries:
@@ -132,7 +132,7 @@ class SubstringIndex(TermIndex):
 
     __slots__ = ()
 
-    def found(self, path: str) -> Iterator[IndexedPattern]:
+    def find_candidates(self, path: str) -> Iterator[IndexedPattern]:
         """Yield the entries that may match a path."""
         for term, entries in self._entries.items():
             if term in path:
@@ -161,7 +161,7 @@ class BucketIndex:
         best_file: TermIndex | None = None
         for file, term in self._list_lookups(route):
             # Names are looked up, but substrings are searched in every path, so they are the last choice.
-            crowd = file.crowd(term) + (ENTRIES_PER_TERM_MAX if file is self.parts else 0)
+            crowd = file.count_entries(term) + (ENTRIES_PER_TERM_MAX if file is self.parts else 0)
             if best is None or (crowd, -len(term), term) < best:
                 best, best_file = (crowd, -len(term), term), file
         if best is None or best_file is None:
@@ -174,14 +174,14 @@ class BucketIndex:
             file.remove(entry, term)
 
     def _list_lookups(self, route: PatternRoute) -> list[tuple[TermIndex, str]]:
-        lookups: list[tuple[TermIndex, str]] = [(self.last, term) for term in _terms(route.last)]
+        lookups: list[tuple[TermIndex, str]] = [(self.last, term) for term in _list_terms(route.last)]
         for segment in route.directories:
-            lookups += [(self.by_directory, term) for term in _terms(segment)]
-        lookups += [(self.parts, term) for term in route.needles]
+            lookups += [(self.by_directory, term) for term in _list_terms(segment)]
+        lookups += [(self.parts, term) for term in route.literals]
         return lookups
 
 
-def _terms(segment: str | Wildcard) -> list[str]:
+def _list_terms(segment: str | Wildcard) -> list[str]:
     """Return the terms under which a segment can be indexed."""
     if isinstance(segment, str):
         return [segment]

@@ -101,7 +101,7 @@ class PathIndex:
                 if not bucket:
                     del self._buckets[route.head]
 
-    def matching(self, path: str, *, steps_max: int | None = None) -> list[str]:
+    def find_matches(self, path: str, *, steps_max: int | None = None) -> list[str]:
         """Return the sorted keys with a pattern that matches a normalized path.
 
         Raises:
@@ -167,7 +167,7 @@ class PathIndex:
         if folder.files:
             candidates = set(candidates)
             for files in folder.files:
-                candidates.update(files.last.found(names[-1]), files.parts.found(path))
+                candidates.update(files.last.find_candidates(names[-1]), files.parts.find_candidates(path))
         self.steps = len(path) * sum(len(entry.pattern.alternatives) for entry in candidates)
         if steps_max is not None and self.steps > steps_max:
             raise TooManySteps
@@ -188,7 +188,7 @@ class PathIndex:
                 folder.candidates.update(bucket.unindexed)
                 if bucket.files is not None:
                     folder.files.append(bucket.files)
-                    folder.candidates.update(*map(bucket.files.by_directory.found, set(names[depth:-1])))
+                    folder.candidates.update(*map(bucket.files.by_directory.find_candidates, set(names[depth:-1])))
             prefix += name + "/"
             if len(prefix) > self._longest:
                 break

@@ -71,7 +71,7 @@ def backward_range(low: str, high: str) -> MalformedPattern:
     )
 
 
-def named_class(name: str) -> MalformedPattern:
+def posix_class(name: str) -> MalformedPattern:
     instead = _WRITTEN_OUT.get(name, "the characters themselves, like [a-z]")
     return MalformedPattern(f"has the class '[:{name}:]'", f"write {instead}")
 

@@ -48,7 +48,7 @@ class Pattern:
         for route in self.routes:
             if path.startswith(route.head):
                 if not route.is_quick:
-                    needs_automaton = needs_automaton or all(needle in path for needle in route.needles)
+                    needs_automaton = needs_automaton or all(needle in path for needle in route.literals)
                 elif route.accepts(names):
                     return True
         return needs_automaton and _build_automaton(self).accepts(names)

@@ -35,7 +35,7 @@ def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = N
     folder if its name has no ending.
     """
     found: dict[str, bool] = {}
-    for text in _elements(paths):
+    for text in _split_elements(paths):
         written = _strip_decoration(text).replace("\\", "/")
         path = _normalize(working_copy.locate(written) if working_copy and written else written)
         if path and not found.get(path):
@@ -64,7 +64,7 @@ def warn_about_outside_paths(paths: Iterable[str], root: str | None) -> list[str
     return [f"{named}: outside of the repository {root}; ask for paths in it"]
 
 
-def _elements(paths: str | list[str]) -> list[str]:
+def _split_elements(paths: str | list[str]) -> list[str]:
     if not isinstance(paths, str):
         return paths
     if paths.lstrip().startswith("["):

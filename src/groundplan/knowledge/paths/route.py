@@ -25,7 +25,7 @@ AUTOMATA_CACHED_MAX = 128  # of one segment each
 class PatternRoute:
     """One alternative of a pattern."""
 
-    __slots__ = ("between", "depth", "head", "is_open", "is_quick", "leading", "needles", "trailing")
+    __slots__ = ("between", "depth", "head", "is_open", "is_quick", "leading", "literals", "trailing")
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         head, depth = "", 0
@@ -53,7 +53,7 @@ class PatternRoute:
         self.trailing = last if blocks else ()
         self.is_quick = is_quick and (not self.between or all(map(_is_plain_name, self.between)))
         # Substrings that a path must contain; they spare most paths the automaton.
-        self.needles = () if self.is_quick else _needles([*self.directories, self.last])
+        self.literals = () if self.is_quick else _collect_literals([*self.directories, self.last])
 
     @property
     def is_everything_below(self) -> bool:
@@ -105,7 +105,7 @@ class PatternRoute:
         return has_room and all(map(_segment_matches, self.leading, given))
 
 
-def _needles(segments: Iterable[str | Wildcard]) -> tuple[str, ...]:
+def _collect_literals(segments: Iterable[str | Wildcard]) -> tuple[str, ...]:
     """Return the literal texts in these segments, longest first."""
     found: set[str] = set()
     for segment in segments:
@@ -117,12 +117,12 @@ def _is_plain_name(block: Block) -> bool:
     return len(block) == 1 and isinstance(block[0], str)
 
 
-def _segments_match(segments: Block, names: list[str], at: int) -> bool:
+def _segments_match(segments: Block, names: list[str], start: int) -> bool:
     for segment in segments:
-        name = names[at]
+        name = names[start]
         if not (segment == name if isinstance(segment, str) else segment.accepts(name)):
             return False
-        at += 1
+        start += 1
     return True
 
 

@@ -82,19 +82,19 @@ def _parse_wildcard(text: str) -> Segment:
         return DIRECTORIES
     head, _, tail = text.partition("*")
     if "?" in text or "[" in text or "\\" in text or "*" in tail:
-        return _from_tokens(list(_tokens(text)))
+        return _from_tokens(list(_tokenize(text)))
     return Wildcard(head, tail)
 
 
 def _from_tokens(tokens: list[Token]) -> Segment:
-    head, *middle, tail = _literal_runs(tokens)
+    head, *middle, tail = _collect_literal_runs(tokens)
     if not middle and len(head) == len(tokens):
         return head
     is_one_star = STAR in tokens and len(head) + len(tail) == len(tokens) - 1
     return Wildcard(head, tail) if is_one_star else Wildcard(head, tail, tuple(tokens), tuple(middle))
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokenize(text: str) -> Iterator[Token]:
     at = 0
     while at < len(text):
         match text[at]:
@@ -116,7 +116,7 @@ def _tokens(text: str) -> Iterator[Token]:
                 at += 1
 
 
-def _literal_runs(tokens: Iterable[Token]) -> list[str]:
+def _collect_literal_runs(tokens: Iterable[Token]) -> list[str]:
     """Return the literal texts before, between and after wildcards, including empty ones; always at least two."""
     runs = [""]
     for token in tokens:
@@ -134,50 +134,50 @@ def can_match_a_name(segment: Segment) -> bool:
     return any(token not in (".", ONLY_DOT) for token in segment.tokens)
 
 
-def tokens_of(segment: str | Wildcard) -> Iterable[Token]:
+def get_tokens(segment: str | Wildcard) -> Iterable[Token]:
     """Return the tokens of a segment."""
     if isinstance(segment, str):
         return segment
     return segment.tokens or (*segment.head, STAR, *segment.tail)
 
 
-def read_character(text: str, at: int) -> tuple[str, int]:
+def read_character(text: str, index: int) -> tuple[str, int]:
     r"""Return the character at an index, after `\` the next one, and the index after it."""
-    if text[at] != "\\":
-        return text[at], at + 1
-    if at + 1 == len(text) or text[at + 1] == "/":
+    if text[index] != "\\":
+        return text[index], index + 1
+    if index + 1 == len(text) or text[index + 1] == "/":
         raise malformed.lone_escape()
-    return text[at + 1], at + 2
+    return text[index + 1], index + 2
 
 
-def read_class(text: str, at: int) -> tuple[CharacterClass, int]:
+def read_class(text: str, start: int) -> tuple[CharacterClass, int]:
     """Return the class that begins at an index, and the index after it."""
-    at += 1
-    negated = text.startswith(("!", "^"), at)
-    at += negated
-    first = at
+    start += 1
+    negated = text.startswith(("!", "^"), start)
+    start += negated
+    first = start
     ranges: list[tuple[str, str]] = []
     while True:
-        if at >= len(text) or text[at] == "/":
+        if start >= len(text) or text[start] == "/":
             raise malformed.unclosed_class()
-        if text[at] == "]" and at > first:
-            return CharacterClass(_merge_ranges(ranges), negated), at + 1
-        if name := _class_name(text, at):
-            raise malformed.named_class(name)
-        low, at = read_character(text, at)
+        if text[start] == "]" and start > first:
+            return CharacterClass(_merge_ranges(ranges), negated), start + 1
+        if name := _parse_class_name(text, start):
+            raise malformed.posix_class(name)
+        low, start = read_character(text, start)
         high = low
-        if text.startswith("-", at) and not text.startswith(("-]", "-/"), at) and at + 1 < len(text):
-            high, at = read_character(text, at + 1)
+        if text.startswith("-", start) and not text.startswith(("-]", "-/"), start) and start + 1 < len(text):
+            high, start = read_character(text, start + 1)
             if high < low:
                 raise malformed.backward_range(low, high)
         ranges.append((low, high))
 
 
-def _class_name(text: str, at: int) -> str:
+def _parse_class_name(text: str, index: int) -> str:
     """Return `alpha` if `[:alpha:]` is at this index of a class, else the empty text."""
-    if not text.startswith("[:", at):
+    if not text.startswith("[:", index):
         return ""
-    name, closed, _ = text[at + 2 :].partition(":]")
+    name, closed, _ = text[index + 2 :].partition(":]")
     return name if closed and name.isalpha() else ""
 
 

@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atoms
-from groundplan.knowledge.changelog import ChangelogLine, latest_entries
+from groundplan.knowledge.changelog import ChangelogLine, load_latest_entries
 from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation, build_molecules, load_molecules
@@ -98,31 +98,33 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
     """
     of_each = request.changelog_limit if request.include_changelog else None
     working_copy = tx.preferences.working_copy
-    paths = _paths(request.paths, working_copy)
-    answer = build_file_knowledge(tx, match_atoms(tx, paths), of_each=of_each)
+    paths = _parse_paths(request.paths, working_copy)
+    answer = build_file_knowledge(tx, match_atoms(tx, paths), changelog_limit=of_each)
     root = None if working_copy is None else working_copy.root
     answer.warnings = warn_about_outside_paths(paths, root) or UNSET
     return answer
 
 
 def build_file_knowledge(
-    tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None
+    tx: Transaction, matches: Mapping[str, Collection[str]], *, changelog_limit: int | None
 ) -> FileKnowledge:
     """Return the knowledge of the atoms that match each path, and of their molecules.
 
     Each has the latest `of_each` entries of its changelog; None leaves the changelogs out.
     """
     matched: dict[str, list[str]] = {}
-    for path, atom_ids in found.items():
+    for path, atom_ids in matches.items():
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _choose_first(tx, matched)
     atoms = build_atoms(tx, load_atoms(tx, chosen))
     molecules = build_molecules(tx, load_molecules(tx, {atom.molecule_id for atom in atoms if atom.molecule_id}))
     entries: dict[str, list[ChangelogLine]] = {}
-    if of_each is not None:
-        entries = latest_entries(tx, KnowledgeEntityType.ATOM, chosen, of_each=of_each)
-        entries |= latest_entries(tx, KnowledgeEntityType.MOLECULE, [one.id for one in molecules], of_each=of_each)
+    if changelog_limit is not None:
+        entries = load_latest_entries(tx, KnowledgeEntityType.ATOM, chosen, entries_max=changelog_limit)
+        entries |= load_latest_entries(
+            tx, KnowledgeEntityType.MOLECULE, [one.id for one in molecules], entries_max=changelog_limit
+        )
     members: dict[str | None, list[MatchedAtom]] = {None: []}
     for atom in atoms:
         shown = _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))
@@ -130,7 +132,7 @@ def build_file_knowledge(
     return FileKnowledge(
         [_to_matched_molecule(one, members[one.id], entries.get(one.id, UNSET)) for one in molecules],
         members[None],
-        [path for path, atom_ids in found.items() if not atom_ids],
+        [path for path, atom_ids in matches.items() if not atom_ids],
         left_out={"atoms": left_over} if left_over else UNSET,
     )
 
@@ -176,12 +178,12 @@ def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine
     )
 
 
-def _paths(given: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
-    if isinstance(given, list):
-        for index, path in enumerate(given):
+def _parse_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
+    if isinstance(requested, list):
+        for index, path in enumerate(requested):
             if not isinstance(path, str):
                 raise invalid_argument(("paths", index), "must be a string")
-    paths = parse_paths(given, working_copy)
+    paths = parse_paths(requested, working_copy)
     validate_value({"paths": list(paths)})  # an array inside a string was not validated with the request
     if not paths:
         raise invalid_argument(("paths",), "contains no path; send at least one, such as src/a.ts,src/b.ts")

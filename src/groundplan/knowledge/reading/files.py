@@ -21,14 +21,14 @@ from groundplan.providers import FilesQuery
 sql = load_queries(__file__)
 
 
-def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
+def get_knowledge_of_files(tx: Transaction, query: FilesQuery) -> FileKnowledge:
     """Return the knowledge about files of the current project."""
-    paths = parse_paths(asked.paths, tx.preferences.working_copy)
+    paths = parse_paths(query.paths, tx.preferences.working_copy)
     found: dict[str, list[str]] = {path: [] for path in paths}
     with suppress(TooCostly):  # only knowledge.context reports it
         found |= match_atoms(tx, _limit_paths(paths))
-    answer = build_file_knowledge(tx, found, of_each=CHANGELOG_LIMIT_DEFAULT)
-    trim(answer, asked.budget)
+    answer = build_file_knowledge(tx, found, changelog_limit=CHANGELOG_LIMIT_DEFAULT)
+    trim(answer, query.budget)
     return answer
 
 

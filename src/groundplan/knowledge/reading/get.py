@@ -13,7 +13,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, build_atoms, load_atom, load_atoms
-from groundplan.knowledge.changelog import ChangelogLine, latest_entries
+from groundplan.knowledge.changelog import ChangelogLine, load_latest_entries
 from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.molecule import Molecule, build_molecules, load_molecule
 from groundplan.knowledge.reading.search import load_page
@@ -61,14 +61,14 @@ def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
     if request.entity_type is KnowledgeEntityType.ATOM:
         found = KnowledgeDetails(atom=build_atoms(tx, [load_atom(tx, id_)])[0])
     else:
-        found = _molecule(tx, id_)
+        found = _get_molecule(tx, id_)
     if request.include_changelog:
-        entries = latest_entries(tx, request.entity_type, [id_], of_each=request.changelog_limit)
+        entries = load_latest_entries(tx, request.entity_type, [id_], entries_max=request.changelog_limit)
         found.changelog = entries[id_]
     return found
 
 
-def _molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
+def _get_molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
     """Return a molecule with its atoms, at most as many as could fit into the answer."""
     molecule = build_molecules(tx, [load_molecule(tx, id_)])[0]
     limit = int(min(NO_LIMIT, tx.budget.free_chars / ATOM_CHARS_MIN + 1))

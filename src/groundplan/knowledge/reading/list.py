@@ -14,7 +14,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.freshness import Freshness, freshness_of
+from groundplan.knowledge.freshness import Freshness, load_freshness
 
 NAME = "knowledge.list"
 LIMIT = 100
@@ -81,7 +81,7 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
         after_id=after_id,
         at_most=request.limit + 1,  # one more tells whether there are more
     )
-    freshness = freshness_of(tx, [row.id for row in rows[: request.limit]])
+    freshness = load_freshness(tx, [row.id for row in rows[: request.limit]])
     page = take_page(
         tx.budget.reserve(Atoms([])),
         [_to_listed_atom(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],

@@ -14,7 +14,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.atom import Atom, build_atoms, load_atoms
-from groundplan.knowledge.changelog import latest_entries
+from groundplan.knowledge.changelog import load_latest_entries
 from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.molecule import Molecule, build_molecules, load_molecules
 from groundplan.knowledge.refs import validate_molecule_id
@@ -74,7 +74,7 @@ def search(tx: Transaction, request: SearchKnowledge) -> KnowledgePage:
     ids, count = load_page(tx, listing, limit=request.limit, offset=request.offset, **parameters)
     page = KnowledgePage([], count, request.limit, request.offset, count)
     # At least one item, if necessary without its parts, so that paging always advances.
-    page.items = tx.budget.reserve(page).take_rows(_items(tx, request, ids), at_least=1)
+    page.items = tx.budget.reserve(page).take_rows(_load_items(tx, request, ids), at_least=1)
     end = request.offset + len(page.items)
     page.next_offset = end if end < count else UNSET
     return page
@@ -127,14 +127,14 @@ def _build_word_parameters(tx: Transaction, query: str) -> dict[str, Any]:
     }
 
 
-def _items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> list[Atom | Molecule]:
+def _load_items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> list[Atom | Molecule]:
     items: list[Atom | Molecule] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
         items += build_atoms(tx, load_atoms(tx, ids))
     else:
         items += build_molecules(tx, load_molecules(tx, ids))
     if request.include_changelog:
-        entries = latest_entries(tx, request.entity_type, ids, of_each=request.changelog_limit)
+        entries = load_latest_entries(tx, request.entity_type, ids, entries_max=request.changelog_limit)
         for item in items:
             item.changelog = entries[item.id]
     return items

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.changelog import ChangelogEntry, entries_of
+from groundplan.knowledge.changelog import ChangelogEntry, load_entries
 from groundplan.knowledge.refs import load_names, missing_entity, resolve_entity_project
 from groundplan.knowledge.requests import LIMIT, KnowledgeEntityType, Limit, Offset, parse_id
 
@@ -40,7 +40,7 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     parent_id = parse_id(request.parent_id, ("parentId",))
     if not load_names(tx, request.parent_type, {parent_id}):
         raise missing_entity(request.parent_type, request.parent_id, ("parentId",))
-    found, count = entries_of(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
+    found, count = load_entries(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
     page = Entries([], count, request.limit, request.offset, count)
     page.entries = tx.budget.reserve(page).take_rows(found, at_least=1)
     end = request.offset + len(page.entries)

@@ -52,7 +52,7 @@ def append_changelog(tx: Transaction, request: AppendChangelog) -> AppendedEntry
         raise invalid_argument(("summary",), "must not be empty; say what changed and why")
     task_id = resolve_task_id(tx, request.task_id, "taskId")
     entry = ChangelogEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now, tx.actor.id)
-    tx.store(sql.add_entry, entry, project_id=tx.project.id, rev=advance_revision(tx).rev)
+    tx.run_with_record(sql.add_entry, entry, project_id=tx.project.id, rev=advance_revision(tx).rev)
     tx.record(
         Op.CHANGELOG_APPENDED,
         parent_id,

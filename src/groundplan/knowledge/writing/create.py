@@ -84,11 +84,11 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
 def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
     refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
-        raise missing_argument("paths", (), wanted="an array of path patterns, such as src/area/**")
+        raise missing_argument("paths", (), expected="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
     paths, patterns = parse_patterns(request.paths)
     related = [] if request.related_atoms is UNSET else validate_related_atoms(tx, request.related_atoms, own_id=id_)
-    common = _common(tx, request, id_)
+    common = _build_common_columns(tx, request, id_)
     molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
     revision = advance_revision(tx, numbers=1, patterns=patterns)
     row = AtomRow(
@@ -126,7 +126,7 @@ def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
     id_ = new_uuid()
     given = request.related_molecules
     related = [] if given is UNSET else validate_related_molecules(tx, given, own_id=id_)
-    row = MoleculeRow(**_common(tx, request, id_), related_molecules=encode_relations(related))
+    row = MoleculeRow(**_build_common_columns(tx, request, id_), related_molecules=encode_relations(related))
     _store(tx, sql.add_molecule, row, n=advance_revision(tx, numbers=1).last_n)
     tx.record(
         Op.CREATED,
@@ -140,7 +140,7 @@ def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
     return build_molecules(tx, [row])[0]
 
 
-def _common(tx: Transaction, request: CreateKnowledge, id_: str) -> dict[str, Any]:
+def _build_common_columns(tx: Transaction, request: CreateKnowledge, id_: str) -> dict[str, Any]:
     """Return the columns that atoms and molecules both have."""
     knowledge = normalize_knowledge(request.knowledge)
     task_id = resolve_task_id(tx, request.created_by_task_id, "createdByTaskId")
@@ -159,7 +159,7 @@ def _common(tx: Transaction, request: CreateKnowledge, id_: str) -> dict[str, An
 
 
 def _store(tx: Transaction, query: Query, row: AtomRow | MoleculeRow, *, n: int) -> None:
-    tx.store(query, row, project_id=tx.project.id, n=n, words=build_word_index(row.name, row.knowledge))
+    tx.run_with_record(query, row, project_id=tx.project.id, n=n, words=build_word_index(row.name, row.knowledge))
 
 
 OPERATION = Operation(

@@ -65,7 +65,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
         FreshnessRow(id_, check.freshness, anchor, tx.now, to_json_array(check.files))
         for id_, (check, anchor) in current.items()
     ]
-    tx.many(sql.upsert_freshness, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
+    tx.run_many(sql.upsert_freshness, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
     counts = Counter(check.freshness.value for check, _ in current.values())
     tx.record(
         Op.CHECKED,

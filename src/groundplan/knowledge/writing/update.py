@@ -126,14 +126,14 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
         after.related_atoms = encode_relations(validate_related_atoms(tx, request.related_atoms, own_id=id_))
     if request.confirm is not UNSET:
         after.confirmed_commit, after.confirmed_at = parse_commit(request.confirm, ("confirm",)), tx.now
-    changes = _changes(before, after, "paths", "molecule_id", "related_atoms")
+    changes = _diff_columns(before, after, "paths", "molecule_id", "related_atoms")
     if request.confirm is not UNSET:
         changes.append(changed("confirmed_commit", before.confirmed_commit, after.confirmed_commit))
     has_moved = after.paths != before.paths
     revision = advance_revision(tx, patterns=after.patterns - before.patterns if has_moved else None)
     if has_moved:
         after.patterns_rev = revision.rev
-    _write(tx, sql.change_atom, after, seen_version=request.version)
+    _write(tx, sql.change_atom, after, expected_version=request.version)
     if request.confirm is not UNSET or has_moved:
         # The last check compared another commit or other files.
         tx.run(sql.delete_freshness, project_id=tx.project.id, ids=to_json_array([id_]))
@@ -159,8 +159,8 @@ def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Mol
             validate_related_molecules(tx, request.related_molecules, own_id=id_)
         )
     advance_revision(tx)
-    _write(tx, sql.change_molecule, after, seen_version=request.version)
-    tx.record(Op.UPDATED, id_, *_changes(before, after, "related_molecules"))
+    _write(tx, sql.change_molecule, after, expected_version=request.version)
+    tx.record(Op.UPDATED, id_, *_diff_columns(before, after, "related_molecules"))
     return build_molecules(tx, [after])[0]
 
 
@@ -189,10 +189,10 @@ def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, tas
     if request.knowledge_mode is KnowledgeMode.OVERWRITE:
         return before if request.knowledge is UNSET else normalize_knowledge(request.knowledge)
     if request.knowledge is UNSET:
-        raise missing_argument("knowledge", (), wanted="the text to append")
+        raise missing_argument("knowledge", (), expected="the text to append")
     if task_id is None:
         raise missing_argument(
-            "lastTaskId", (), wanted="the task that appends, which the line above the appended text names"
+            "lastTaskId", (), expected="the task that appends, which the line above the appended text names"
         )
     appended = request.knowledge.strip()
     if not appended:
@@ -209,7 +209,7 @@ def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, tas
     return whole
 
 
-def _changes(before: R, after: R, *columns: str) -> list[Change]:
+def _diff_columns(before: R, after: R, *columns: str) -> list[Change]:
     """Return the columns that differ, with JSON decoded."""
     found = []
     for column in ("name", "knowledge", "last_task_id", *columns):
@@ -219,10 +219,10 @@ def _changes(before: R, after: R, *columns: str) -> list[Change]:
     return found
 
 
-def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, seen_version: int) -> None:
+def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, expected_version: int) -> None:
     words = build_word_index(after.name, after.knowledge)
     # The statement checks the version too, in case of a concurrent write.
-    if not tx.store(query, after, project_id=tx.project.id, words=words, seen_version=seen_version):
+    if not tx.run_with_record(query, after, project_id=tx.project.id, words=words, seen_version=expected_version):
         raise LookupError("a row that was read under the lock of its project is gone")
 
 

@@ -10,7 +10,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
 from groundplan.purpose.graph.indexed_graph import find_leading_to, find_reachable_from
-from groundplan.purpose.graph.pathways import pathways
+from groundplan.purpose.graph.pathways import find_pathways
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
@@ -53,7 +53,7 @@ class GoalAnalysis(Struct, frozen=True):
     cut_edge: CutEdge | UnsetType = UNSET
 
 
-class Touched(Struct):
+class AssumptionImpact(Struct):
     """The items that depend on an assumption: edges by name, all others by key."""
 
     assumption: str
@@ -87,11 +87,11 @@ class Analysis(Struct):
     orphans: list[str]  # nodes other than goals that reach no goal
     dead_ends: list[str]  # nodes other than goals that lead to no other node
     goals: list[GoalAnalysis]
-    refuted: list[Touched]
+    refuted: list[AssumptionImpact]
     cut_edge_left_out: list[str] | UnsetType = UNSET  # goals not searched, because the theory is too large
     pathways: list[list[str]] | UnsetType = UNSET
     pathways_cut: bool | UnsetType = UNSET
-    touched: Touched | UnsetType = UNSET
+    touched: AssumptionImpact | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
@@ -105,14 +105,14 @@ def analyse(
     """
     causal = build_causal_graph(content)
     reached = trace_goals(causal)
-    statuses = observations.statuses()
+    statuses = observations.get_statuses()
     refuted = [one for one in content.assumptions.values() if statuses.get(one.key) is AssumptionStatus.REFUTED]
-    ways, is_cut = _pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
+    ways, is_cut = _find_pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
     touched = UNSET if assumption is None else _trace_impact(content, causal, content.assumptions[assumption])
     return Analysis(
-        orphans=_orphans(causal),
-        dead_ends=_dead_ends(causal),
-        goals=[_goal(one) for one in reached.goals],
+        orphans=_find_orphans(causal),
+        dead_ends=_find_dead_ends(causal),
+        goals=[_to_goal_analysis(one) for one in reached.goals],
         refuted=[_trace_impact(content, causal, one) for one in refuted[:limit]],
         cut_edge_left_out=reached.left_out or UNSET,
         pathways=ways,
@@ -122,7 +122,7 @@ def analyse(
     )
 
 
-def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Touched]:
+def trace_impacts(content: Content, assumption_keys: list[str]) -> list[AssumptionImpact]:
     """Return the items that depend on each of some assumptions.
 
     Raises:
@@ -134,7 +134,7 @@ def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Touched]
     return [_trace_impact(content, causal, content.assumptions[key]) for key in assumption_keys]
 
 
-def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> Touched:
+def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> AssumptionImpact:
     """Trace from the node of the assumption, or the target of its edge. Feedback and missing nodes end the trace."""
     graph = causal.graph
     on = behind = assumption.node
@@ -145,32 +145,32 @@ def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption)
     edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}
     if assumption.edge is not None and any(edge.name == assumption.edge for edge in content.edges):
         edges.add(assumption.edge)
-    return Touched(
+    return AssumptionImpact(
         assumption.key,
         edges=[str(name) for name in sorted(edges, key=edge_order)],
-        nodes=causal.keys_of(sorted(after)),
-        goals=_of_type(causal, after, NodeType.GOAL),
-        activities=_of_type(causal, before, NodeType.ACTIVITY),
+        nodes=causal.to_keys(sorted(after)),
+        goals=_select_by_type(causal, after, NodeType.GOAL),
+        activities=_select_by_type(causal, before, NodeType.ACTIVITY),
     )
 
 
-def _pathways(causal: CausalGraph, node: str, limit: int) -> tuple[list[list[str]], bool]:
-    goals = causal.numbers_of(NodeType.GOAL)
-    found = pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
-    return [causal.keys_of(way) for way in found.ways], found.is_cut
+def _find_pathways(causal: CausalGraph, node: str, limit: int) -> tuple[list[list[str]], bool]:
+    goals = causal.list_numbers(NodeType.GOAL)
+    found = find_pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
+    return [causal.to_keys(way) for way in found.ways], found.is_cut
 
 
-def _orphans(causal: CausalGraph) -> list[str]:
-    reaching = find_leading_to(causal.graph, causal.numbers_of(NodeType.GOAL))
+def _find_orphans(causal: CausalGraph) -> list[str]:
+    reaching = find_leading_to(causal.graph, causal.list_numbers(NodeType.GOAL))
     return [key for number, key in enumerate(causal.graph.keys) if number not in reaching]
 
 
-def _dead_ends(causal: CausalGraph) -> list[str]:
+def _find_dead_ends(causal: CausalGraph) -> list[str]:
     leading_on = {edge.source for edge in causal.edges if edge.source != edge.target}
     return [node.key for node in causal.nodes if node.node_type is not NodeType.GOAL and node.key not in leading_on]
 
 
-def _goal(goal: GoalTrace) -> GoalAnalysis:
+def _to_goal_analysis(goal: GoalTrace) -> GoalAnalysis:
     link = goal.weakest_link
     return GoalAnalysis(
         goal.key,
@@ -181,5 +181,5 @@ def _goal(goal: GoalTrace) -> GoalAnalysis:
     )
 
 
-def _of_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
+def _select_by_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
     return sort_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)

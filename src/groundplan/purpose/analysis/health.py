@@ -8,10 +8,10 @@ from groundplan import providers
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
 from groundplan.purpose.dates import to_last_instant
-from groundplan.purpose.gate_inputs import context_facts
+from groundplan.purpose.gate_inputs import read_context_facts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.version import latest_published
+from groundplan.purpose.version import find_latest_published
 
 
 class HealthInputs(NamedTuple):
@@ -22,20 +22,20 @@ class HealthInputs(NamedTuple):
     work: tuple[int, int] | None
 
 
-def read_health(tx: Transaction, content: Content, observed: Observations, *, as_of: str | None) -> Health:
+def read_health(tx: Transaction, content: Content, observations: Observations, *, as_of: str | None) -> Health:
     """Return the health of some content, now or as of a day."""
-    return compute_health(content, observed, **_read_health_inputs(tx, as_of)._asdict())
+    return compute_health(content, observations, **_read_health_inputs(tx, as_of)._asdict())
 
 
-def read_bands(tx: Transaction, content: Content, observed: Observations, *, as_of: str | None) -> Bands:
+def read_bands(tx: Transaction, content: Content, observations: Observations, *, as_of: str | None) -> Bands:
     """Return only the bands, which need no graph search."""
-    return classify_metrics(compute_metrics(content, observed, **_read_health_inputs(tx, as_of)._asdict()))
+    return classify_metrics(compute_metrics(content, observations, **_read_health_inputs(tx, as_of)._asdict()))
 
 
 def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:
     if as_of is not None:
         return HealthInputs(to_last_instant(as_of), None, None)  # the facts of other slices on that day are not known
-    context = context_facts(tx)
+    context = read_context_facts(tx)
     unset = len(context.required_unset) if context and context.run else None
     return HealthInputs(tx.now, unset, _count_aligned_work(tx))
 
@@ -44,11 +44,11 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     """Return the number of open work nodes, and how many of them trace to a goal of the published version."""
     if not providers.count_aligned_work.is_connected:
         return None
-    published = latest_published(tx)
+    published = find_latest_published(tx)
     if published is None:
         return None
     from groundplan.purpose.content import read_content  # loaded only if the work slice is connected
 
-    goals = [node.key for node in read_content(tx, published.id).of_type(NodeType.GOAL)]
+    goals = [node.key for node in read_content(tx, published.id).list_nodes_of_type(NodeType.GOAL)]
     found = providers.count_aligned_work(tx, goals)
     return found.open, found.aligned

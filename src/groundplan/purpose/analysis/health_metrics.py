@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.purpose.dates import day_of
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.graph.causal_graph import build_causal_graph, find_valid_causal_edges
 from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
 from groundplan.purpose.model import AssumptionStatus, Confidence, Content, EdgeType, NodeType, RiskLevel
@@ -102,7 +102,7 @@ def compute_health(
         metrics,
         bands,
         find_overall_band(content, bands),
-        [_goal(one) for one in reached.goals],
+        [_to_goal_health(one) for one in reached.goals],
         weakest_edge_left_out=reached.left_out or UNSET,
     )
 
@@ -132,15 +132,15 @@ def compute_metrics(
     named = {edge.name for edge in edges}
     open_work, aligned_work = work or (0, 0)
     return Metrics(
-        toc_completeness=_percent(len(complete), len(nodes)),
-        indicator_coverage=_percent(len(outcomes & measured), len(outcomes)),
-        data_freshness_days=_days_since_measured(content.indicators, observations, day_of(now)),
-        assumptions_documented=_percent(len(content.nodes.keys() & assumed), len(nodes)),
-        mechanism_coverage=_percent(len(named - unexplained), len(named)),
-        open_high_risk=_open_high_risk(content, observations),
-        stale_assumptions=_stale_assumptions(content, day_of(now)),
+        toc_completeness=_compute_percent(len(complete), len(nodes)),
+        indicator_coverage=_compute_percent(len(outcomes & measured), len(outcomes)),
+        data_freshness_days=_count_days_since_measured(content.indicators, observations, get_day(now)),
+        assumptions_documented=_compute_percent(len(content.nodes.keys() & assumed), len(nodes)),
+        mechanism_coverage=_compute_percent(len(named - unexplained), len(named)),
+        open_high_risk=_count_open_high_risk(content, observations),
+        stale_assumptions=_count_stale_assumptions(content, get_day(now)),
         required_facts_unset=required_facts_unset,
-        work_alignment=_percent(aligned_work, open_work),
+        work_alignment=_compute_percent(aligned_work, open_work),
     )
 
 
@@ -165,35 +165,35 @@ def find_overall_band(content: Content, bands: Bands) -> Band | None:
     return next((band for band in _WORST_FIRST if band in present), None)
 
 
-def _goal(goal: GoalTrace) -> GoalHealth:
+def _to_goal_health(goal: GoalTrace) -> GoalHealth:
     edge = UNSET if goal.cut is None else WeakestEdge(*goal.cut.edge.name, cuts=len(goal.cut.activities))
     confidence = None if goal.weakest_link is None else goal.weakest_link.confidence
     return GoalHealth(goal.key, goal.keys, confidence, edge)
 
 
-def _open_high_risk(content: Content, observations: Observations) -> int:
+def _count_open_high_risk(content: Content, observations: Observations) -> int:
     """Count the assumptions of HIGH risk whose latest review is not HOLDING."""
-    statuses = observations.statuses()
+    statuses = observations.get_statuses()
     return sum(
         one.risk_level is RiskLevel.HIGH and statuses.get(one.key) is not AssumptionStatus.HOLDING
         for one in content.assumptions.values()
     )
 
 
-def _stale_assumptions(content: Content, today: str) -> int:
+def _count_stale_assumptions(content: Content, today: str) -> int:
     """Count the assumptions whose review date has passed. A new version can set a new date."""
     return sum(one.review_by is not None and one.review_by < today for one in content.assumptions.values())
 
 
-def _days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
+def _count_days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
     """Return the days since the newest measurement of an indicator of the theory."""
-    days = [day_of(one.as_of) for one in observations.measurements if one.indicator in indicators]
+    days = [get_day(one.as_of) for one in observations.measurements if one.indicator in indicators]
     if not days:
         return None
     return max(0, (date.fromisoformat(today) - date.fromisoformat(max(days))).days)
 
 
-def _percent(part: int, whole: int) -> float | None:
+def _compute_percent(part: int, whole: int) -> float | None:
     return round(100 * part / whole, 1) if whole else None
 
 

@@ -156,30 +156,30 @@ class Comparison(Struct):
 
 def compare(before: Content, after: Content) -> Comparison:
     """Return the differences between two contents. Row ids are ignored."""
-    edges, renamed = _edges(before.edges, after.edges)
+    edges, renamed = _compare_edges(before.edges, after.edges)
     return Comparison(
         NodeChanges(
-            [_node(one) for one in _only_in(after.nodes, before.nodes)],
-            [_node(one) for one in _only_in(before.nodes, after.nodes)],
+            [_to_listed_node(one) for one in _select_missing_from(after.nodes, before.nodes)],
+            [_to_listed_node(one) for one in _select_missing_from(before.nodes, after.nodes)],
             _find_changed(before.nodes, after.nodes, NODE_FIELDS),
         ),
         edges,
         AssumptionChanges(
-            [_assumption(one) for one in _only_in(after.assumptions, before.assumptions)],
-            [_assumption(one) for one in _only_in(before.assumptions, after.assumptions)],
+            [_to_listed_assumption(one) for one in _select_missing_from(after.assumptions, before.assumptions)],
+            [_to_listed_assumption(one) for one in _select_missing_from(before.assumptions, after.assumptions)],
             _find_changed_assumptions(before.assumptions, after.assumptions, renamed),
         ),
         IndicatorChanges(
-            [_indicator(one) for one in _only_in(after.indicators, before.indicators)],
-            [_indicator(one) for one in _only_in(before.indicators, after.indicators)],
+            [_to_listed_indicator(one) for one in _select_missing_from(after.indicators, before.indicators)],
+            [_to_listed_indicator(one) for one in _select_missing_from(before.indicators, after.indicators)],
             _find_changed(before.indicators, after.indicators, INDICATOR_FIELDS),
         ),
         _find_rewired(before, after),
     )
 
 
-def _only_in(these: Mapping[str, T], those: Mapping[str, T]) -> list[T]:
-    return [these[key] for key in sort_keys(these.keys() - those.keys())]
+def _select_missing_from(items: Mapping[str, T], others: Mapping[str, T]) -> list[T]:
+    return [items[key] for key in sort_keys(items.keys() - others.keys())]
 
 
 def _find_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
@@ -206,10 +206,10 @@ def _have_same_booleans(before: Any, after: Any) -> bool:
     return isinstance(before, bool) is isinstance(after, bool)
 
 
-def _edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeChanges, dict[EdgeName, EdgeName]]:
+def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeChanges, dict[EdgeName, EdgeName]]:
     """Return the changes of the edges, and the new names of edges that changed their type."""
     olds, news = {edge.name: edge for edge in before}, {edge.name: edge for edge in after}
-    lost, gained = _by_ends(olds.keys() - news.keys()), _by_ends(news.keys() - olds.keys())
+    lost, gained = _group_by_ends(olds.keys() - news.keys()), _group_by_ends(news.keys() - olds.keys())
     renamed = {
         lost[ends][0]: gained[ends][0]
         for ends in lost.keys() & gained.keys()
@@ -223,10 +223,12 @@ def _edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeCha
     ]
     added = sorted(news.keys() - set(kept.values()), key=edge_order)
     removed = sorted(olds.keys() - kept.keys(), key=edge_order)
-    return EdgeChanges([_edge(name) for name in added], [_edge(name) for name in removed], changed), renamed
+    return EdgeChanges(
+        [_to_listed_edge(name) for name in added], [_to_listed_edge(name) for name in removed], changed
+    ), renamed
 
 
-def _by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
+def _group_by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
     found: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
     for name in names:
         found[name.source, name.target].append(name)
@@ -250,18 +252,18 @@ def _find_changed_assumptions(
 
 
 def _find_rewired(before: Content, after: Content) -> list[RewiredNode]:
-    old_causes, old_effects = _neighbours(before)
-    new_causes, new_effects = _neighbours(after)
+    old_causes, old_effects = _find_neighbours(before)
+    new_causes, new_effects = _find_neighbours(after)
     found = []
     for key in sort_keys(before.nodes.keys() & after.nodes.keys()):
-        causes = _difference(old_causes.get(key, set()), new_causes.get(key, set()))
-        effects = _difference(old_effects.get(key, set()), new_effects.get(key, set()))
+        causes = _diff_neighbours(old_causes.get(key, set()), new_causes.get(key, set()))
+        effects = _diff_neighbours(old_effects.get(key, set()), new_effects.get(key, set()))
         if causes.added or causes.removed or effects.added or effects.removed:
             found.append(RewiredNode(key, causes, effects))
     return found
 
 
-def _neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+def _find_neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     causes: dict[str, set[str]] = defaultdict(set)
     effects: dict[str, set[str]] = defaultdict(set)
     for edge in content.causal_edges:
@@ -270,23 +272,23 @@ def _neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[st
     return causes, effects
 
 
-def _difference(old: set[str], new: set[str]) -> NeighbourChanges:
+def _diff_neighbours(old: set[str], new: set[str]) -> NeighbourChanges:
     return NeighbourChanges(sort_keys(new - old), sort_keys(old - new))
 
 
-def _node(node: PurposeNode) -> ListedNode:
+def _to_listed_node(node: PurposeNode) -> ListedNode:
     return ListedNode(node.key, node.node_type, node.title)
 
 
-def _edge(name: EdgeName) -> ListedEdge:
+def _to_listed_edge(name: EdgeName) -> ListedEdge:
     return ListedEdge(str(name), name.source, name.target, name.edge_type)
 
 
-def _assumption(one: Assumption) -> ListedAssumption:
+def _to_listed_assumption(one: Assumption) -> ListedAssumption:
     return ListedAssumption(one.key, _name_subject(one), one.assumption_text, one.risk_level or UNSET)
 
 
-def _indicator(one: Indicator) -> ListedIndicator:
+def _to_listed_indicator(one: Indicator) -> ListedIndicator:
     return ListedIndicator(one.key, one.node, one.name)
 
 

@@ -29,22 +29,22 @@ _FIELD_LABELS = {
 }
 
 
-def comparison_markdown(
+def render_comparison(
     comparison: Comparison, *, from_label: str, to_label: str, titles: Mapping[str, str] | None = None
 ) -> str:
     """Render the comparison under a heading. `titles` are node titles to show beside the keys."""
-    named = _namer(titles or {})
+    named = _make_namer(titles or {})
     heading = f"## Changes from {escape_inline(from_label)} to {escape_inline(to_label)}"
     if comparison.is_empty:
         return f"{heading}\n\nNo differences.\n"
-    blocks = [heading, _summary(comparison)]
-    for title, lines in _sections(comparison, named):
+    blocks = [heading, _format_summary(comparison)]
+    for title, lines in _build_sections(comparison, named):
         if lines:
             blocks.append(f"### {title}\n\n" + "\n".join(f"- {line}" for line in lines))
     return "\n\n".join(blocks) + "\n"
 
 
-def _summary(comparison: Comparison) -> str:
+def _format_summary(comparison: Comparison) -> str:
     counts = [
         f"{name}: {len(one.added)} added, {len(one.removed)} removed, {len(one.changed)} changed."
         for name, one in comparison.changes_by_kind
@@ -52,7 +52,7 @@ def _summary(comparison: Comparison) -> str:
     return " ".join([*counts, f"Rewired nodes: {len(comparison.rewired)}."])
 
 
-def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
+def _build_sections(comparison: Comparison, format_name: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
     nodes, edges = comparison.nodes, comparison.edges
     for title, listed, between in (("Added", nodes.added, edges.added), ("Removed", nodes.removed, edges.removed)):
         yield (
@@ -66,7 +66,7 @@ def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[t
     yield (
         "Retyped",
         [
-            *(f"{named(key)}: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "node_type")),
+            *(f"{format_name(key)}: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "node_type")),
             *(
                 f"{format_code_span(key)}: {_format_change(one)}"
                 for key, one in _select_changes(edges.changed, "edge_type")
@@ -74,44 +74,44 @@ def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[t
         ],
     )
     others = _select_changes(nodes.changed, "description", "narrative", "owner", "metadata")
-    yield "Changed", [f"{named(key)}, {one.field}: {_format_change(one)}" for key, one in others]
+    yield "Changed", [f"{format_name(key)}, {one.field}: {_format_change(one)}" for key, one in others]
     yield (
         "Rewired",
-        [f"{named(one.key)}: {_format_reconnection(one)}" for one in comparison.rewired],
+        [f"{format_name(one.key)}: {_format_reconnection(one)}" for one in comparison.rewired],
     )
     edge_texts = _select_changes(edges.changed, "mechanism", "confidence")
     yield (
         "Mechanism and confidence",
         [f"{format_code_span(key)}, {one.field}: {_format_change(one)}" for key, one in edge_texts],
     )
-    yield "Assumptions", [*_assumptions(comparison)]
-    yield "Indicators", [*_indicators(comparison)]
+    yield "Assumptions", [*_format_assumptions(comparison)]
+    yield "Indicators", [*_format_indicators(comparison)]
 
 
-def _assumptions(comparison: Comparison) -> Iterator[str]:
+def _format_assumptions(comparison: Comparison) -> Iterator[str]:
     found = comparison.assumptions
-    yield from (f"added {_assumption(one)}" for one in found.added)
-    yield from (f"removed {_assumption(one)}" for one in found.removed)
-    yield from _changes(found.changed)
+    yield from (f"added {_format_assumption(one)}" for one in found.added)
+    yield from (f"removed {_format_assumption(one)}" for one in found.removed)
+    yield from _format_changes(found.changed)
 
 
-def _assumption(one: ListedAssumption) -> str:
+def _format_assumption(one: ListedAssumption) -> str:
     risk = "" if one.risk_level is UNSET else f", risk {one.risk_level}"
     return f"**{one.key}** on {format_code_span(one.on)}{risk}: {escape_inline(one.assumption_text)}"
 
 
-def _indicators(comparison: Comparison) -> Iterator[str]:
+def _format_indicators(comparison: Comparison) -> Iterator[str]:
     found = comparison.indicators
-    yield from (f"added {_indicator(one)}" for one in found.added)
-    yield from (f"removed {_indicator(one)}" for one in found.removed)
-    yield from _changes(found.changed)
+    yield from (f"added {_format_indicator(one)}" for one in found.added)
+    yield from (f"removed {_format_indicator(one)}" for one in found.removed)
+    yield from _format_changes(found.changed)
 
 
-def _indicator(one: ListedIndicator) -> str:
+def _format_indicator(one: ListedIndicator) -> str:
     return f"**{one.key}** of {format_code_span(one.node)}: {escape_inline(one.name)}"
 
 
-def _changes(changed: Iterable[Changed]) -> Iterator[str]:
+def _format_changes(changed: Iterable[Changed]) -> Iterator[str]:
     for one in changed:
         for change in one.fields:
             yield f"**{one.key}**, {_FIELD_LABELS.get(change.field, change.field)}: {_format_change(change)}"
@@ -134,10 +134,10 @@ def _format_neighbours(side: str, one: NeighbourChanges) -> Iterator[str]:
 
 
 def _format_change(change: FieldDifference) -> str:
-    return f"{_value(change.before)} → {_value(change.after)}"
+    return f"{_format_value(change.before)} → {_format_value(change.after)}"
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return NO_VALUE
     if isinstance(value, str):
@@ -147,5 +147,5 @@ def _value(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _namer(titles: Mapping[str, str]) -> Callable[[str], str]:
+def _make_namer(titles: Mapping[str, str]) -> Callable[[str], str]:
     return lambda key: f"**{key}** {escape_inline(titles[key])}" if titles.get(key) else f"**{key}**"

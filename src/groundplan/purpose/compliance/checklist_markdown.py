@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import NOT_APPLICABLE, ChecklistSection
-from groundplan.purpose.compliance.statements import PUBLISH_QUERY, VERSIONS_QUERY, format_statement, statement
+from groundplan.purpose.compliance.statements import PUBLISH_QUERY, VERSIONS_QUERY, find_statement, format_statement
 from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
 SKILL = "toc-graph-engine"
@@ -15,8 +15,8 @@ NOT_AVAILABLE = "n/a"
 SENTENCE_CHARS_MAX = 4_000  # a gate can name many nodes
 
 
-def checklist_markdown(sections: list[ChecklistSection], proposal: ProposedOperation, now: str) -> str:
-    title = proposal.kind.called
+def render_checklist(sections: list[ChecklistSection], proposal: ProposedOperation, now: str) -> str:
+    title = proposal.kind.display_name
     head = [
         f"## ToC Graph Engine Compliance — {title}",
         "",
@@ -30,39 +30,39 @@ def checklist_markdown(sections: list[ChecklistSection], proposal: ProposedOpera
     return "\n\n---\n\n".join([*blocks, "**Checklist Complete.**"]) + "\n"
 
 
-def _graph_model(section: ChecklistSection) -> Iterator[str]:
-    yield from _items(section)
+def _format_graph_model(section: ChecklistSection) -> Iterator[str]:
+    yield from _format_items(section)
     yield ""
     yield f"**Tables:** {', '.join(format_code_span(name) for name in section.facts['tables']) or NOT_AVAILABLE}"
     yield ""
-    yield f"**Schema Pattern:** {_verdict(section)}"
+    yield f"**Schema Pattern:** {_format_verdict(section)}"
 
 
-def _version_state(section: ChecklistSection) -> Iterator[str]:
+def _format_version_state(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield "**Current ToC Version:**"
-    yield f"- Version ID: {_code(facts['version_id'])}"
-    yield f"- Project ID: {_code(facts['project_id'])}"
-    yield f"- Status: {_code(facts['status'])}"
+    yield f"- Version ID: {_format_code(facts['version_id'])}"
+    yield f"- Project ID: {_format_code(facts['project_id'])}"
+    yield f"- Status: {_format_code(facts['status'])}"
     yield ""
     yield "**Operation Requirements:**"
-    yield from _items(section)
+    yield from _format_items(section)
     yield ""
     can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'no version'})"
     yield f"**Can Modify Current Version?** {can}"
     yield ""
     yield from format_statement("Version State Check", VERSIONS_QUERY)
-    yield f"**Status:** {_verdict(section)}"
+    yield f"**Status:** {_format_verdict(section)}"
 
 
-def _version_constraints(section: ChecklistSection) -> Iterator[str]:
+def _format_version_constraints(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield "**For DRAFT versions:**"
-    yield from _items(section, 0, 2)
+    yield from _format_items(section, 0, 2)
     yield f"  - Drafts of this project: {facts['draft_count']} (must be 0 or 1)"
     yield ""
     yield "**For PUBLISH operations:**"
-    yield from _items(section, 2, 6)
+    yield from _format_items(section, 2, 6)
     for gate in facts["gates"]:
         failed = ", ".join(gate["failed"])
         yield f"  - Gate {gate['gate']} ({gate['profile']}): {'passed' if gate['passed'] else 'failed'}" + (
@@ -71,47 +71,47 @@ def _version_constraints(section: ChecklistSection) -> Iterator[str]:
     yield ""
     yield from format_statement("Publishing SQL", PUBLISH_QUERY if facts["gates"] else None)
     yield "**For CREATE DRAFT operations:**"
-    yield from _items(section, 6)
+    yield from _format_items(section, 6)
     yield ""
-    yield f"**Version Constraints Valid?** {_verdict(section)}"
+    yield f"**Version Constraints Valid?** {_format_verdict(section)}"
 
 
-def _node_operations(section: ChecklistSection) -> Iterator[str]:
+def _format_node_operations(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield f"**Operation Type:** {facts.get('operation') or NOT_AVAILABLE}"
     yield ""
     if facts:
         yield "**Node Details:**"
-        yield f"- Node: {_code(facts['node'])}"
-        yield f"- Node Type: {_text(facts['node_type'])}"
-        yield f"- Title: {_code(facts['title'])}"
-        yield f"- ToC Version: {_code(facts['version_id'])} (Status: {_text(facts['status'])})"
+        yield f"- Node: {_format_code(facts['node'])}"
+        yield f"- Node Type: {_format_text(facts['node_type'])}"
+        yield f"- Title: {_format_code(facts['title'])}"
+        yield f"- ToC Version: {_format_code(facts['version_id'])} (Status: {_format_text(facts['status'])})"
         yield ""
     yield "**Pre-Operation Checks:**"
-    yield from _items(section)
+    yield from _format_items(section)
     yield ""
-    yield from format_statement("Node SQL Template", statement("node", facts.get("operation")))
-    yield f"**Node Operation Valid?** {_verdict(section)}"
+    yield from format_statement("Node SQL Template", find_statement("node", facts.get("operation")))
+    yield f"**Node Operation Valid?** {_format_verdict(section)}"
 
 
-def _edge_operations(section: ChecklistSection) -> Iterator[str]:
+def _format_edge_operations(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield f"**Operation Type:** {facts.get('operation') or NOT_AVAILABLE}"
     yield ""
     if facts:
         yield "**Edge Details:**"
-        yield f"- Source Node: {_code(facts['source'])} (Type: {_text(facts['source_type'])})"
-        yield f"- Target Node: {_code(facts['target'])} (Type: {_text(facts['target_type'])})"
-        yield f"- Edge Type: {_text(facts['edge_type'])}"
+        yield f"- Source Node: {_format_code(facts['source'])} (Type: {_format_text(facts['source_type'])})"
+        yield f"- Target Node: {_format_code(facts['target'])} (Type: {_format_text(facts['target_type'])})"
+        yield f"- Edge Type: {_format_text(facts['edge_type'])}"
         yield ""
     yield "**Graph Validity Checks:**"
-    yield from _items(section)
+    yield from _format_items(section)
     yield ""
-    yield from format_statement("Edge SQL Template", statement("edge", facts.get("operation")))
-    yield f"**Edge Operation Valid?** {_verdict(section)}"
+    yield from format_statement("Edge SQL Template", find_statement("edge", facts.get("operation")))
+    yield f"**Edge Operation Valid?** {_format_verdict(section)}"
 
 
-def _assumptions(section: ChecklistSection) -> Iterator[str]:
+def _format_assumptions(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield f"**Operation:** {facts['operation']} assumption" if facts else f"**Operation:** {NOT_AVAILABLE}"
     yield ""
@@ -119,31 +119,31 @@ def _assumptions(section: ChecklistSection) -> Iterator[str]:
         yield f"**Assumption Type:** {facts['type']}"
         yield ""
         yield "**Assumptions Attached To:**"
-        yield f"- {facts['type']}: {_code(facts['on'])}"
+        yield f"- {facts['type']}: {_format_code(facts['on'])}"
         yield ""
     yield "**Pre-Operation Checks:**"
-    yield from _items(section)
+    yield from _format_items(section)
     yield ""
     about = f"{facts.get('type', '').lower()} assumption"
-    yield from format_statement("Assumption SQL Template", statement(about, facts.get("operation")))
-    yield f"**Assumptions Valid?** {_verdict(section)}"
+    yield from format_statement("Assumption SQL Template", find_statement(about, facts.get("operation")))
+    yield f"**Assumptions Valid?** {_format_verdict(section)}"
 
 
-def _tenant_isolation(section: ChecklistSection) -> Iterator[str]:
+def _format_tenant_isolation(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
-    yield from _items(section)
+    yield from _format_items(section)
     yield ""
     yield f"- Queries checked: {facts['queries']}"
     if facts["findings"] is None:
         yield f"- Row level security: {facts['row_security']}"
-    yield f"- Role of {_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
+    yield f"- Role of {_format_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
     yield ""
-    yield f"**Tenant Filter Applied?** {_verdict(section)}"
+    yield f"**Tenant Filter Applied?** {_format_verdict(section)}"
 
 
-def _decision(section: ChecklistSection) -> Iterator[str]:
+def _format_decision(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
-    yield f"**Status:** {_verdict(section)}"
+    yield f"**Status:** {_format_verdict(section)}"
     yield ""
     yield f"**Reason:** {'; '.join(escape_inline(reason, chars_max=SENTENCE_CHARS_MAX) for reason in facts['reasons'])}"
     yield ""
@@ -155,30 +155,30 @@ def _decision(section: ChecklistSection) -> Iterator[str]:
 
 
 _WRITERS = (
-    _graph_model,
-    _version_state,
-    _version_constraints,
-    _node_operations,
-    _edge_operations,
-    _assumptions,
-    _tenant_isolation,
-    _decision,
+    _format_graph_model,
+    _format_version_state,
+    _format_version_constraints,
+    _format_node_operations,
+    _format_edge_operations,
+    _format_assumptions,
+    _format_tenant_isolation,
+    _format_decision,
 )
 
 
-def _items(section: ChecklistSection, first: int = 0, end: int | None = None) -> Iterator[str]:
+def _format_items(section: ChecklistSection, first: int = 0, end: int | None = None) -> Iterator[str]:
     yield from (f"- {CHECKBOXES[item.ok]} {item.text}" for item in section.items[first:end])
 
 
-def _verdict(section: ChecklistSection) -> str:
+def _format_verdict(section: ChecklistSection) -> str:
     if section.verdict == NOT_APPLICABLE:
         return NOT_APPLICABLE
     return f"{'❌' if 'BLOCKED' in section.verdict else '✅'} {section.verdict}"
 
 
-def _code(value: object) -> str:
+def _format_code(value: object) -> str:
     return NOT_AVAILABLE if value is None else format_code_span(str(value))
 
 
-def _text(value: object) -> str:
+def _format_text(value: object) -> str:
     return NOT_AVAILABLE if value is None else escape_inline(str(value))

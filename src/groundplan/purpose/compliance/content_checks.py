@@ -11,7 +11,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
-from groundplan.purpose.compliance.section import CheckedItem, SectionResult, verdict
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.edges import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
@@ -24,7 +24,7 @@ from groundplan.purpose.editing.rules import (
     names_edge,
     retype_node,
 )
-from groundplan.purpose.graph.cycles import closed_cycle
+from groundplan.purpose.graph.cycles import find_closed_cycle
 from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, Sentence, Title, Word
 from groundplan.purpose.model import Confidence, EdgeName, EdgeType, NodeType, PurposeEdge, PurposeNode, RiskLevel
 
@@ -35,11 +35,11 @@ SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
 
 def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionResult:
     """Check a proposed node operation."""
-    given, node = ctx.proposal, ctx.node(ctx.proposal.node)
+    given, node = ctx.proposal, ctx.find_node(ctx.proposal.node)
     is_ours, is_new = ctx.kind.subject == "node", ctx.kind is OperationKind.CREATE_NODE
     is_named = (is_ours and not is_new) or (ctx.kind is OperationKind.READ and given.node is not None)
     writes = is_ours and ctx.kind is not OperationKind.DELETE_NODE
-    node_type = _one_of(NodeType, given.node_type)
+    node_type = _parse_word(NodeType, given.node_type)
     down = _find_downward_edges(ctx, node, node_type) if ctx.kind is OperationKind.UPDATE_NODE else []
     checks = [
         CheckedItem(
@@ -51,8 +51,8 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         CheckedItem(
             "Node type is valid (one of 4 types)",
             node_type is not None if writes and (is_new or given.node_type is not None) else None,
-            _not_one_of("node_type", NodeType, given.node_type),
-            f"Set node_type to {_alternatives(NodeType)}.",
+            _describe_invalid_word("node_type", NodeType, given.node_type),
+            f"Set node_type to {_join_words(NodeType)}.",
         ),
         CheckedItem(
             "Tenant isolation enforced (`tenant_id` filter)",
@@ -99,16 +99,16 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         "version_id": ctx.row and ctx.row.id,
         "status": ctx.row and ctx.row.status,
     }
-    return SectionResult(4, checks, facts if is_ours or is_named else {}, verdict(checks))
+    return SectionResult(4, checks, facts if is_ours or is_named else {}, decide_verdict(checks))
 
 
 def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed edge operation."""
     given = ctx.proposal
-    source, target = ctx.node(given.source), ctx.node(given.target)
+    source, target = ctx.find_node(given.source), ctx.find_node(given.target)
     is_ours, is_new = ctx.kind.subject == "edge", ctx.kind is OperationKind.CREATE_EDGE
     is_whole = is_ours and source is not None and target is not None
-    edges = ctx.edges()
+    edges = ctx.find_edges()
     was = edges[0].edge_type if len(edges) == 1 and not is_new else None
     becomes = _resolve_new_type(ctx, edges)
     name: EdgeName | None = None  # of the edge after the operation, if it is new or gets another type
@@ -118,7 +118,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         if ctx.is_ordered and becomes_causal(was, becomes):
             cause = TypedEdge(name, source.node_type, target.node_type)
     cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
-    wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _one_of(EdgeType, one) is None]
+    wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _parse_word(EdgeType, one) is None]
     checks = [
         CheckedItem(
             "Source and target nodes exist in same ToC version",
@@ -153,8 +153,8 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         CheckedItem(
             "Edge type is valid (one of 4 types)",
             not wrong if is_ours and (given.edge_type or given.new_edge_type) else None,
-            f"{', '.join(map(quote_text, wrong))} is not one of {_alternatives(EdgeType)}",
-            f"Use {_alternatives(EdgeType)}, or omit it for CONTRIBUTES_TO.",
+            f"{', '.join(map(quote_text, wrong))} is not one of {_join_words(EdgeType)}",
+            f"Use {_join_words(EdgeType)}, or omit it for CONTRIBUTES_TO.",
         ),
         CheckedItem(
             "Edge exists in this version (if UPDATE/DELETE)",
@@ -170,9 +170,9 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Confidence is valid (low / medium / high)",
-            _one_of(Confidence, given.confidence) is not None if is_ours and given.confidence is not None else None,
-            _not_one_of("confidence", Confidence, given.confidence),
-            f"Set confidence to {_alternatives(Confidence)}, or omit it.",
+            _parse_word(Confidence, given.confidence) is not None if is_ours and given.confidence is not None else None,
+            _describe_invalid_word("confidence", Confidence, given.confidence),
+            f"Set confidence to {_join_words(Confidence)}, or omit it.",
         ),
     ]
     facts = {
@@ -185,27 +185,27 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         "profile": ctx.row and ctx.row.profile,
         "cycle": cycle and cycle[:PATH_KEYS_MAX],
     }
-    return SectionResult(5, checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(5, checks, facts if is_ours else {}, decide_verdict(checks))
 
 
 def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed assumption operation."""
-    given, found = ctx.proposal, ctx.assumption(ctx.proposal.assumption)
+    given, found = ctx.proposal, ctx.find_assumption(ctx.proposal.assumption)
     is_ours, is_new = ctx.kind.subject == "assumption", ctx.kind is OperationKind.ADD_ASSUMPTION
     is_of_edge = names_edge(given.source, given.target)
-    edges = ctx.edges()
+    edges = ctx.find_edges()
     on = None
     if found is not None and not is_new:
         on = found.node or str(found.edge)
     elif is_new and is_on_one_item(given.node, given.source, given.target):
-        node = ctx.node(given.node)
+        node = ctx.find_node(given.node)
         on = node.key if node else str(edges[0].name) if len(edges) == 1 else None
     writes = is_ours and ctx.kind is not OperationKind.DELETE_ASSUMPTION
     checks = [
         CheckedItem(
             "Parent node/edge exists",
             on is not None if is_ours and (is_new or found is not None) else None,
-            _no_parent(ctx, edges, is_of_edge=is_of_edge),
+            _describe_missing_parent(ctx, edges, is_of_edge=is_of_edge),
             "Name a node, or source and target of an edge.",
             NextStep("purpose.open", "shows nodes and edges"),
         ),
@@ -217,9 +217,9 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Risk level is valid (LOW / MEDIUM / HIGH)",
-            _one_of(RiskLevel, given.risk_level) is not None if writes and given.risk_level is not None else None,
-            _not_one_of("risk_level", RiskLevel, given.risk_level),
-            f"Set risk_level to {_alternatives(RiskLevel)}, or omit it.",
+            _parse_word(RiskLevel, given.risk_level) is not None if writes and given.risk_level is not None else None,
+            _describe_invalid_word("risk_level", RiskLevel, given.risk_level),
+            f"Set risk_level to {_join_words(RiskLevel)}, or omit it.",
         ),
         CheckedItem(
             "Assumption text is given and fits (if ADD, or if it changes)",
@@ -260,19 +260,19 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         "on": on,
         "risk_level": given.risk_level or (found and found.risk_level),
     }
-    return SectionResult(6, checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(6, checks, facts if is_ours else {}, decide_verdict(checks))
 
 
-def _one_of(words: type[Choice], text: str | None) -> Choice | None:
+def _parse_word(words: type[Choice], text: str | None) -> Choice | None:
     return next((word for word in words if word.value == text), None)
 
 
-def _alternatives(words: type[StrEnum]) -> str:
+def _join_words(words: type[StrEnum]) -> str:
     return " / ".join(words)
 
 
-def _not_one_of(field: str, words: type[StrEnum], text: str | None) -> str:
-    return f"{field} {quote_text(text)} is not one of {_alternatives(words)}" if text else f"{field} is missing"
+def _describe_invalid_word(field: str, words: type[StrEnum], text: str | None) -> str:
+    return f"{field} {quote_text(text)} is not one of {_join_words(words)}" if text else f"{field} is missing"
 
 
 def _describe_missing(ctx: ProposalContext, thing: str, ref: str | None) -> str:
@@ -304,22 +304,22 @@ def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeTyp
     """Return the type of the edge after the operation, or None if it is not known."""
     given = ctx.proposal
     if ctx.kind is OperationKind.CREATE_EDGE:
-        return _one_of(EdgeType, given.edge_type or EdgeType.CONTRIBUTES_TO)
+        return _parse_word(EdgeType, given.edge_type or EdgeType.CONTRIBUTES_TO)
     if len(edges) != 1:
         return None
-    return _one_of(EdgeType, given.new_edge_type or edges[0].edge_type)
+    return _parse_word(EdgeType, given.new_edge_type or edges[0].edge_type)
 
 
 def _find_cycle(ctx: ProposalContext, name: EdgeName) -> list[str] | None:
     """Return the cycle that a new causal edge closes."""
     added = (name.source, name.target)
-    return closed_cycle([*((edge.source, edge.target) for edge in ctx.content.causal_edges), added], [added])
+    return find_closed_cycle([*((edge.source, edge.target) for edge in ctx.content.causal_edges), added], [added])
 
 
 def _describe_missing_ends(ctx: ProposalContext) -> str:
     ends = {"source": ctx.proposal.source, "target": ctx.proposal.target}
     return ", ".join(
-        f"{end} {quote_text(ref) if ref else 'is not given'}" for end, ref in ends.items() if not ctx.node(ref)
+        f"{end} {quote_text(ref) if ref else 'is not given'}" for end, ref in ends.items() if not ctx.find_node(ref)
     )
 
 
@@ -330,7 +330,7 @@ def _describe_ambiguous_edge(ctx: ProposalContext, edges: list[PurposeEdge]) -> 
     return f"{ctx.version_name} has no such edge from {' to '.join(ends)}"
 
 
-def _no_parent(ctx: ProposalContext, edges: list[PurposeEdge], *, is_of_edge: bool) -> str:
+def _describe_missing_parent(ctx: ProposalContext, edges: list[PurposeEdge], *, is_of_edge: bool) -> str:
     given = ctx.proposal
     if is_of_edge:
         return (

@@ -18,7 +18,7 @@ TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "des
 RESTORE_ACTION = "Restore the database to the schema of its migrations."
 
 
-def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
+def check_graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
     """Check the tables of the graph."""
     missing = [
         f"{table}.{column}"
@@ -28,10 +28,10 @@ def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
     ]
     unlinked = [] if missing else [end for end in ENDS if not _leads_to_nodes(tables[EDGES].references, end)]
     parents = [
-        *_columns(tables, lambda name, _type: name == "parent" or name.startswith("parent_")),
-        *(f"{NODES}.{', '.join(one.columns)}" for one in _references(tables, NODES) if one.table == NODES),
+        *_find_columns(tables, lambda name, _type: name == "parent" or name.startswith("parent_")),
+        *(f"{NODES}.{', '.join(one.columns)}" for one in _list_references(tables, NODES) if one.table == NODES),
     ]
-    trees = _columns(tables, lambda name, kind: kind.lower() in TREE_TYPES or name in TREE_NAMES)
+    trees = _find_columns(tables, lambda name, kind: kind.lower() in TREE_TYPES or name in TREE_NAMES)
     narrow = [
         key
         for key in (tables[EDGES].keys if EDGES in tables else [])
@@ -69,7 +69,7 @@ def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
         "tables": list(tables),
         "columns": {name: list(tables[name].columns) for name in REQUIRED_COLUMNS if name in tables},
         "unique_keys": tables[EDGES].keys if EDGES in tables else [],
-        "references": [f"{', '.join(one.columns)} -> {one.table}" for one in _references(tables, EDGES)],
+        "references": [f"{', '.join(one.columns)} -> {one.table}" for one in _list_references(tables, EDGES)],
         "parent_columns": parents,
         "tree_columns": trees,
     }
@@ -85,11 +85,11 @@ def _leads_to_nodes(references: list[Reference], column: str) -> bool:
     return any(one.table == NODES and column in one.columns for one in references)
 
 
-def _references(tables: Mapping[str, LiveTable], table: str) -> list[Reference]:
+def _list_references(tables: Mapping[str, LiveTable], table: str) -> list[Reference]:
     return tables[table].references if table in tables else []
 
 
-def _columns(tables: Mapping[str, LiveTable], is_match: Callable[[str, str], bool]) -> list[str]:
+def _find_columns(tables: Mapping[str, LiveTable], is_match: Callable[[str, str], bool]) -> list[str]:
     return [
         f"{table.name}.{name}"
         for table in tables.values()

@@ -13,7 +13,7 @@ from groundplan.kernel.store.live_catalog import LiveTable, check_row_security
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance.proposal import OperationKind
-from groundplan.purpose.compliance.section import CheckedItem, SectionResult, verdict
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict
 
 SLICE = Path(__file__).parents[1]
 GUARDED_TABLES = ("toc_nodes", "toc_edges", "toc_versions")
@@ -62,7 +62,9 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
     facts: dict[str, Any] = {
         "queries": queries.queries,
         "queries_without_tenant": queries.open,
-        "row_security": NO_ROW_SECURITY if findings is None else {name: _guard(one) for name, one in tables.items()},
+        "row_security": NO_ROW_SECURITY
+        if findings is None
+        else {name: _describe_row_security(one) for name, one in tables.items()},
         "findings": findings,
         "actor": tx.actor.id,
         "tenant": tx.actor.organization,
@@ -70,7 +72,7 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "role": role,
         "permission": permission,
     }
-    return SectionResult(7, checks, facts, verdict(checks))
+    return SectionResult(7, checks, facts, decide_verdict(checks))
 
 
 def _is_member(tx: Transaction) -> bool:
@@ -81,7 +83,7 @@ def _is_member(tx: Transaction) -> bool:
     return True
 
 
-def _guard(table: LiveTable) -> dict[str, Any] | None:
+def _describe_row_security(table: LiveTable) -> dict[str, Any] | None:
     guard = table.row_security
     return None if guard is None else {"enabled": guard.enabled, "forced": guard.forced, "policies": guard.commands}
 

@@ -42,7 +42,7 @@ class OperationKind(StrEnum):
         return self.value.partition("_")[2]
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The display name."""
         return "Publish Version" if self is OperationKind.PUBLISH else self.value.replace("_", " ").title()
 
@@ -86,6 +86,6 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     origin: VersionRef | None = field(name="from", default=None)
 
     @property
-    def meant(self) -> VersionRef | None:
+    def version_ref(self) -> VersionRef | None:
         """The version that the operation names; for a new draft, the version it copies."""
         return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version

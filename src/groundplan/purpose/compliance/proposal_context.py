@@ -12,7 +12,7 @@ from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperat
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.editing.rules import is_ordered, match_edge_types
 from groundplan.purpose.model import Assumption, Content, PurposeEdge, PurposeNode, build_content
-from groundplan.purpose.version import VersionRow, latest_published, read_versions, resolve_version
+from groundplan.purpose.version import VersionRow, find_latest_published, read_versions, resolve_version
 
 
 class ProposalContext(NamedTuple):
@@ -43,16 +43,16 @@ class ProposalContext(NamedTuple):
         """The name of the version for a message."""
         if self.row is not None:
             return f"version {self.row.number}"
-        return "the project" if self.proposal.meant is None else f"version {self.proposal.meant}"
+        return "the project" if self.proposal.version_ref is None else f"version {self.proposal.version_ref}"
 
     @property
     def why_not_editable(self) -> str:
         """The reason why the version cannot be edited."""
         if self.row is not None:
             return f"version {self.row.number} is {self.row.status}; only a draft can be edited"
-        if self.proposal.meant is None:
+        if self.proposal.version_ref is None:
             return "the project has no version yet"
-        return f"there is no {'draft' if self.proposal.meant == 'draft' else self.version_name}"
+        return f"there is no {'draft' if self.proposal.version_ref == 'draft' else self.version_name}"
 
     @property
     def how_to_edit(self) -> tuple[str, NextStep | None]:
@@ -62,23 +62,23 @@ class ProposalContext(NamedTuple):
             return "", NextStep("purpose.draft", "creates a draft", {"project": self.project.name})
         return f"Edit the draft, version {draft}.", None
 
-    def node(self, ref: str | None) -> PurposeNode | None:
+    def find_node(self, ref: str | None) -> PurposeNode | None:
         """Return a node by key or row id."""
         if ref is None:
             return None
         id_ = parse_uuid(ref)
         return self.content.nodes.get(ref) or next((one for one in self.content.nodes.values() if one.id == id_), None)
 
-    def assumption(self, ref: str | None) -> Assumption | None:
+    def find_assumption(self, ref: str | None) -> Assumption | None:
         """Return an assumption by key or row id."""
         if ref is None:
             return None
         id_, found = parse_uuid(ref), self.content.assumptions
         return found.get(ref) or next((one for one in found.values() if one.id == id_), None)
 
-    def edges(self) -> list[PurposeEdge]:
+    def find_edges(self) -> list[PurposeEdge]:
         """Return the edges that match the operation: between its ends, and of its type if given."""
-        source, target = self.node(self.proposal.source), self.node(self.proposal.target)
+        source, target = self.find_node(self.proposal.source), self.find_node(self.proposal.target)
         if source is None or target is None:
             return []
         between = [edge for edge in self.content.edges if (edge.source, edge.target) == (source.key, target.key)]
@@ -86,7 +86,7 @@ class ProposalContext(NamedTuple):
         return [edge for edge in between if edge.edge_type in meant]
 
 
-def seen(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
+def read_proposal_context(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
     """Read the context of a proposed operation. The default version is the draft, else the latest published."""
     row = _resolve_proposed_version(tx, proposal)
     content = build_content([], [], [], []) if row is None else read_verified_content(tx, row)
@@ -94,9 +94,9 @@ def seen(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
 
 
 def _resolve_proposed_version(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
-    if proposal.kind is OperationKind.CREATE_DRAFT and proposal.meant is None:
-        return latest_published(tx)
+    if proposal.kind is OperationKind.CREATE_DRAFT and proposal.version_ref is None:
+        return find_latest_published(tx)
     try:
-        return resolve_version(tx, proposal.meant)
+        return resolve_version(tx, proposal.version_ref)
     except NotFound:
         return None  # the checklist reports it together with the other checks

@@ -74,7 +74,7 @@ def has_failures(checks: list[CheckedItem]) -> bool:
     return any(check.ok is False for check in checks)
 
 
-def verdict(checks: list[CheckedItem]) -> str:
+def decide_verdict(checks: list[CheckedItem]) -> str:
     """Return YES, NO, or NOT APPLICABLE if no check applies."""
     if all(check.ok is None for check in checks):
         return NOT_APPLICABLE

@@ -39,6 +39,6 @@ def format_statement(title: str, query: Query | None) -> Iterator[str]:
         yield ""
 
 
-def statement(about: str, verb: str | None) -> Query | None:
+def find_statement(subject: str, verb: str | None) -> Query | None:
     """Return the statement for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
-    return _STATEMENTS.get((about, verb or ""))
+    return _STATEMENTS.get((subject, verb or ""))

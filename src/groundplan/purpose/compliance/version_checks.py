@@ -13,8 +13,8 @@ from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
-from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures, verdict
-from groundplan.purpose.gates.profiles import gates_to_publish
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict, has_failures
+from groundplan.purpose.gates.profiles import list_required_gates
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import Profile
 from groundplan.purpose.version import VersionRow
@@ -35,7 +35,7 @@ def check_version_state(ctx: ProposalContext) -> SectionResult:
         must_be_draft("If operation is PUBLISH → Version MUST be DRAFT", kind is OperationKind.PUBLISH),
         CheckedItem(
             "If operation is READ → Version can be DRAFT or PUBLISHED",
-            None if changes else row is not None or ctx.proposal.meant is None,
+            None if changes else row is not None or ctx.proposal.version_ref is None,
             ctx.why_not_editable,
             "Name an existing version.",
             NextStep("purpose.versions", "lists the versions", {"project": ctx.project.name}),
@@ -75,7 +75,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
         f"version {', '.join(map(str, drafts))} is already a draft",
         "Publish, discard or edit the existing draft.",
     )
-    results = _gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
+    results = _run_gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
     checks = [
         one_draft,
         CheckedItem("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
@@ -107,7 +107,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
             ctx.why_not_editable,
             *ctx.how_to_edit,
         ),
-        _origin(ctx),
+        _check_origin(ctx),
         CheckedItem(
             "Profile is valid (if CREATE DRAFT)",
             ctx.proposal.profile in list(Profile)
@@ -140,7 +140,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
             for one in results
         ],
     }
-    return SectionResult(3, checks, facts, verdict(checks))
+    return SectionResult(3, checks, facts, decide_verdict(checks))
 
 
 def _is_label(label: str, row: VersionRow | None) -> bool:
@@ -151,9 +151,9 @@ def _is_label(label: str, row: VersionRow | None) -> bool:
     return row is None or is_unambiguous_label(normalized, row.number)
 
 
-def _origin(ctx: ProposalContext) -> CheckedItem:
+def _check_origin(ctx: ProposalContext) -> CheckedItem:
     """Check that a new draft copies a published version, if there is one."""
-    applies = ctx.kind is OperationKind.CREATE_DRAFT and (ctx.proposal.meant is not None or ctx.row is not None)
+    applies = ctx.kind is OperationKind.CREATE_DRAFT and (ctx.proposal.version_ref is not None or ctx.row is not None)
     return CheckedItem(
         "Draft copies a published version (if CREATE DRAFT)",
         ctx.row is not None and not ctx.row.is_draft if applies else None,
@@ -162,17 +162,17 @@ def _origin(ctx: ProposalContext) -> CheckedItem:
     )
 
 
-def _gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
+def _run_gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
     """Run the gates that publishing requires."""
     from groundplan.purpose.gate_inputs import read_gate_inputs
     from groundplan.purpose.gates.run import run_gate  # loaded only to publish
 
     observations, outside, today = read_gate_inputs(tx, row, ctx.content)
     return [
-        run_gate(gate, ctx.content, observations, profile=row.profile, outside=outside, today=today).describe(
+        run_gate(gate, ctx.content, observations, profile=row.profile, external_facts=outside, today=today).describe(
             tx.preferences.vocabulary
         )
-        for gate in gates_to_publish(get_policies(tx))
+        for gate in list_required_gates(get_policies(tx))
     ]
 
 

@@ -14,10 +14,10 @@ from groundplan.purpose.editing.operations import AddAssumption, RemoveAssumptio
 from groundplan.purpose.editing.rows import (
     ASSUMPTION_COLUMNS,
     AssumptionRow,
-    additions,
-    differences,
-    given_fields,
-    removals,
+    build_addition_changes,
+    build_removal_changes,
+    diff_rows,
+    get_given_fields,
 )
 from groundplan.purpose.editing.rules import is_on_one_item, names_edge
 from groundplan.purpose.events import Op
@@ -26,29 +26,29 @@ from groundplan.purpose.model import EdgeType
 sql = load_queries(__file__)
 
 
-def add_assumption(draft: DraftState, op: AddAssumption, key: str, place: int) -> None:
+def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -> None:
     """Add an assumption on a node or on an edge.
 
     Raises:
         Invalid: the operation names both a node and an edge, or neither.
         NotFound: the draft has no such node or edge.
     """
-    path: ArgumentPath = ("operations", place)
+    path: ArgumentPath = ("operations", index)
     refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
     node_id = edge_id = None
     if op.node is not None:
-        node = draft.node(op.node, (*path, "node"))
+        node = draft.find_node(op.node, (*path, "node"))
         node_id, name = node.id, node.key
     else:
-        edge = draft.edge(str(op.source), str(op.target), op.edge_type, path)
-        edge_id, name = edge.id, str(draft.edge_name(edge))
-    given = given_fields(op, ASSUMPTION_COLUMNS)
+        edge = draft.find_edge(str(op.source), str(op.target), op.edge_type, path)
+        edge_id, name = edge.id, str(draft.build_edge_name(edge))
+    given = get_given_fields(op, ASSUMPTION_COLUMNS)
     if op.review_by is not None:
         given["review_by"] = parse_day(op.review_by, (*path, "review_by"))
     row = AssumptionRow(new_uuid(), key, node_id, None, **given, edge_id=edge_id)
     draft.add(sql.add_assumption if row.is_on_node else sql.add_edge_assumption, row)
-    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *additions(row))
-    draft.register_assumption(row, op.ref, place)
+    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *build_addition_changes(row))
+    draft.register_assumption(row, op.ref, index)
 
 
 def refuse_unclear_place(
@@ -66,13 +66,13 @@ def refuse_unclear_place(
 
 
 def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPath) -> None:
-    before = draft.assumption(op.assumption, (*path, "assumption"))
-    given = given_fields(op, ASSUMPTION_COLUMNS)
+    before = draft.find_assumption(op.assumption, (*path, "assumption"))
+    given = get_given_fields(op, ASSUMPTION_COLUMNS)
     review_by = given.get("review_by")
     if review_by is not None and review_by != before.review_by:
         given["review_by"] = parse_day(review_by, (*path, "review_by"))
     after = replace(before, **given)
-    changes = differences(before, after)
+    changes = diff_rows(before, after)
     if not changes:
         return
     draft.change(sql.change_assumption if before.is_on_node else sql.change_edge_assumption, after)
@@ -81,7 +81,7 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    _remove(draft, draft.assumption(op.assumption, (*path, "assumption")))
+    _remove(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
@@ -94,5 +94,7 @@ def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bo
 def _remove(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
-    draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))
+    draft.tx.record(
+        Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
+    )
     draft.assumptions.pop(row.id, None)

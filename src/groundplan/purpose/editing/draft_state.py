@@ -70,27 +70,29 @@ class DraftState:
     def __init__(self, tx: Transaction, version: VersionRow, batch_refs: BatchRefs) -> None:
         self.tx = tx
         self.version = version
-        self._show = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
+        self._next_step = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
         self.is_ordered = is_ordered(version.profile)
         self.refs: dict[str, str] = {}
-        self.later = set(batch_refs.refs)  # refs of items that the batch has not created yet
+        self.pending_refs = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
         # Causal edges that the batch added, as (source key, target key).
         self.new_causal_edges: list[tuple[str, str]] = []
         nodes = read_nodes(tx, sql.nodes_by_ref, version_id=version.id, refs=_list_spellings(batch_refs.nodes))
         self.nodes = {node.id: node for node in nodes}
-        edges = self._rows(PurposeEdgeRow, sql.edges_between, node_ids=to_json_array(self.nodes)) if self.nodes else {}
+        edges = (
+            self._load_rows(PurposeEdgeRow, sql.edges_between, node_ids=to_json_array(self.nodes)) if self.nodes else {}
+        )
         self.edges: dict[tuple[str, str], dict[EdgeType, PurposeEdgeRow]] = {}  # by end ids, then by type
         for row in edges.values():
             self.put_edge(row)
         self.assumptions: dict[str, AssumptionRow] = {}
         if batch_refs.assumptions:
-            self.assumptions = self._rows(
+            self.assumptions = self._load_rows(
                 AssumptionRow, sql.assumptions_by_ref, refs=_list_spellings(batch_refs.assumptions)
             )
         self.indicators: dict[str, IndicatorRow] = {}
         if batch_refs.indicators:
-            self.indicators = self._rows(
+            self.indicators = self._load_rows(
                 IndicatorRow, sql.indicators_by_ref, refs=_list_spellings(batch_refs.indicators)
             )
         self._by_key = {
@@ -105,7 +107,7 @@ class DraftState:
         """Update a row of this draft."""
         self.tx.run(query, version_id=self.version.id, **encode_columns(row))
 
-    def node(self, ref: str, path: ArgumentPath) -> PurposeNode:
+    def find_node(self, ref: str, path: ArgumentPath) -> PurposeNode:
         """Return a node by key, row id or ref.
 
         Raises:
@@ -114,22 +116,22 @@ class DraftState:
         """
         return self._find(self.nodes, "node", ref, path)
 
-    def assumption(self, ref: str, path: ArgumentPath) -> AssumptionRow:
+    def find_assumption(self, ref: str, path: ArgumentPath) -> AssumptionRow:
         """Return an assumption by key, row id or ref."""
         return self._find(self.assumptions, "assumption", ref, path)
 
-    def indicator(self, ref: str, path: ArgumentPath) -> IndicatorRow:
+    def find_indicator(self, ref: str, path: ArgumentPath) -> IndicatorRow:
         """Return an indicator by key, row id or ref."""
         return self._find(self.indicators, "indicator", ref, path)
 
-    def edge(self, source: str, target: str, edge_type: EdgeType | None, path: ArgumentPath) -> PurposeEdgeRow:
+    def find_edge(self, source: str, target: str, edge_type: EdgeType | None, path: ArgumentPath) -> PurposeEdgeRow:
         """Return the edge between two nodes. The type is optional if there is only one.
 
         Raises:
             NotFound: there is no such edge.
             Invalid: there are several edges and no type is given.
         """
-        cause, effect = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
+        cause, effect = self.find_node(source, (*path, "source")), self.find_node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
         meant = match_edge_types(several, edge_type)
         if len(meant) > 1:
@@ -140,14 +142,14 @@ class DraftState:
             )
         if not meant:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
-            raise NotFound("edge", str(name), next_steps=self._show, field=format_argument_path(path))
+            raise NotFound("edge", str(name), next_steps=self._next_step, field=format_argument_path(path))
         return several[meant[0]]
 
     def has_edge(self, name: EdgeName) -> bool:
         """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""
         return name.edge_type in self.edges.get((self._by_key[name.source], self._by_key[name.target]), {})
 
-    def edge_name(self, row: PurposeEdgeRow) -> EdgeName:
+    def build_edge_name(self, row: PurposeEdgeRow) -> EdgeName:
         """Return the name of an edge. Its ends must be among the nodes that the batch names."""
         return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
 
@@ -163,7 +165,7 @@ class DraftState:
 
     def register_edge(self, row: PurposeEdgeRow, ref: str | None, index: int) -> None:
         self.put_edge(row)
-        self._add_created(str(self.edge_name(row)), row.id, "edge", ref, index)
+        self._add_created(str(self.build_edge_name(row)), row.id, "edge", ref, index)
 
     def register_assumption(self, row: AssumptionRow, ref: str | None, index: int) -> None:
         self.assumptions[row.id] = row
@@ -184,13 +186,13 @@ class DraftState:
         self.created.append((index, CreatedItem(key, id_, kind, ref)))
         if ref is not None:
             self.refs[ref] = id_
-            self.later.discard(ref)
+            self.pending_refs.discard(ref)
 
-    def _rows(self, shape: type[R], query: Query, **parameters: Any) -> dict[str, R]:
+    def _load_rows(self, shape: type[R], query: Query, **parameters: Any) -> dict[str, R]:
         return {row.id: row for row in self.tx.all(query, shape, version_id=self.version.id, **parameters)}
 
     def _find(self, rows: Mapping[str, R], thing: str, ref: str, path: ArgumentPath) -> R:
-        if ref in self.later:
+        if ref in self.pending_refs:
             raise NotFound(
                 thing,
                 ref,
@@ -208,7 +210,7 @@ class DraftState:
             if row is not None:
                 number, key = row
                 raise PublishedImmutable(ref, number, key, path)
-        raise NotFound(thing, ref, next_steps=self._show, field=format_argument_path(path))
+        raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
 
 
 def _list_spellings(refs: Iterable[str]) -> str:

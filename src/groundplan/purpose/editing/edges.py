@@ -12,7 +12,13 @@ from groundplan.purpose.editing.directions import refuse_downward
 from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.nodes import remove_edge_row
 from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
-from groundplan.purpose.editing.rows import EDGE_COLUMNS, PurposeEdgeRow, additions, differences, given_fields
+from groundplan.purpose.editing.rows import (
+    EDGE_COLUMNS,
+    PurposeEdgeRow,
+    build_addition_changes,
+    diff_rows,
+    get_given_fields,
+)
 from groundplan.purpose.editing.rules import TypedEdge, becomes_causal
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeName, EdgeType
@@ -77,25 +83,25 @@ def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> 
         DuplicateEdge: the edge already exists.
         InvalidDirection: the edge points down the chain.
     """
-    source, target = draft.node(op.source, (*path, "source")), draft.node(op.target, (*path, "target"))
+    source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
     if name.is_self_edge:
         raise SelfEdge(source.key, path)
     _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
-    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
+    given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
     row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
     draft.add(sql.add_edge, row)
     draft.register_edge(row, op.ref, index)
-    draft.tx.record(Op.EDGE_ADDED, str(name), *additions(row))
+    draft.tx.record(Op.EDGE_ADDED, str(name), *build_addition_changes(row))
 
 
 def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
     """Change the type, mechanism or confidence of an edge."""
-    before = draft.edge(op.source, op.target, op.edge_type, path)
-    name = draft.edge_name(before)
-    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
+    before = draft.find_edge(op.source, op.target, op.edge_type, path)
+    name = draft.build_edge_name(before)
+    given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
     after = replace(before, **given)
-    changes = differences(before, after)
+    changes = diff_rows(before, after)
     if not changes:
         return
     if after.edge_type is not before.edge_type:
@@ -110,8 +116,8 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
 
 def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
     """Remove an edge and its assumptions."""
-    row = draft.edge(op.source, op.target, op.edge_type, path)
-    remove_edge_row(draft, row, draft.edge_name(row))
+    row = draft.find_edge(op.source, op.target, op.edge_type, path)
+    remove_edge_row(draft, row, draft.build_edge_name(row))
 
 
 def refuse_cycles(draft: DraftState) -> None:
@@ -122,11 +128,11 @@ def refuse_cycles(draft: DraftState) -> None:
     """
     if not draft.new_causal_edges or not draft.is_ordered:
         return
-    from groundplan.purpose.graph.cycles import closed_cycle  # loaded only when edges are added
+    from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added
 
     pairs = draft.tx.all(sql.causal_pairs, version_id=draft.version.id)
     existing = set(pairs)
-    cycle = closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
+    cycle = find_closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
     if cycle is not None:
         raise DependencyCycle(cycle)
 

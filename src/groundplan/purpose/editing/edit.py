@@ -31,10 +31,10 @@ from groundplan.purpose.editing.operations import (
     UpdateIndicator,
     UpdateNode,
 )
-from groundplan.purpose.keys import fresh_keys
+from groundplan.purpose.keys import reserve_keys
 from groundplan.purpose.limits import BATCH_MAX
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES
-from groundplan.purpose.version import draft_row
+from groundplan.purpose.version import load_draft
 
 sql = load_queries(__file__)
 
@@ -78,7 +78,7 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
         InvalidDirection: an edge points down the chain.
         DependencyCycle: an edge closes a cycle.
     """
-    row = draft_row(tx, expected_rev=request.expected_rev)
+    row = load_draft(tx, expected_rev=request.expected_rev)
     _refuse_duplicate_refs(request.operations)
     draft = DraftState(tx, row, _collect_refs(request.operations))
     keys = _reserve_keys(tx, request.operations)
@@ -152,7 +152,7 @@ def _reserve_keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str
     return {
         index: key
         for prefix, wanted in sorted(indexes.items())
-        for index, key in zip(wanted, fresh_keys(tx, prefix, len(wanted)), strict=True)
+        for index, key in zip(wanted, reserve_keys(tx, prefix, len(wanted)), strict=True)
     }
 
 

@@ -15,28 +15,28 @@ from groundplan.purpose.editing.operations import AddIndicator, RemoveIndicator,
 from groundplan.purpose.editing.rows import (
     INDICATOR_COLUMNS,
     IndicatorRow,
-    additions,
-    differences,
-    given_fields,
-    removals,
+    build_addition_changes,
+    build_removal_changes,
+    diff_rows,
+    get_given_fields,
 )
 from groundplan.purpose.events import Op
 
 sql = load_queries(__file__)
 
 
-def add_indicator(draft: DraftState, op: AddIndicator, key: str, place: int) -> None:
-    node = draft.node(op.node, ("operations", place, "node"))
+def add_indicator(draft: DraftState, op: AddIndicator, key: str, index: int) -> None:
+    node = draft.find_node(op.node, ("operations", index, "node"))
     row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
     draft.add(sql.add_indicator, row)
-    draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *additions(row))
-    draft.register_indicator(row, op.ref, place)
+    draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *build_addition_changes(row))
+    draft.register_indicator(row, op.ref, index)
 
 
 def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
-    before = draft.indicator(op.indicator, (*path, "indicator"))
+    before = draft.find_indicator(op.indicator, (*path, "indicator"))
     after = replace(before, **_collect_fields(op))
-    changes = differences(before, after)
+    changes = diff_rows(before, after)
     if not changes:
         return
     draft.change(sql.change_indicator, after)
@@ -45,17 +45,19 @@ def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath)
 
 
 def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
-    remove_indicator_row(draft, draft.indicator(op.indicator, (*path, "indicator")), None)
+    remove_indicator_row(draft, draft.find_indicator(op.indicator, (*path, "indicator")), None)
 
 
 def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
     """Remove an indicator. `on` is the key of its node if that is removed too."""
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
-    draft.tx.record(Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))
+    draft.tx.record(
+        Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
+    )
     draft.indicators.pop(row.id, None)
 
 
 def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
     """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
-    given = given_fields(op, INDICATOR_COLUMNS)
+    given = get_given_fields(op, INDICATOR_COLUMNS)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}

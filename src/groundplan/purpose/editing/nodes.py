@@ -20,10 +20,10 @@ from groundplan.purpose.editing.rows import (
     IndicatorRow,
     NamedEdge,
     PurposeEdgeRow,
-    additions,
-    differences,
-    given_fields,
-    removals,
+    build_addition_changes,
+    build_removal_changes,
+    diff_rows,
+    get_given_fields,
 )
 from groundplan.purpose.editing.rules import TypedEdge, count_metadata_bytes, merge_metadata, retype_node
 from groundplan.purpose.events import Op
@@ -33,13 +33,13 @@ from groundplan.purpose.model import EdgeName, PurposeNode
 sql = load_queries(__file__)
 
 
-def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
+def add_node(draft: DraftState, op: AddNode, key: str, index: int) -> None:
     metadata = merge_metadata({}, op.metadata or {})
-    refuse_long_metadata(metadata, ("operations", place, "metadata"))
-    row = PurposeNode(new_uuid(), key, **given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
+    refuse_long_metadata(metadata, ("operations", index, "metadata"))
+    row = PurposeNode(new_uuid(), key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
     draft.add(sql.add_node, row)
-    draft.tx.record(Op.NODE_ADDED, key, *additions(row))
-    draft.register_node(row, op.ref, place)
+    draft.tx.record(Op.NODE_ADDED, key, *build_addition_changes(row))
+    draft.register_node(row, op.ref, index)
 
 
 def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
@@ -48,13 +48,13 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     Raises:
         InvalidDirection: the new type makes an edge point down the chain.
     """
-    before = draft.node(op.node, (*path, "node"))
-    given = given_fields(op, NODE_COLUMNS)
+    before = draft.find_node(op.node, (*path, "node"))
+    given = get_given_fields(op, NODE_COLUMNS)
     if op.metadata is not UNSET:
         given["metadata"] = merge_metadata(before.metadata, op.metadata)
         refuse_long_metadata(given["metadata"], (*path, "metadata"))
     after = replace(before, **given)
-    changes = differences(before, after)
+    changes = diff_rows(before, after)
     if not changes:
         return
     if after.node_type is not before.node_type and draft.is_ordered:
@@ -66,15 +66,15 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
 
 def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
     """Remove a node with its indicators, assumptions and edges, and the assumptions on those edges."""
-    row = draft.node(op.node, (*path, "node"))
+    row = draft.find_node(op.node, (*path, "node"))
     tx, version_id = draft.tx, draft.version.id
     for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
         remove_indicator_row(draft, indicator, row.key)
     remove_assumptions(draft, on_id=row.id, on=row.key, is_on_node=True)
-    for edge in _edges_at(draft, row):
+    for edge in _load_edges_at(draft, row):
         remove_edge_row(draft, edge, edge.name)
     tx.run(sql.remove_node, version_id=version_id, id=row.id)
-    tx.record(Op.NODE_REMOVED, row.key, *removals(row))
+    tx.record(Op.NODE_REMOVED, row.key, *build_removal_changes(row))
     del draft.nodes[row.id]
 
 
@@ -82,18 +82,18 @@ def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> N
     """Remove an edge and its assumptions."""
     remove_assumptions(draft, on_id=row.id, on=str(name), is_on_node=False)
     draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
-    draft.tx.record(Op.EDGE_REMOVED, str(name), *removals(row))
+    draft.tx.record(Op.EDGE_REMOVED, str(name), *build_removal_changes(row))
     draft.drop_edge(row)
 
 
-def _edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
+def _load_edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
     """Return the edges that begin or end at a node."""
     return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
 
 
 def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
     """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
-    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _edges_at(draft, node))
+    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node))
     for edge in retype_node(edges, node.key, node.node_type):
         refuse_downward(edge, (*path, "node_type"))
 

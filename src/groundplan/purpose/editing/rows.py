@@ -87,22 +87,22 @@ def encode_columns(row: Row) -> dict[str, Any]:
     return columns
 
 
-def given_fields(op: Struct, columns: tuple[str, ...]) -> dict[str, Any]:
+def get_given_fields(op: Struct, columns: tuple[str, ...]) -> dict[str, Any]:
     """Return the columns that an operation sets."""
     return {name: value for name in columns if (value := getattr(op, name, UNSET)) is not UNSET}
 
 
-def additions(row: Row) -> list[Change]:
+def build_addition_changes(row: Row) -> list[Change]:
     """Return the changes that record a new row."""
     return [changed(name, None, value) for name, value in encode_columns(row).items() if value is not None]
 
 
-def removals(row: Row) -> list[Change]:
+def build_removal_changes(row: Row) -> list[Change]:
     """Return the changes that record a removed row."""
     return [changed(name, value, None) for name, value in encode_columns(row).items() if value is not None]
 
 
-def differences(before: Row, after: Row) -> list[Change]:
+def diff_rows(before: Row, after: Row) -> list[Change]:
     """Return the changes between two states of a row."""
     was = encode_columns(before)
     return [changed(name, was[name], value) for name, value in encode_columns(after).items() if was[name] != value]

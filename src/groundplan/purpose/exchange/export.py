@@ -13,27 +13,27 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
-from groundplan.purpose.dates import day_of
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.gates.active_waivers import waivers_in_force
+from groundplan.purpose.gates.active_waivers import select_active_waivers
 from groundplan.purpose.model import Content
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import read_version_observations
-from groundplan.purpose.version import VersionRef, latest_published, require_version
+from groundplan.purpose.version import VersionRef, find_latest_published, require_version
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
 
 # The module and function that write each format. Only the requested one is loaded.
 _WRITERS: dict[str, tuple[str, str]] = {
-    "json": ("document", "native_json"),
-    "mermaid": ("mermaid", "mermaid"),
-    "dot": ("dot", "dot"),
-    "graphml": ("graphml", "graphml"),
-    "canvas": ("canvas", "canvas"),
-    "csv": ("csv_sheets", "csv_sheets"),
-    "logframe": ("logframe", "logframe"),
-    "iati": ("iati", "iati"),
-    "svg": ("svg", "svg"),
+    "json": ("document", "write_json"),
+    "mermaid": ("mermaid", "write_mermaid"),
+    "dot": ("dot", "write_dot"),
+    "graphml": ("graphml", "write_graphml"),
+    "canvas": ("canvas", "write_canvas"),
+    "csv": ("csv_sheets", "write_csv"),
+    "logframe": ("logframe", "write_logframe"),
+    "iati": ("iati", "write_iati"),
+    "svg": ("svg", "write_svg"),
 }
 
 
@@ -90,7 +90,7 @@ def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
         NotFound: there is no such version, or no version at all.
         ContentAltered: the content of a published version does not match its hash.
     """
-    row = (latest_published(tx) if ref is None else None) or require_version(tx, ref)
+    row = (find_latest_published(tx) if ref is None else None) or require_version(tx, ref)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content)
     return Theory(
@@ -101,13 +101,13 @@ def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
         row.profile,
         row.published_at,
         content,
-        observed.statuses(),
-        observed.latest(),
-        waivers_about(content, waivers_in_force(observed.waivers, day_of(tx.now))),
+        observed.get_statuses(),
+        observed.get_latest_measurements(),
+        select_waivers_about(content, select_active_waivers(observed.waivers, get_day(tx.now))),
     )
 
 
-def waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
+def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
     """Return the waivers that apply to some content, sorted and without duplicates, with only the refs it has."""
     existing = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
     found: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}

@@ -21,26 +21,26 @@ from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
-from groundplan.purpose.dates import day_of, parse_day
+from groundplan.purpose.dates import get_day, parse_day
 from groundplan.purpose.editing.assumptions import add_assumption, refuse_unclear_place
 from groundplan.purpose.editing.draft_state import BatchRefs, DraftState
 from groundplan.purpose.editing.edges import add_edge
 from groundplan.purpose.editing.indicators import add_indicator
 from groundplan.purpose.editing.nodes import add_node, refuse_long_metadata
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
-from groundplan.purpose.exchange.export import waivers_about
-from groundplan.purpose.exchange.formats.document import AssumptionWritten, TheoryDocument, WaiverWritten
+from groundplan.purpose.exchange.export import select_waivers_about
+from groundplan.purpose.exchange.formats.document import DocumentAssumption, DocumentWaiver, TheoryDocument
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.gates.active_waivers import waivers_in_force
+from groundplan.purpose.gates.active_waivers import select_active_waivers
 from groundplan.purpose.limits import TITLE_CHARS_MAX
 from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.observing.read_observations import NO_CUTOFF, waivers
+from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
 from groundplan.purpose.observing.ref_resolver import parse_edge_name
-from groundplan.purpose.version import Version, VersionRow, draft_row, to_version
-from groundplan.purpose.versions.draft import add_draft, rows_without_draft
+from groundplan.purpose.version import Version, VersionRow, load_draft, to_version
+from groundplan.purpose.versions.draft import add_draft, load_versions_without_draft
 from groundplan.purpose.versions.required_profile import choose_profile
 
 EXPIRED, ALREADY_IN_FORCE = "expired", "already in force here"  # why a waiver is skipped
@@ -95,7 +95,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
         NotWaivable: a waiver names a check that cannot be waived.
     """
     document = request.document
-    rows = rows_without_draft(tx)
+    rows = load_versions_without_draft(tx)
     _refuse_duplicate_keys(document)
     keys = IncomingKeys(tx, document, request.keys)
     profile = choose_profile(tx, document.profile, rows[-1] if rows else None)
@@ -104,11 +104,11 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     draft.is_ordered = False
     _write(draft, document, keys)
     recorded, skipped = _waive(tx, row, document.waivers, keys)
-    after = draft_row(tx)
+    after = load_draft(tx)
     counts = ImportedCounts(
         len(document.nodes), len(document.edges), len(document.assumptions), len(document.indicators), recorded
     )
-    return ImportedPurpose(to_version(after), after.rev, counts, keys.given(), keys.renamed, skipped)
+    return ImportedPurpose(to_version(after), after.rev, counts, keys.list_changed_keys(), keys.renamed, skipped)
 
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
@@ -150,7 +150,7 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
         names.add(EdgeName(source, target, edge.edge_type))
     for index, assumption in enumerate(document.assumptions):
         at = ("document", "assumptions", index)
-        op_ = _assumption(assumption, node, names, at)
+        op_ = _to_add_assumption(assumption, node, names, at)
         add_assumption(draft, op_, keys.assumptions[assumption.key], index)
     for index, indicator in enumerate(document.indicators):
         on = node(indicator.node, ("document", "indicators", index, "node"))
@@ -158,8 +158,8 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
         add_indicator(draft, AddIndicator(node=on, **given), keys.indicators[indicator.key], index)
 
 
-def _assumption(
-    one: AssumptionWritten, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], at: ArgumentPath
+def _to_add_assumption(
+    one: DocumentAssumption, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], path: ArgumentPath
 ) -> AddAssumption:
     """Return the operation that adds an assumption, with keys of this project.
 
@@ -167,23 +167,23 @@ def _assumption(
         Invalid: it is on both a node and an edge, or on neither, or its date is invalid.
         NotFound: the document has no such node or edge.
     """
-    refuse_unclear_place(one.node, one.source, one.target, one.edge_type, at)
+    refuse_unclear_place(one.node, one.source, one.target, one.edge_type, path)
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
-        added.review_by = parse_day(one.review_by, (*at, "review_by"))
+        added.review_by = parse_day(one.review_by, (*path, "review_by"))
     if one.node is not None:
-        added.node = node(one.node, (*at, "node"))
+        added.node = node(one.node, (*path, "node"))
         return added
-    source, target = node(str(one.source), (*at, "source")), node(str(one.target), (*at, "target"))
+    source, target = node(str(one.source), (*path, "source")), node(str(one.target), (*path, "target"))
     name = EdgeName(source, target, one.edge_type or EdgeType.CONTRIBUTES_TO)
     added.source, added.target, added.edge_type = name
     if name not in names:
-        raise NotFound("edge", str(name), hint="the document has no such edge", field=format_argument_path(at))
+        raise NotFound("edge", str(name), hint="the document has no such edge", field=format_argument_path(path))
     return added
 
 
 def _waive(
-    tx: Transaction, row: VersionRow, written: list[WaiverWritten], keys: IncomingKeys
+    tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
     """Record the waivers that are not in force yet; return how many, and the skipped ones.
 
@@ -192,22 +192,22 @@ def _waive(
         NotWaivable: a waiver names a check that cannot be waived.
         NotFound: a waiver refers to an item that the document does not have.
     """
-    if not written:
+    if not document_waivers:
         return 0, []
-    today = day_of(tx.now)
+    today = get_day(tx.now)
     content = read_content(tx, row.id)
     edges = {one.name for one in content.edges}
     in_force = {
         _identify_waiver(one, one.refs)
-        for one in waivers_about(content, waivers_in_force(waivers(tx, NO_CUTOFF), today))
+        for one in select_waivers_about(content, select_active_waivers(read_waivers(tx, NO_CUTOFF), today))
     }
     skipped_codes: dict[str, list[str]] = {EXPIRED: [], ALREADY_IN_FORCE: []}
     wanted: list[WaiverWrite] = []
-    for index, one in enumerate(written):
+    for index, one in enumerate(document_waivers):
         at: ArgumentPath = ("document", "waivers", index)
         refuse_unwaivable(one.code, (*at, "code"))
         due = parse_day(one.due, (*at, "due"))
-        refs = [_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
+        refs = [_resolve_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
         if due < today:
             skipped_codes[EXPIRED].append(one.code)
         elif _identify_waiver(one, refs) in in_force:
@@ -221,12 +221,12 @@ def _waive(
     return len(wanted), skipped
 
 
-def _identify_waiver(one: Waiver | WaiverWritten, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
+def _identify_waiver(one: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
     """Return the values that identify a waiver."""
     return one.code, tuple(sorted(refs)), one.reason, one.owner, one.due
 
 
-def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
+def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
     """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer.
 
     Raises:

@@ -18,7 +18,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.events.read import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.exchange.formats.document import TheoryDocument
-from groundplan.purpose.keys import fresh_keys, reach
+from groundplan.purpose.keys import reserve_keys, reserve_up_to
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
 from groundplan.purpose.observing.read_observations import find_observed_keys
 
@@ -70,20 +70,20 @@ class IncomingKeys:
             tx, ((one.key, INDICATOR_PREFIX) for one in document.indicators), (INDICATOR_PREFIX,), is_kept
         )
 
-    def given(self) -> list[KeyMapping]:
+    def list_changed_keys(self) -> list[KeyMapping]:
         """Return the names that got another key, nodes first."""
         sorts = (self.nodes, self.assumptions, self.indicators)
         return [KeyMapping(name, key) for sort in sorts for name, key in sort.items() if name != key]
 
 
 def _assign_keys(
-    tx: Transaction, named: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
+    tx: Transaction, names_with_prefix: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
     """Assign a key to every name. Each name comes with the prefix for a new key."""
     found: dict[str, str] = {}
     others: dict[str, list[str]] = {}
     highest: dict[str, int] = {}
-    for name, prefix in named:
+    for name, prefix in names_with_prefix:
         match = _KEY.fullmatch(name) if is_kept else None
         if match and match[1] in prefixes and int(match[2]) <= KEY_NUMBER_MAX:
             found[name] = name
@@ -92,9 +92,9 @@ def _assign_keys(
             others.setdefault(prefix, []).append(name)
     # Reserve the kept keys first, so that new ones start after them.
     for prefix, number in sorted(highest.items()):
-        reach(tx, prefix, number)
+        reserve_up_to(tx, prefix, number)
     for prefix, names in sorted(others.items()):
-        found |= zip(names, fresh_keys(tx, prefix, len(names)), strict=True)
+        found |= zip(names, reserve_keys(tx, prefix, len(names)), strict=True)
     return found
 
 

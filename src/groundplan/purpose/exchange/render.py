@@ -22,7 +22,7 @@ from groundplan.purpose.version import VersionRef
 class RenderPurpose(Struct, forbid_unknown_fields=True):
     """The version to draw, by default the latest published, else the draft.
 
-    `pathway` limits it to a node, `compare` shows the changes since an earlier version.
+    `build_pathway_picture` limits it to a node, `compare` shows the changes since an earlier version.
     """
 
     project: Name
@@ -55,7 +55,7 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
 
     Raises:
         NotFound: there is no such version or node.
-        Invalid: both `pathway` and `compare` are given.
+        Invalid: both `build_pathway_picture` and `compare` are given.
         ContentAltered: the content of a published version does not match its hash.
     """
     if request.pathway is not None and request.compare is not None:
@@ -70,15 +70,15 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
 
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw the picture, outside the transaction because the layout takes long."""
-    from groundplan.purpose.picture.comparison import comparison  # loaded only to draw
-    from groundplan.purpose.picture.picture_model import build_plan_picture, pathway
+    from groundplan.purpose.picture.comparison import build_comparison_picture  # loaded only to draw
+    from groundplan.purpose.picture.picture_model import build_pathway_picture, build_plan_picture
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 
     if drawing.pathway is not None:
-        picture = pathway(drawing.theory, drawing.pathway)
+        picture = build_pathway_picture(drawing.theory, drawing.pathway)
     elif drawing.earlier is not None:
-        picture = comparison(drawing.earlier, drawing.theory)
+        picture = build_comparison_picture(drawing.earlier, drawing.theory)
     else:
         picture = build_plan_picture(drawing.theory)
     drawn = draw(picture, Theme(drawing.theme))

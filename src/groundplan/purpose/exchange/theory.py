@@ -23,24 +23,24 @@ class Theory(NamedTuple):
     waivers: list[Waiver]  # active ones that apply to this version, sorted, without duplicates
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The display name of the version: `v2`, `v2 Two wells`, `v3 (draft)`."""
         if self.status is VersionStatus.DRAFT:
             return f"v{self.number} (draft)"
         return self.label if self.label == f"v{self.number}" else f"v{self.number} {self.label}"
 
-    def status_of(self, assumption: str) -> AssumptionStatus:
+    def get_status(self, assumption: str) -> AssumptionStatus:
         """Return the status of an assumption by its latest review."""
         return self.statuses.get(assumption, AssumptionStatus.UNTESTED)
 
-    def measured(self) -> dict[str, list[Indicator]]:
+    def group_indicators_by_node(self) -> dict[str, list[Indicator]]:
         """Return the indicators by the key of their node."""
         found: dict[str, list[Indicator]] = {}
         for one in self.content.indicators.values():
             found.setdefault(one.node, []).append(one)
         return found
 
-    def assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
+    def group_assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
         """Return the assumptions by the node key or edge name they are on."""
         found: dict[str | EdgeName, list[Assumption]] = {}
         for one in self.content.assumptions.values():

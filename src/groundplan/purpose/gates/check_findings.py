@@ -26,43 +26,45 @@ class CheckFinding(NamedTuple):
     subjects: int  # 0: the rule does not apply
     failing: Sequence[str] = ()  # refs, in any order
     fix: Fix = ""  # what to do; `{refs}` stands for the failing refs without a waiver
-    wrong: str | None = None  # what is wrong; by default, how many subjects break the rule
+    problem: str | None = None  # what is wrong; by default, how many subjects break the rule
     actual: Any = UNSET
     expected: Any = UNSET
     not_applicable: str = NO_SUBJECTS  # why the rule does not apply
     is_warning: bool = False  # does not block, whatever the profile says
     needs_whole_waiver: bool = False  # waivers for the failing refs alone do not cover it
     # Returns what is wrong with the failing refs without a waiver, as text and as data, if it depends on the refs.
-    looked_into: Callable[[list[str]], tuple[str, Any]] | None = None
+    describe_failing: Callable[[list[str]], tuple[str, Any]] | None = None
 
 
 class GateSubject:
     """The content and facts that the checks read, with values shared by several checks computed once."""
 
-    def __init__(self, content: Content, observations: Observations, profile: Profile, outside: ExternalFacts) -> None:
+    def __init__(
+        self, content: Content, observations: Observations, profile: Profile, external_facts: ExternalFacts
+    ) -> None:
         self.content = content
         self.observations = observations
-        self.outside = outside
+        self.external_facts = external_facts
         self.is_strict = profile is Profile.STRICT
         self.edges: list[PurposeEdge] = find_valid_causal_edges(content)
         self.causal: CausalGraph = build_causal_graph(content)
         self.causes = len(self.causal.edges)  # counts an edge that was imported twice once
-        self.measured = {one.node for one in content.indicators.values()}  # nodes that have an indicator
-        self.assumed_nodes = {one.node for one in content.assumptions.values() if one.node is not None}
-        self.assumed_edges = {one.edge for one in content.assumptions.values() if one.edge is not None}
+        self.nodes_with_indicator = {one.node for one in content.indicators.values()}  # nodes that have an indicator
+        self.nodes_with_assumption = {one.node for one in content.assumptions.values() if one.node is not None}
+        self.edges_with_assumption = {one.edge for one in content.assumptions.values() if one.edge is not None}
 
-    def type_of(self, key: str) -> NodeType | None:
+    def get_type(self, key: str) -> NodeType | None:
         """Return the type of a node, or None if there is no such node."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
 
 
-def suggest_edit(how: str) -> Fix:
+def suggest_edit(instruction: str) -> Fix:
     """Return a fix that edits the draft, such as `add_edge from {refs} towards a goal`."""
-    return (NextStep("purpose.edit", f"with {how}"),)
+    return (NextStep("purpose.edit", f"with {instruction}"),)
 
 
-def edge_names(names: Iterable[EdgeName]) -> list[str]:
+def list_edge_refs(names: Iterable[EdgeName]) -> list[str]:
     """Return the names of edges as refs, without duplicates and in list order."""
     return [str(name) for name in sorted(set(names), key=edge_order)]
 

@@ -12,11 +12,11 @@ from groundplan.purpose.gates.check_findings import (
     NOT_KNOWN,
     CheckFinding,
     GateSubject,
-    edge_names,
     has_text,
+    list_edge_refs,
     suggest_edit,
 )
-from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
+from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
 from groundplan.purpose.graph.indexed_graph import find_leading_to
 from groundplan.purpose.model import (
     Assumption,
@@ -30,23 +30,23 @@ from groundplan.purpose.model import (
 CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a message
 
 
-def goal_count(theory: GateSubject) -> CheckFinding:
-    goals = [node.key for node in theory.content.of_type(NodeType.GOAL)]
+def check_goal_count(theory: GateSubject) -> CheckFinding:
+    goals = [node.key for node in theory.content.list_nodes_of_type(NodeType.GOAL)]
     rule = f"There is {'exactly' if theory.is_strict else 'at least'} one GOAL"
     if not goals:
         fix = suggest_edit("add_node (node_type GOAL)")
-        return CheckFinding(rule, 1, fix=fix, wrong="there is none", actual=0, expected=1)
+        return CheckFinding(rule, 1, fix=fix, problem="there is none", actual=0, expected=1)
     if theory.is_strict and len(goals) > 1:
         fix = suggest_edit("update_node or remove_node on all but one of {refs}")
         return CheckFinding(
-            rule, 1, sort_keys(goals), fix, wrong=f"there are {len(goals)}", actual=len(goals), expected=1
+            rule, 1, sort_keys(goals), fix, problem=f"there are {len(goals)}", actual=len(goals), expected=1
         )
     return CheckFinding(rule, 1)
 
 
-def min_types(theory: GateSubject) -> CheckFinding:
+def check_min_types(theory: GateSubject) -> CheckFinding:
     wanted = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT)
-    counts = {node_type: len(theory.content.of_type(node_type)) for node_type in wanted}
+    counts = {node_type: len(theory.content.list_nodes_of_type(node_type)) for node_type in wanted}
     missing = [str(node_type) for node_type, count in counts.items() if not count]
     rule = "GOAL, OUTCOME and OUTPUT are each present"
     if not missing:
@@ -56,14 +56,14 @@ def min_types(theory: GateSubject) -> CheckFinding:
         rule,
         1,
         fix=suggest_edit(f"add_node (node_type {' and '.join(missing)})"),
-        wrong=f"there is no {listed}",
+        problem=f"there is no {listed}",
         actual=len(wanted) - len(missing),
         expected=len(wanted),
     )
 
 
-def orphans(theory: GateSubject) -> CheckFinding:
-    goals = theory.causal.numbers_of(NodeType.GOAL)
+def check_orphans(theory: GateSubject) -> CheckFinding:
+    goals = theory.causal.list_numbers(NodeType.GOAL)
     reaching = find_leading_to(theory.causal.graph, goals)
     failing = [key for number, key in enumerate(theory.causal.graph.keys) if number not in reaching]
     return CheckFinding(
@@ -74,7 +74,7 @@ def orphans(theory: GateSubject) -> CheckFinding:
     )
 
 
-def type_chain(theory: GateSubject) -> CheckFinding:
+def check_type_chain(theory: GateSubject) -> CheckFinding:
     if theory.is_strict:
         rule = "Every causal edge leads exactly one level up: ACTIVITY, OUTPUT, OUTCOME, GOAL"
         failing = [edge.name for edge in _type_edges(theory) if edge.levels_up != 1]
@@ -82,28 +82,28 @@ def type_chain(theory: GateSubject) -> CheckFinding:
         rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
         failing = [edge.name for edge in _type_edges(theory) if edge.points_down]
     fix = suggest_edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
-    return CheckFinding(rule, theory.causes, edge_names(failing), fix)
+    return CheckFinding(rule, theory.causes, list_edge_refs(failing), fix)
 
 
-def leap(theory: GateSubject) -> CheckFinding:
+def check_leap(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "No causal edge skips a level",
         theory.causes,
-        edge_names(edge.name for edge in _type_edges(theory) if edge.levels_up > 1),
+        list_edge_refs(edge.name for edge in _type_edges(theory) if edge.levels_up > 1),
         suggest_edit(
             "add_node for the level between the ends of {refs}, and edges through it instead of the direct edge"
         ),
     )
 
 
-def cycle(theory: GateSubject) -> CheckFinding:
+def check_cycle(theory: GateSubject) -> CheckFinding:
     """Report all nodes on a cycle, so that a waiver for some of them does not cover a cycle through others."""
     graph = theory.causal.graph
-    cyclic = cyclic_components(graph)
+    cyclic = find_cyclic_components(graph)
     failing = sorted(node for component in cyclic for node in component)
 
     def looked_into(remaining: list[str]) -> tuple[str, Any]:
-        path = shortest_cycle(graph, cyclic, through=[graph.numbers[key] for key in remaining])
+        path = find_shortest_cycle(graph, cyclic, through=[graph.numbers[key] for key in remaining])
         return f"{_format_cycle(path or [])} is one", path
 
     return CheckFinding(
@@ -111,35 +111,35 @@ def cycle(theory: GateSubject) -> CheckFinding:
         theory.causes,
         [graph.keys[node] for node in failing],
         suggest_edit("remove_edge or update_edge (new_edge_type FEEDBACK) on one edge of the cycle"),
-        looked_into=looked_into,
+        describe_failing=looked_into,
     )
 
 
-def dup_edge(theory: GateSubject) -> CheckFinding:
+def check_dup_edge(theory: GateSubject) -> CheckFinding:
     counted = Counter(edge.name for edge in theory.content.edges)
     return CheckFinding(
         "No edge exists twice",
         len(counted),
-        edge_names(name for name, count in counted.items() if count > 1),
+        list_edge_refs(name for name, count in counted.items() if count > 1),
         suggest_edit("remove_edge on {refs}, then add_edge once"),
     )
 
 
-def self_edge(theory: GateSubject) -> CheckFinding:
+def check_self_edge(theory: GateSubject) -> CheckFinding:
     names = {edge.name for edge in theory.content.edges}
     return CheckFinding(
         "No edge leads from a node to itself",
         len(names),
-        edge_names(name for name in names if name.is_self_edge),
+        list_edge_refs(name for name in names if name.is_self_edge),
         suggest_edit("remove_edge on {refs}"),
     )
 
 
-def cross_version(theory: GateSubject) -> CheckFinding:
+def check_cross_version(theory: GateSubject) -> CheckFinding:
     nodes, edges, assumptions, indicators = theory.content
     names = {edge.name for edge in edges}
     outside = [
-        *edge_names(name for name in names if name.source not in nodes or name.target not in nodes),
+        *list_edge_refs(name for name in names if name.source not in nodes or name.target not in nodes),
         *sort_keys(one.key for one in assumptions.values() if not (one.node in nodes or one.edge in names)),
         *sort_keys(one.key for one in indicators.values() if one.node not in nodes),
     ]
@@ -151,21 +151,21 @@ def cross_version(theory: GateSubject) -> CheckFinding:
     )
 
 
-def mechanism(theory: GateSubject) -> CheckFinding:
+def check_mechanism(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "Every causal edge says how (mechanism)",
         theory.causes,
-        edge_names(edge.name for edge in theory.edges if not has_text(edge.mechanism)),
+        list_edge_refs(edge.name for edge in theory.edges if not has_text(edge.mechanism)),
         suggest_edit("update_edge (mechanism) on {refs}"),
     )
 
 
-def high_risk(theory: GateSubject) -> CheckFinding:
+def check_high_risk(theory: GateSubject) -> CheckFinding:
     subjects = [one for one in theory.content.assumptions.values() if one.risk_level is RiskLevel.HIGH]
 
     def is_managed(one: Assumption) -> bool:
         node = one.edge.target if one.edge is not None else one.node
-        watched = not theory.is_strict or node in theory.measured
+        watched = not theory.is_strict or node in theory.nodes_with_indicator
         return has_text(one.owner) and has_text(one.review_by) and watched
 
     also = ", and its node or its edge's target an indicator" if theory.is_strict else ""
@@ -178,39 +178,39 @@ def high_risk(theory: GateSubject) -> CheckFinding:
     )
 
 
-def low_confidence(theory: GateSubject) -> CheckFinding:
+def check_low_confidence(theory: GateSubject) -> CheckFinding:
     subjects = {edge.name for edge in theory.edges if edge.confidence is Confidence.LOW}
     return CheckFinding(
         "Every causal edge of low confidence carries an assumption",
         len(subjects),
-        edge_names(subjects - theory.assumed_edges),
+        list_edge_refs(subjects - theory.edges_with_assumption),
         suggest_edit("add_assumption on {refs}"),
     )
 
 
-def outcome_coverage(theory: GateSubject) -> CheckFinding:
-    outcomes = [node.key for node in theory.content.of_type(NodeType.OUTCOME)]
+def check_outcome_coverage(theory: GateSubject) -> CheckFinding:
+    outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
     return CheckFinding(
         "Every OUTCOME has an indicator",
         len(outcomes),
-        sort_keys(key for key in outcomes if key not in theory.measured),
+        sort_keys(key for key in outcomes if key not in theory.nodes_with_indicator),
         suggest_edit("add_indicator on {refs}"),
     )
 
 
-def assumptions(theory: GateSubject) -> CheckFinding:
-    subjects = {edge.name for edge in theory.edges if theory.type_of(edge.target) in (NodeType.OUTCOME, NodeType.GOAL)}
-    bare = [name for name in subjects - theory.assumed_edges if name.source not in theory.assumed_nodes]
+def check_assumptions(theory: GateSubject) -> CheckFinding:
+    subjects = {edge.name for edge in theory.edges if theory.get_type(edge.target) in (NodeType.OUTCOME, NodeType.GOAL)}
+    bare = [name for name in subjects - theory.edges_with_assumption if name.source not in theory.nodes_with_assumption]
     return CheckFinding(
         "Every causal edge into an OUTCOME or GOAL, or its source, carries an assumption",
         len(subjects),
-        edge_names(bare),
+        list_edge_refs(bare),
         suggest_edit("add_assumption on {refs}"),
     )
 
 
-def dead_end(theory: GateSubject) -> CheckFinding:
-    activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
+def check_dead_end(theory: GateSubject) -> CheckFinding:
+    activities = [node.key for node in theory.content.list_nodes_of_type(NodeType.ACTIVITY)]
     leading_on = {edge.source for edge in theory.edges if edge.source != edge.target}
     return CheckFinding(
         "Every ACTIVITY contributes to something",
@@ -220,10 +220,10 @@ def dead_end(theory: GateSubject) -> CheckFinding:
     )
 
 
-def refuted(theory: GateSubject) -> CheckFinding:
+def check_refuted(theory: GateSubject) -> CheckFinding:
     """Accept a decision if it is about the assumption and not older than the review that refuted it."""
     graph = theory.causal.graph
-    reaching = find_leading_to(graph, theory.causal.numbers_of(NodeType.GOAL))
+    reaching = find_leading_to(graph, theory.causal.list_numbers(NodeType.GOAL))
     subjects = []
     for one in theory.content.assumptions.values():
         place = one.node
@@ -251,25 +251,25 @@ def refuted(theory: GateSubject) -> CheckFinding:
     )
 
 
-def context(theory: GateSubject) -> CheckFinding:
+def check_context(theory: GateSubject) -> CheckFinding:
     rule = "The facts of the project are committed"
-    facts = theory.outside.context
+    facts = theory.external_facts.context
     if facts is None:
         return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     if facts.run is None:
         return CheckFinding(
-            rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none were ever committed"
+            rule, 1, fix=(NextStep("context.commit", "puts them in force"),), problem="none were ever committed"
         )
     if facts.is_partial:
         fix = (
             NextStep("context.edit", "sets the required facts"),
             NextStep("context.commit", "without allowPartial puts all of them in force"),
         )
-        return CheckFinding(rule, 1, fix=fix, wrong="only some of them are", is_warning=True)
+        return CheckFinding(rule, 1, fix=fix, problem="only some of them are", is_warning=True)
     return CheckFinding(rule, 1)
 
 
-def title(theory: GateSubject) -> CheckFinding:
+def check_title(theory: GateSubject) -> CheckFinding:
     titles: dict[tuple[NodeType, str], list[str]] = {}
     for node in theory.content.nodes.values():
         titles.setdefault((node.node_type, node.title.strip().casefold()), []).append(node.key)
@@ -282,9 +282,9 @@ def title(theory: GateSubject) -> CheckFinding:
     )
 
 
-def row_security(theory: GateSubject) -> CheckFinding:
+def check_row_security(theory: GateSubject) -> CheckFinding:
     rule = "Row level security is forced, with four policies on each table, for a role that cannot bypass it"
-    wrong = theory.outside.row_security
+    wrong = theory.external_facts.row_security
     if wrong is None:
         return CheckFinding(rule, 0, not_applicable="this engine has none")
     if not wrong:
@@ -293,32 +293,32 @@ def row_security(theory: GateSubject) -> CheckFinding:
         rule,
         1,
         fix="run the migrations as the owner role and connect as the application role",
-        wrong="; ".join(sorted(wrong)),
+        problem="; ".join(sorted(wrong)),
         actual=sorted(wrong),
         expected=[],
     )
 
 
 CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
-    "GA_ASSUMPTIONS": assumptions,
-    "GA_CONTEXT": context,
-    "GA_CROSS_VERSION": cross_version,
-    "GA_CYCLE": cycle,
-    "GA_DEAD_END": dead_end,
-    "GA_DUP_EDGE": dup_edge,
-    "GA_GOAL_COUNT": goal_count,
-    "GA_HIGH_RISK": high_risk,
-    "GA_LEAP": leap,
-    "GA_LOW_CONFIDENCE": low_confidence,
-    "GA_MECHANISM": mechanism,
-    "GA_MIN_TYPES": min_types,
-    "GA_ORPHANS": orphans,
-    "GA_OUTCOME_COVERAGE": outcome_coverage,
-    "GA_REFUTED": refuted,
-    "GA_RLS": row_security,
-    "GA_SELF_EDGE": self_edge,
-    "GA_TITLE": title,
-    "GA_TYPE_CHAIN": type_chain,
+    "GA_ASSUMPTIONS": check_assumptions,
+    "GA_CONTEXT": check_context,
+    "GA_CROSS_VERSION": check_cross_version,
+    "GA_CYCLE": check_cycle,
+    "GA_DEAD_END": check_dead_end,
+    "GA_DUP_EDGE": check_dup_edge,
+    "GA_GOAL_COUNT": check_goal_count,
+    "GA_HIGH_RISK": check_high_risk,
+    "GA_LEAP": check_leap,
+    "GA_LOW_CONFIDENCE": check_low_confidence,
+    "GA_MECHANISM": check_mechanism,
+    "GA_MIN_TYPES": check_min_types,
+    "GA_ORPHANS": check_orphans,
+    "GA_OUTCOME_COVERAGE": check_outcome_coverage,
+    "GA_REFUTED": check_refuted,
+    "GA_RLS": check_row_security,
+    "GA_SELF_EDGE": check_self_edge,
+    "GA_TITLE": check_title,
+    "GA_TYPE_CHAIN": check_type_chain,
 }
 
 

@@ -9,7 +9,7 @@ from groundplan.purpose.gates.check_findings import NOT_KNOWN, CheckFinding, Gat
 from groundplan.purpose.model import Indicator, NodeType, sort_keys
 
 
-def baseline(theory: GateSubject) -> CheckFinding:
+def check_baseline(theory: GateSubject) -> CheckFinding:
     subjects = _find_effect_indicators(theory)
     return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a baseline",
@@ -19,7 +19,7 @@ def baseline(theory: GateSubject) -> CheckFinding:
     )
 
 
-def target(theory: GateSubject) -> CheckFinding:
+def check_target(theory: GateSubject) -> CheckFinding:
     subjects = _find_effect_indicators(theory)
     return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a target",
@@ -29,7 +29,7 @@ def target(theory: GateSubject) -> CheckFinding:
     )
 
 
-def verified(theory: GateSubject) -> CheckFinding:
+def check_verified(theory: GateSubject) -> CheckFinding:
     """Report baselines marked as unverified. One without a mark passes."""
     subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
     return CheckFinding(
@@ -40,7 +40,7 @@ def verified(theory: GateSubject) -> CheckFinding:
     )
 
 
-def plan(theory: GateSubject) -> CheckFinding:
+def check_plan(theory: GateSubject) -> CheckFinding:
     subjects = theory.content.indicators.values()
     return CheckFinding(
         "Every indicator has a method, a frequency and an owner",
@@ -57,8 +57,8 @@ def plan(theory: GateSubject) -> CheckFinding:
 def indicators(theory: GateSubject) -> CheckFinding:
     """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
     rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
-    outcomes = [node.key for node in theory.content.of_type(NodeType.OUTCOME)]
-    failing = sort_keys(key for key in outcomes if key not in theory.measured)
+    outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
+    failing = sort_keys(key for key in outcomes if key not in theory.nodes_with_indicator)
     if _find_effect_indicators(theory):
         return CheckFinding(rule, max(1, len(outcomes)), failing, suggest_edit("add_indicator on {refs}"))
     return CheckFinding(
@@ -66,19 +66,19 @@ def indicators(theory: GateSubject) -> CheckFinding:
         1,
         failing,
         suggest_edit("add_indicator on an OUTCOME or GOAL"),
-        wrong="there is none",
+        problem="there is none",
         actual=0,
         expected=max(1, len(outcomes)),
         needs_whole_waiver=True,
     )
 
 
-def work(theory: GateSubject) -> CheckFinding:
+def check_work(theory: GateSubject) -> CheckFinding:
     rule = "Every ACTIVITY is served by at least one work node"
-    served = theory.outside.served
+    served = theory.external_facts.served
     if served is None:
         return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
-    activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
+    activities = [node.key for node in theory.content.list_nodes_of_type(NodeType.ACTIVITY)]
     return CheckFinding(
         rule,
         len(activities),
@@ -87,9 +87,9 @@ def work(theory: GateSubject) -> CheckFinding:
     )
 
 
-def facts(theory: GateSubject) -> CheckFinding:
+def check_facts(theory: GateSubject) -> CheckFinding:
     rule = "Every required fact of the project is set"
-    known = theory.outside.context
+    known = theory.external_facts.context
     if known is None:
         return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     if known.run is None:
@@ -97,20 +97,20 @@ def facts(theory: GateSubject) -> CheckFinding:
     unset = sorted(set(known.required_unset))
     wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
     fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
-    return CheckFinding(rule, 1, unset, fix, wrong=wrong, actual=len(unset), expected=0)
+    return CheckFinding(rule, 1, unset, fix, problem=wrong, actual=len(unset), expected=0)
 
 
 CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
-    "GB_BASELINE": baseline,
-    "GB_FACTS": facts,
+    "GB_BASELINE": check_baseline,
+    "GB_FACTS": check_facts,
     "GB_INDICATORS": indicators,
-    "GB_PLAN": plan,
-    "GB_TARGET": target,
-    "GB_VERIFIED": verified,
-    "GB_WORK": work,
+    "GB_PLAN": check_plan,
+    "GB_TARGET": check_target,
+    "GB_VERIFIED": check_verified,
+    "GB_WORK": check_work,
 }
 
 
 def _find_effect_indicators(theory: GateSubject) -> list[Indicator]:
     effects = (NodeType.OUTCOME, NodeType.GOAL)
-    return [one for one in theory.content.indicators.values() if theory.type_of(one.node) in effects]
+    return [one for one in theory.content.indicators.values() if theory.get_type(one.node) in effects]

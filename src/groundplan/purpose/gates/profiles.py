@@ -48,7 +48,7 @@ SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
 NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
 
 
-def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
+def get_severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
     """Return the checks of a gate that are on in a profile, sorted by code, with their severities."""
     column = _PROFILES.index(profile)
     return {
@@ -56,12 +56,12 @@ def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
     }
 
 
-def gates_to_publish(policies: Policies) -> list[Gate]:
+def list_required_gates(policies: Policies) -> list[Gate]:
     """Return the gates that a version must pass to be published."""
     return ["A", "B"] if policies.publish_gates == "AB" else ["A"]
 
 
-def known_codes() -> list[str]:
+def list_codes() -> list[str]:
     """Return the codes of all checks, sorted."""
     return sorted({*GATE_A, *GATE_B})
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.gates import gate_a, gate_b
 from groundplan.purpose.gates.active_waivers import ActiveWaivers
 from groundplan.purpose.gates.check_findings import CheckFinding, GateSubject, format_refs
-from groundplan.purpose.gates.profiles import Gate, Severity, severities
+from groundplan.purpose.gates.profiles import Gate, Severity, get_severities
 from groundplan.purpose.gates.result import (
     NOTHING_TO_CHECK,
     Check,
@@ -28,13 +28,19 @@ _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 
 
 def run_gate(
-    gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: ExternalFacts, today: str
+    gate: Gate,
+    content: Content,
+    observations: Observations,
+    *,
+    profile: Profile,
+    external_facts: ExternalFacts,
+    today: str,
 ) -> Findings:
     """Run a gate on some content. `today` is the day on which waivers must be active."""
-    theory = GateSubject(content, observations, profile, outside)
+    theory = GateSubject(content, observations, profile, external_facts)
     waivers = ActiveWaivers(observations.waivers, today)
-    found = {code: _CHECKS[gate][code](theory) for code in severities(gate, profile)}
-    checks = [_judge(code, severity, found[code], waivers) for code, severity in severities(gate, profile).items()]
+    found = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
+    checks = [_judge(code, severity, found[code], waivers) for code, severity in get_severities(gate, profile).items()]
     counts = count_results(checks)
     applicable = len(checks) - counts.not_applicable
     result = GateResult(
@@ -45,38 +51,38 @@ def run_gate(
         counts=counts,
         message=UNSET if applicable else NOTHING_TO_CHECK,
         checks=checks,
-        content_hash=content_hash(content),
+        content_hash=compute_content_hash(content),
     )
     fixes = {check.code: _name_refs(found[check.code].fix, check.refs) for check in checks if check.result == "failed"}
     return Findings(result, fixes)
 
 
-def _judge(code: str, severity: Severity, found: CheckFinding, waivers: ActiveWaivers) -> Check:
+def _judge(code: str, severity: Severity, finding: CheckFinding, waivers: ActiveWaivers) -> Check:
     """Turn a finding into a check result. A failing check is waived if waivers cover all its failing refs."""
-    if found.is_warning:
+    if finding.is_warning:
         severity = "warn"
-    if not found.subjects:
-        message = f"{found.rule}: does not apply, {found.not_applicable}"
+    if not finding.subjects:
+        message = f"{finding.rule}: does not apply, {finding.not_applicable}"
         return Check(code, severity, "not_applicable", message, [])
-    failing = sorted(found.failing)  # as text: keys, names of edges and pointers alike
-    if not failing and found.wrong is None:
-        return Check(code, severity, "passed", found.rule, [])
-    remaining = waivers.remaining(code, failing)
-    is_waived = waivers.cover_check(code) or bool(failing and not remaining and not found.needs_whole_waiver)
+    failing = sorted(finding.failing)  # as text: keys, names of edges and pointers alike
+    if not failing and finding.problem is None:
+        return Check(code, severity, "passed", finding.rule, [])
+    remaining = waivers.list_unwaived(code, failing)
+    is_waived = waivers.covers_check(code) or bool(failing and not remaining and not finding.needs_whole_waiver)
     refs = failing if is_waived else remaining
-    wrong, actual, expected = found.wrong, found.actual, found.expected
-    if found.looked_into is not None:
-        wrong, actual = found.looked_into(refs)
+    wrong, actual, expected = finding.problem, finding.actual, finding.expected
+    if finding.describe_failing is not None:
+        wrong, actual = finding.describe_failing(refs)
     elif wrong is None:
         broken = len(failing)
-        wrong = f"{broken} of {found.subjects} {'does' if broken == 1 else 'do'} not hold"
-        actual, expected = found.subjects - broken, found.subjects
+        wrong = f"{broken} of {finding.subjects} {'does' if broken == 1 else 'do'} not hold"
+        actual, expected = finding.subjects - broken, finding.subjects
     if is_waived:
-        message = f"{found.rule}: {wrong}; waived"
+        message = f"{finding.rule}: {wrong}; waived"
         return Check(code, severity, "waived", message, refs, actual=actual, expected=expected)
     if len(refs) < len(failing):
         wrong = f"{wrong}; {len(failing) - len(refs)} waived"
-    return Check(code, severity, "failed", f"{found.rule}: {wrong}", refs, actual=actual, expected=expected)
+    return Check(code, severity, "failed", f"{finding.rule}: {wrong}", refs, actual=actual, expected=expected)
 
 
 def _name_refs(fix: Fix, refs: list[str]) -> Fix:

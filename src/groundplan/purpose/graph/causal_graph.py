@@ -21,11 +21,11 @@ class CausalGraph(NamedTuple):
     edges: list[PurposeEdge]  # in list order; parallel edges with the highest confidence first
     nodes: list[PurposeNode]
 
-    def numbers_of(self, node_type: NodeType) -> list[int]:
+    def list_numbers(self, node_type: NodeType) -> list[int]:
         """Return the numbers of the nodes of one type."""
         return [number for number, node in enumerate(self.nodes) if node.node_type is node_type]
 
-    def keys_of(self, numbers: list[int]) -> list[str]:
+    def to_keys(self, numbers: list[int]) -> list[str]:
         """Return the keys of these nodes."""
         return [self.graph.keys[number] for number in numbers]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from groundplan.purpose.graph.dominators import Dominators, dominators_towards
+from groundplan.purpose.graph.dominators import Dominators, find_dominators
 from groundplan.purpose.graph.indexed_graph import Graph
 
 # Edges visited for all goals together. One goal visits each edge that leads to it a few times; a thousand goals with
@@ -31,7 +31,7 @@ class EdgeCuts(NamedTuple):
     left_out: list[int]  # goals not searched, because the step limit was reached
 
 
-def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
+def find_heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
     """Return the heaviest cut of each goal, within the step limit; at least that of the first goal."""
     found: dict[int, EdgeCut | None] = {}
     left_out = []
@@ -41,13 +41,13 @@ def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) 
         if steps >= CUT_STEPS_MAX:
             left_out.append(goal)
             continue
-        tree = dominators_towards(graph, goal)
+        tree = find_dominators(graph, goal)
         steps += sum(1 + len(graph.into[node]) for node in tree.nodes)
-        found[goal] = _heaviest(graph, tree, counts)
+        found[goal] = _find_heaviest_cut(graph, tree, counts)
     return EdgeCuts(found, left_out)
 
 
-def _heaviest(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
+def _find_heaviest_cut(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
     """Return the heaviest cut; of equally heavy ones the edge with the smallest ends."""
     nodes, places, nearest = tree
     sizes = [1] * len(nodes)

@@ -18,7 +18,7 @@ SEARCH_STEPS_MIN = 100_000
 SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # first limit on the edges of a cycle, and its growth per round
 
 
-def components(graph: Graph) -> list[int]:
+def find_components(graph: Graph) -> list[int]:
     """Return the strongly connected component of each node, by number."""
     found = [-1] * len(graph.keys)
     entered = [-1] * len(graph.keys)
@@ -55,10 +55,10 @@ def components(graph: Graph) -> list[int]:
     return found
 
 
-def cyclic_components(graph: Graph) -> list[list[int]]:
+def find_cyclic_components(graph: Graph) -> list[list[int]]:
     """Return the components that contain a cycle, small ones first. Each of their nodes is on a cycle."""
     members: dict[int, list[int]] = {}
-    for node, component in enumerate(components(graph)):
+    for node, component in enumerate(find_components(graph)):
         members.setdefault(component, []).append(node)
     own = {source for source, target in zip(graph.sources, graph.targets, strict=True) if source == target}
     return sorted(
@@ -66,7 +66,7 @@ def cyclic_components(graph: Graph) -> list[list[int]]:
     )
 
 
-def shortest_cycle(
+def find_shortest_cycle(
     graph: Graph, cyclic: list[list[int]], *, through: Collection[int] | None = None
 ) -> list[str] | None:
     """Return a shortest cycle as keys, with the first key repeated at the end.
@@ -75,20 +75,20 @@ def shortest_cycle(
     several cycles it is the first in list order. Beyond the step limit it is the shortest found so far.
     """
     counts = set(range(len(graph.keys)) if through is None else through)
-    best = _one_or_two(graph, counts)
+    best = _find_one_or_two_edge_cycle(graph, counts)
     if best is None:
         best = _search_cycle(graph, cyclic, counts)
     return None if best is None else [graph.keys[node] for node in best]
 
 
-def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, str]]) -> list[str] | None:
+def find_closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, str]]) -> list[str] | None:
     """Return a cycle that new edges close, `[u, v, …, u]`: a shortest one through the first new edge on a cycle.
 
     `edges` are all edges, including the new ones.
     """
     pairs = set(edges)
     graph = build_graph({end for pair in pairs for end in pair}, list(pairs))
-    component = components(graph)
+    component = find_components(graph)
     numbers = [(graph.numbers[source], graph.numbers[target]) for source, target in pairs.intersection(added)]
     closing = [(source, target) for source, target in numbers if component[source] == component[target]]
     if not closing:
@@ -100,7 +100,7 @@ def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, st
     return [graph.keys[node] for node in (source, *way)]
 
 
-def _one_or_two(graph: Graph, counts: set[int]) -> list[int] | None:
+def _find_one_or_two_edge_cycle(graph: Graph, counts: set[int]) -> list[int] | None:
     """Return the first cycle of one edge, else of two edges. These need no search."""
     pairs = set(zip(graph.sources, graph.targets, strict=True))
     own = [source for source, target in pairs if source == target and source in counts]

@@ -15,11 +15,11 @@ class Dominators(NamedTuple):
     """The nodes that reach a goal, by their place in a depth-first walk back from it; the goal is at place 0."""
 
     nodes: list[int]
-    places: dict[int, int]
+    positions: dict[int, int]
     nearest: list[int]  # the place of the immediate dominator; always a smaller one
 
 
-def dominators_towards(graph: Graph, goal: int) -> Dominators:
+def find_dominators(graph: Graph, goal: int) -> Dominators:
     """Return the immediate dominator of every node that reaches the goal."""
     nodes, places, parents = _walk_back(graph, goal)
     count = len(nodes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan.purpose.graph.causal_graph import STRENGTHS, CausalGraph
-from groundplan.purpose.graph.cuts import heaviest_cuts
-from groundplan.purpose.graph.strongest_paths import strongest_paths
+from groundplan.purpose.graph.cuts import find_heaviest_cuts
+from groundplan.purpose.graph.strongest_paths import find_strongest_paths
 from groundplan.purpose.model import NodeType, PurposeEdge
 
 
@@ -41,9 +41,9 @@ class GoalTraces(NamedTuple):
 def trace_goals(causal: CausalGraph) -> GoalTraces:
     """Return how each goal of a theory is reached."""
     graph, edges, _ = causal
-    goals = causal.numbers_of(NodeType.GOAL)
-    paths = strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
-    cuts = heaviest_cuts(graph, goals, causal.numbers_of(NodeType.ACTIVITY))
+    goals = causal.list_numbers(NodeType.GOAL)
+    paths = find_strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
+    cuts = find_heaviest_cuts(graph, goals, causal.list_numbers(NodeType.ACTIVITY))
     found = []
     for goal in goals:
         path = [edges[number] for number in paths[goal]]
@@ -53,7 +53,7 @@ def trace_goals(causal: CausalGraph) -> GoalTraces:
                 graph.keys[goal],
                 path,
                 min(path, key=lambda edge: STRENGTHS[edge.confidence], default=None),
-                None if cut is None else GoalCut(edges[cut.edge], causal.keys_of(cut.lost)),
+                None if cut is None else GoalCut(edges[cut.edge], causal.to_keys(cut.lost)),
             )
         )
-    return GoalTraces(found, causal.keys_of(cuts.left_out))
+    return GoalTraces(found, causal.to_keys(cuts.left_out))

@@ -21,14 +21,14 @@ class Pathways(NamedTuple):
     is_cut: bool
 
 
-def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) -> Pathways:
+def find_pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) -> Pathways:
     """Return the paths of at least one edge from a node to goals. A path may lead through a goal to another."""
     ends = set(goals)
     useful = find_leading_to(graph, ends)
     steps_left = PATHWAY_STEPS_MIN + len(graph.sources)
     ways: list[list[int]] = []
     way = {start: None}  # in its order
-    ahead = [iter(_next(graph, start, useful))]
+    ahead = [iter(_find_next(graph, start, useful))]
     while ahead:
         for node in ahead[-1]:
             if steps_left == 0:
@@ -41,7 +41,7 @@ def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) ->
                     return Pathways(ways, True)
                 ways.append([*way, node])
             way[node] = None
-            ahead.append(iter(_next(graph, node, useful)))
+            ahead.append(iter(_find_next(graph, node, useful)))
             break
         else:
             ahead.pop()
@@ -49,6 +49,6 @@ def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) ->
     return Pathways(ways, False)
 
 
-def _next(graph: Graph, node: int, useful: set[int]) -> list[int]:
+def _find_next(graph: Graph, node: int, useful: set[int]) -> list[int]:
     """Return the next nodes that lead to a goal, without duplicates from parallel edges."""
     return list(dict.fromkeys(after for edge in graph.out[node] if (after := graph.targets[edge]) in useful))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from groundplan.purpose.graph.indexed_graph import Graph
 
 
-def strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> dict[int, list[int]]:
+def find_strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> dict[int, list[int]]:
     """Return the edges of the strongest path of each goal; no edges if no beginning leads to it.
 
     Of several paths it is a shortest one, and of those the first in list order. Of parallel edges the first is used.

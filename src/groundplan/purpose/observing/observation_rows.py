@@ -70,11 +70,11 @@ class Observations(NamedTuple):
     waivers: list[Waiver]
     decisions: list[Decision]
 
-    def statuses(self) -> dict[str, AssumptionStatus]:
+    def get_statuses(self) -> dict[str, AssumptionStatus]:
         """Return the status of each assumption by its latest review. A missing assumption is untested."""
         return {review.assumption: review.status for review in self.reviews}
 
-    def latest(self) -> dict[str, Measurement]:
+    def get_latest_measurements(self) -> dict[str, Measurement]:
         """Return the newest measurement of each indicator. A day counts as its end; ties go to the last recorded."""
         found: dict[str, Measurement] = {}
         for one in self.measurements:

@@ -15,7 +15,7 @@ from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.observation_rows import Decision, Measurement, Review, Waiver
 from groundplan.purpose.observing.read_observations import BEGINNING, Cutoff
 from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
-from groundplan.purpose.version import current_rev
+from groundplan.purpose.version import get_current_rev
 
 NAME = "purpose.observations"
 ROWS_MAX = 1_000  # of one kind read for a page; more never fit on one
@@ -81,7 +81,7 @@ class ObservationsPage(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
-def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> ObservationsPage:
+def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | None) -> ObservationsPage:
     """Return the recorded observations, up to `as_of` if given.
 
     Raises:
@@ -89,52 +89,52 @@ def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> Obser
     """
     known = Cutoff(as_of=None if as_of is None else parse_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
-    after = (0, *BEGINNING) if cursor is None else _position(tx, query, cursor)
-    answer = ObservationsPage(tx.project.name, current_rev(tx), [], [], [], [])
-    entries = _entries(tx, known, after, capped=tx.budget.is_limited)
+    after = (0, *BEGINNING) if cursor is None else _decode_position(tx, query, cursor)
+    answer = ObservationsPage(tx.project.name, get_current_rev(tx), [], [], [], [])
+    entries = _read_entries(tx, known, after, capped=tx.budget.is_limited)
     fill_page(answer, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, *last))
     return answer
 
 
-def _entries(tx: Transaction, known: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
+def _read_entries(tx: Transaction, cutoff: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
     """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
     found: list[PageEntry] = []
     first, *position = after
     for number, (part, read, to_view) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
             begin = (position[0], position[1]) if number == first else BEGINNING
-            rows = read(tx, known, begin, ROWS_MAX) if capped else read(tx, known, begin)
+            rows = read(tx, cutoff, begin, ROWS_MAX) if capped else read(tx, cutoff, begin)
             found += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
                 break  # more of this kind may follow before the next kind
     return found
 
 
-def _measurement(one: Measurement) -> MeasurementView:
+def _to_measurement_view(one: Measurement) -> MeasurementView:
     return MeasurementView(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
 
 
-def _review(one: Review) -> ReviewView:
+def _to_review_view(one: Review) -> ReviewView:
     return ReviewView(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
 
 
-def _waiver(one: Waiver) -> RecordedWaiver:
+def _format_waiver(one: Waiver) -> RecordedWaiver:
     return RecordedWaiver(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
 
 
-def _decision(one: Decision) -> DecisionView:
+def _to_decision_view(one: Decision) -> DecisionView:
     return DecisionView(one.text, one.rationale, one.about, one.recorded_at, one.recorded_by, one.outcome)
 
 
 _OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
-    ("measurements", read_observations.measurements, _measurement),
-    ("reviews", read_observations.reviews, _review),
-    ("waivers", read_observations.waivers, _waiver),
-    ("decisions", read_observations.decisions, _decision),
+    ("measurements", read_observations.read_measurements, _to_measurement_view),
+    ("reviews", read_observations.read_reviews, _to_review_view),
+    ("waivers", read_observations.read_waivers, _format_waiver),
+    ("decisions", read_observations.read_decisions, _to_decision_view),
 )
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> PagePosition:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> PagePosition:
     match decode_cursor(tx, NAME, query, cursor):
         case [int() as part, int() as rev, int() as n]:
             return part, rev, n

@@ -33,7 +33,7 @@ class Cutoff(NamedTuple):
     before_rev: int | None = None
     as_of: str | None = None
 
-    def cut(self, tx: Transaction) -> dict[str, Any]:
+    def to_parameters(self, tx: Transaction) -> dict[str, Any]:
         """Return the query parameters."""
         return {
             "project_id": tx.project.id,
@@ -45,60 +45,64 @@ class Cutoff(NamedTuple):
 NO_CUTOFF = Cutoff()
 
 
-def read_version_observations(tx: Transaction, content: Content, known: Cutoff = NO_CUTOFF) -> Observations:
+def read_version_observations(tx: Transaction, content: Content, cutoff: Cutoff = NO_CUTOFF) -> Observations:
     """Read the latest observation of each indicator and assumption, and all waivers and decisions."""
     return Observations(
-        _latest_measurements(tx, known, content.indicators),
-        _latest_reviews(tx, known, content.assumptions),
-        waivers(tx, known),
-        decisions(tx, known),
+        _read_latest_measurements(tx, cutoff, content.indicators),
+        _read_latest_reviews(tx, cutoff, content.assumptions),
+        read_waivers(tx, cutoff),
+        read_decisions(tx, cutoff),
     )
 
 
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
-    measured = {one.indicator for one in _latest_measurements(tx, NO_CUTOFF, keys)}
-    return measured | {one.assumption for one in _latest_reviews(tx, NO_CUTOFF, keys)}
+    measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
+    return measured | {one.assumption for one in _read_latest_reviews(tx, NO_CUTOFF, keys)}
 
 
-def measurements(
-    tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+def read_measurements(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Measurement]:
     """Return measurements after a position."""
-    rows = tx.all(sql.measurements, Measurement, **known.cut(tx), **_to_page_parameters(after, at_most))
-    return [_with_plain_number(row) for row in rows]
+    rows = tx.all(sql.measurements, Measurement, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
+    return [_normalize_number(row) for row in rows]
 
 
-def reviews(
-    tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+def read_reviews(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Review]:
     """Return reviews after a position."""
-    return tx.all(sql.reviews, Review, **known.cut(tx), **_to_page_parameters(after, at_most))
+    return tx.all(sql.reviews, Review, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
 
 
-def waivers(
-    tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+def read_waivers(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Waiver]:
     """Return waivers after a position."""
-    rows = tx.all(sql.waivers, Waiver, **known.cut(tx), **_to_page_parameters(after, at_most))
+    rows = tx.all(sql.waivers, Waiver, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
     return [row._replace(refs=_parse_refs(row.refs)) for row in rows]
 
 
-def decisions(
-    tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+def read_decisions(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Decision]:
     """Return decisions after a position."""
-    rows = tx.all(sql.decisions, Decision, **known.cut(tx), **_to_page_parameters(after, at_most))
+    rows = tx.all(sql.decisions, Decision, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
     return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
 
-def _latest_measurements(tx: Transaction, known: Cutoff, keys: Collection[str]) -> list[Measurement]:
-    rows = tx.all(sql.latest_measurements, Measurement, **known.cut(tx), keys=to_json_array(keys)) if keys else []
-    return [_with_plain_number(row) for row in rows]
+def _read_latest_measurements(tx: Transaction, cutoff: Cutoff, keys: Collection[str]) -> list[Measurement]:
+    rows = (
+        tx.all(sql.latest_measurements, Measurement, **cutoff.to_parameters(tx), keys=to_json_array(keys))
+        if keys
+        else []
+    )
+    return [_normalize_number(row) for row in rows]
 
 
-def _latest_reviews(tx: Transaction, known: Cutoff, keys: Collection[str]) -> list[Review]:
-    return tx.all(sql.latest_reviews, Review, **known.cut(tx), keys=to_json_array(keys)) if keys else []
+def _read_latest_reviews(tx: Transaction, cutoff: Cutoff, keys: Collection[str]) -> list[Review]:
+    return tx.all(sql.latest_reviews, Review, **cutoff.to_parameters(tx), keys=to_json_array(keys)) if keys else []
 
 
 def _to_page_parameters(after: RecordPosition, at_most: int) -> dict[str, int]:
@@ -106,7 +110,7 @@ def _to_page_parameters(after: RecordPosition, at_most: int) -> dict[str, int]:
     return {"after_rev": rev, "after_n": n, "at_most": at_most}
 
 
-def _with_plain_number(row: Measurement) -> Measurement:
+def _normalize_number(row: Measurement) -> Measurement:
     return row._replace(value=normalize_number(row.value))
 
 

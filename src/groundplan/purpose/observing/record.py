@@ -21,12 +21,12 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.analysis.refuted_impacts import RefutedImpact, find_refuted_impacts
-from groundplan.purpose.dates import day_of, parse_day, parse_moment, to_last_instant
+from groundplan.purpose.dates import get_day, parse_day, parse_moment, to_last_instant
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing.ref_resolver import RefResolver
-from groundplan.purpose.version import current_rev
+from groundplan.purpose.version import get_current_rev
 
 sql = load_queries(__file__)
 
@@ -126,7 +126,7 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
     parts = (request.measurements, request.reviews, request.waivers, request.decisions)
     if not any(parts):
         raise invalid_argument((), "contain nothing to record; send measurements, reviews, waivers or decisions")
-    names = RefResolver(tx, _refs(request))
+    names = RefResolver(tx, _collect_refs(request))
     recording = _Recorder(tx)
     for index, measurement in enumerate(request.measurements or ()):
         _measure(recording, names, measurement, ("measurements", index))
@@ -137,14 +137,14 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
     for index, decision in enumerate(request.decisions or ()):
         _decide(recording, names, decision, ("decisions", index))
     refuted = [
-        names.key(review.assumption, "assumption", ("reviews", index))
+        names.resolve_key(review.assumption, "assumption", ("reviews", index))
         for index, review in enumerate(request.reviews or ())
         if review.status is AssumptionStatus.REFUTED
     ]
-    return RecordedObservations(recording.count, current_rev(tx), find_refuted_impacts(tx, refuted) or UNSET)
+    return RecordedObservations(recording.count, get_current_rev(tx), find_refuted_impacts(tx, refuted) or UNSET)
 
 
-def _refs(request: RecordObservations) -> Iterable[str]:
+def _collect_refs(request: RecordObservations) -> Iterable[str]:
     """Yield all refs of a request."""
     yield from (one.indicator for one in request.measurements or ())
     yield from (one.assumption for one in request.reviews or ())
@@ -183,9 +183,9 @@ class _Recorder:
 
 
 def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
-    key = names.key(one.indicator, "indicator", (*path, "indicator"))
+    key = names.resolve_key(one.indicator, "indicator", (*path, "indicator"))
     as_of = parse_moment(one.as_of, (*path, "as_of"))
-    if as_of > subtract_time(recording.tx.now, by=-TIME_ZONE_LEAD_MAX):
+    if as_of > subtract_time(recording.tx.now, delta=-TIME_ZONE_LEAD_MAX):
         raise invalid_argument(
             (*path, "as_of"), f"{quote_text(one.as_of)} is in the future; give the date of the measurement"
         )
@@ -203,7 +203,7 @@ def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, pa
 
 
 def _review(recording: _Recorder, names: RefResolver, one: ReviewWrite, path: ArgumentPath) -> None:
-    key = names.key(one.assumption, "assumption", (*path, "assumption"))
+    key = names.resolve_key(one.assumption, "assumption", (*path, "assumption"))
     recording.add(
         sql.add_review,
         Op.REVIEWED,
@@ -222,12 +222,12 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         Invalid: there is no such check.
         NotWaivable: the check cannot be waived.
     """
-    from groundplan.purpose.gates.profiles import is_waivable, known_codes  # loaded only for waivers
+    from groundplan.purpose.gates.profiles import is_waivable, list_codes  # loaded only for waivers
 
-    if code not in known_codes():
+    if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")
         raise invalid_argument(
-            path, f"{quote_text(code)} is not the code of a check", next_steps=show, allowed=known_codes()
+            path, f"{quote_text(code)} is not the code of a check", next_steps=show, allowed=list_codes()
         )
     if not is_waivable(code):
         raise NotWaivable(code, path)
@@ -240,7 +240,7 @@ def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: Arg
         for index, ref in enumerate(one.refs)
     ]
     due = parse_day(one.due, (*path, "due"))
-    today = day_of(recording.tx.now)
+    today = get_day(recording.tx.now)
     if due < today:
         sentence = f"{quote_text(one.due)} is past, so it would waive nothing; give a day from {today} on"
         raise invalid_argument((*path, "due"), sentence)

@@ -19,17 +19,17 @@ class RefResolver:
     """Resolves keys, row ids and edge names to stable keys, in any version of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
-        self._show = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
+        self._next_step = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
         given = set(refs)
         edges = [name for name in map(parse_edge_name, given) if name is not None]
         keys = {*given, *(end for name in edges for end in name[:2])}
-        self._things: dict[str, tuple[str, str]] = {  # (kind, key) by key or row id
+        self._items: dict[str, tuple[str, str]] = {  # (kind, key) by key or row id
             key: (thing, key)
             for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=to_json_array(keys))
         }
         ids = [id_ for id_ in map(parse_uuid, given) if id_]
         for id_, key, thing in tx.all(sql.items_by_id, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
-            self._things[id_] = (thing, key)
+            self._items[id_] = (thing, key)
         self._edges: set[tuple[str, str, str]] = set()
         if edges:
             ends = {
@@ -38,7 +38,7 @@ class RefResolver:
             }
             self._edges = {(s, t, type_) for s, t, type_ in tx.all(sql.edges_named, project_id=tx.project.id, **ends)}
 
-    def key(self, ref: str, thing: str, path: ArgumentPath) -> str:
+    def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
         """Return the key of an indicator or an assumption.
 
         Raises:
@@ -46,7 +46,7 @@ class RefResolver:
         """
         found, key = self._find(ref)
         if found != thing:
-            raise NotFound(thing, ref, next_steps=self._show, field=format_argument_path(path))
+            raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def resolve_any(self, ref: str, path: ArgumentPath) -> str:
@@ -60,11 +60,11 @@ class RefResolver:
             return str(edge)
         found, key = self._find(ref)
         if not found:
-            raise NotFound("key", ref, next_steps=self._show, field=format_argument_path(path))
+            raise NotFound("key", ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def _find(self, ref: str) -> tuple[str, str]:
-        return self._things.get(ref) or self._things.get(parse_uuid(ref) or "") or ("", "")
+        return self._items.get(ref) or self._items.get(parse_uuid(ref) or "") or ("", "")
 
 
 def parse_edge_name(ref: str) -> EdgeName | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
+from groundplan.purpose.picture.badges import SIGNS, describe_badge, draw_badge, draw_sign
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Arrow, Emphasis, sort_by_severity
 from groundplan.purpose.picture.shapes import format_number
@@ -25,7 +25,7 @@ MARK_DISTANCE_MIN = tokens.BADGE + 1
 FALLBACK_SHARES = tuple(place / 40 for place in range(2, 39))
 
 
-class Line(NamedTuple):
+class LineStyle(NamedTuple):
     """The style of an edge."""
 
     colour: str
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     dash: str | None
 
 
-def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
+def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) -> LineStyle:
     """Return the line style of an edge by type, confidence and emphasis."""
     width = tokens.LINE_WIDTHS[edge.confidence]
     dash = tokens.LOW_DASH if edge.confidence is Confidence.LOW else None
@@ -41,17 +41,17 @@ def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) ->
         dash = tokens.FEEDBACK_DASH
     match emphasis:
         case Emphasis.PLAIN:
-            return Line("line", width, dash)
+            return LineStyle("line", width, dash)
         case Emphasis.STRONG | Emphasis.FOCUS:
-            return Line("line-strong", width + 0.9, dash)
+            return LineStyle("line-strong", width + 0.9, dash)
         case Emphasis.MUTED:
-            return Line("muted-line", 1.0, dash)
+            return LineStyle("muted-line", 1.0, dash)
         case Emphasis.ADDED:
-            return Line("added", width + 1.2, dash)
+            return LineStyle("added", width + 1.2, dash)
         case Emphasis.CHANGED:
-            return Line("changed", width + 1.2, dash)
+            return LineStyle("changed", width + 1.2, dash)
         case Emphasis.REMOVED:
-            return Line("removed", width, tokens.REMOVED_DASH)
+            return LineStyle("removed", width, tokens.REMOVED_DASH)
 
 
 class OccupiedPoints:
@@ -72,7 +72,7 @@ class OccupiedPoints:
         return True
 
 
-def arrow_svg(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
+def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     """Draw an edge without its badges."""
     line = choose_line_style(arrow.edge, arrow.emphasis)
     colour = paint(line.colour)
@@ -81,26 +81,27 @@ def arrow_svg(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     return (
         f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
         f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
-        f'<path d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{format_number(line.width)}"{dash}/>'
-        f"{head_svg(arrow.edge.edge_type, tip, colour, paint)}</g>"
+        f'<path d="{_build_path(route)}" fill="none" stroke="{colour}" '
+        f'stroke-width="{format_number(line.width)}"{dash}/>'
+        f"{draw_head(arrow.edge.edge_type, tip, colour, paint)}</g>"
     )
 
 
-def marks_svg(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
+def draw_marks(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
     """Draw the marks on an edge: the sign of its change, and the badge of its assumptions."""
     sign = ""
     if arrow.emphasis in SIGNS:
-        sign = sign_svg(arrow.emphasis, *_free_place(route, occupied), paint, plate="band")
-    return sign + _badges(arrow, route, paint, occupied)
+        sign = draw_sign(arrow.emphasis, *_find_free_point(route, occupied), paint, plate="band")
+    return sign + _draw_badges(arrow, route, paint, occupied)
 
 
-def _badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
+def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
     """Draw the badge of the worst assumption on an edge, and the number of others."""
     if not arrow.badges:
         return ""
     worst, *others = sort_by_severity(arrow.badges)
-    x, y = _free_place(route, occupied)
-    told = "\n".join([str(arrow.edge.name), *(badge_text(badge) for badge in arrow.badges)])
+    x, y = _find_free_point(route, occupied)
+    told = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
     radius = format_number(tokens.BADGE / 2 + 2.5)
     plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
     more = (
@@ -111,24 +112,24 @@ def _badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoin
         else ""
     )
     is_muted = arrow.emphasis in (Emphasis.MUTED, Emphasis.REMOVED)
-    return plate + badge_svg(worst, x, y, paint, told=told, is_muted=is_muted) + more
+    return plate + draw_badge(worst, x, y, paint, tooltip=told, is_muted=is_muted) + more
 
 
-def _free_place(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
-    places = _places(route)
+def _find_free_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
+    places = _list_mark_points(route)
     return next((place for place in places if occupied.take(place)), places[0])
 
 
-def _places(route: EdgeRoute) -> list[Point]:
+def _list_mark_points(route: EdgeRoute) -> list[Point]:
     """Return positions for a mark, the best first: on the last segment, else on earlier ones."""
     if route.is_back:
         (right, depth), (left, _) = route.points[2], route.points[3]
         return [(left + (right - left) * share, depth) for share in (*MARK_SHARES, *FALLBACK_SHARES)]
     pieces = list(pairwise(route.points))
-    return [_on_curve(start, end, share) for start, end in reversed(pieces) for share in MARK_SHARES]
+    return [_compute_curve_point(start, end, share) for start, end in reversed(pieces) for share in MARK_SHARES]
 
 
-def _on_curve(start: Point, end: Point, share: float) -> Point:
+def _compute_curve_point(start: Point, end: Point, share: float) -> Point:
     """Return a point of the curve that is horizontal at both ends."""
     rest = 1 - share
     middle = (start[0] + end[0]) / 2
@@ -137,7 +138,7 @@ def _on_curve(start: Point, end: Point, share: float) -> Point:
     return x, y
 
 
-def _path(route: EdgeRoute) -> str:
+def _build_path(route: EdgeRoute) -> str:
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
     return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 
@@ -173,18 +174,18 @@ def _find_corner_start(corner: Point, other: Point) -> Point:
     return corner[0] + away[0] * share, corner[1] + away[1] * share
 
 
-def head_svg(edge_type: EdgeType, tip: Point, colour: str, paint: Paint) -> str:
+def draw_head(edge_type: EdgeType, tip: Point, colour: str, paint: Paint) -> str:
     """Draw the head of an arrow."""
     match edge_type:
         case EdgeType.CAUSES:
-            return f'<path d="{_head(tip)}{_head((tip[0] - tokens.ARROW, tip[1]))}" fill="{colour}"/>'
+            return f'<path d="{_build_head(tip)}{_build_head((tip[0] - tokens.ARROW, tip[1]))}" fill="{colour}"/>'
         case EdgeType.DEPENDS_ON:
-            return f'<path d="{_head(tip)}" fill="{paint("page")}" stroke="{colour}" stroke-width="1.3"/>'
+            return f'<path d="{_build_head(tip)}" fill="{paint("page")}" stroke="{colour}" stroke-width="1.3"/>'
         case _:
-            return f'<path d="{_head(tip)}" fill="{colour}"/>'
+            return f'<path d="{_build_head(tip)}" fill="{colour}"/>'
 
 
-def _head(tip: Point) -> str:
+def _build_head(tip: Point) -> str:
     x, y = tip
     n, back, half = format_number, tokens.ARROW, tokens.ARROW * 0.6
     return f"M{n(x)} {n(y)}L{n(x - back)} {n(y - half)}V{n(y + half)}Z"
@@ -196,5 +197,5 @@ def _describe_arrow(arrow: Arrow) -> str:
     if edge.confidence:
         lines.append(f"confidence: {edge.confidence}")
     lines += [text for text in (arrow.remark, edge.mechanism) if text]
-    lines += [badge_text(badge) for badge in arrow.badges]
+    lines += [describe_badge(badge) for badge in arrow.badges]
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.picture_model import Badge, Emphasis
-from groundplan.purpose.picture.shapes import format_number, risk_path, status_path
+from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup
 
@@ -12,7 +12,7 @@ SIGNS = {Emphasis.ADDED: "+", Emphasis.REMOVED: "−", Emphasis.CHANGED: "~"}  #
 SIGN_PX = 13
 
 
-def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
+def draw_sign(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
     """Draw the sign of a change around its centre, with a plate on a dark background."""
     cx, cy = format_number(x), format_number(y)
     around = "" if plate is None else f'<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
@@ -23,23 +23,23 @@ def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str
     )
 
 
-def badge_svg(
-    badge: Badge, x: float, y: float, paint: Paint, *, told: str | None = None, is_muted: bool = False
+def draw_badge(
+    badge: Badge, x: float, y: float, paint: Paint, *, tooltip: str | None = None, is_muted: bool = False
 ) -> str:
     """Draw a badge around its centre. `told` is the tooltip. A muted badge keeps its shape and sign."""
     colour = tokens.RISK_COLOURS[badge.risk]
     fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
-    title = "" if told is None else f"<title>{escape_markup(told)}</title>"
+    title = "" if tooltip is None else f"<title>{escape_markup(tooltip)}</title>"
     lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the centre of a triangle is lower
     return (
         f'<g class="gp-badge" data-key="{escape_markup(badge.key)}">{title}'
-        f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
+        f'<path d="{build_risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
         f'stroke="{paint(line)}" stroke-width="1"/>'
-        f'<path d="{status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint(sign)}" '
+        f'<path d="{build_status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint(sign)}" '
         f'stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></g>'
     )
 
 
-def badge_text(badge: Badge) -> str:
+def describe_badge(badge: Badge) -> str:
     """Describe a badge in words."""
     return f"{badge.key}, {tokens.RISK_NAMES[badge.risk]}, {tokens.STATUS_NAMES[badge.status]}: {badge.text}"

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
+from groundplan.purpose.picture.badges import SIGNS, describe_badge, draw_badge, draw_sign
 from groundplan.purpose.picture.layout import Box, CardSize
 from groundplan.purpose.picture.picture_model import Badge, Card, Emphasis, pluralize, sort_by_severity
-from groundplan.purpose.picture.shapes import card_path, fold_path, format_number
+from groundplan.purpose.picture.shapes import build_card_path, build_fold_path, format_number
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import (
     clean_line,
@@ -44,7 +44,7 @@ def measure_card(card: Card) -> MeasuredCard:
     return MeasuredCard(card, lines, CardSize(card.node.node_type, style.width, height))
 
 
-class _Look(NamedTuple):
+class _CardLook(NamedTuple):
     fill: str
     line: str
     text: str
@@ -53,12 +53,12 @@ class _Look(NamedTuple):
     dash: str | None = None
 
 
-def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
+def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
     """Draw a card as SVG."""
     card = one.card
     node = card.node
     style = tokens.CARDS[node.node_type]
-    look = _look(card)
+    look = _choose_look(card)
     x, y, width, height = box
     left, right = x + style.inset, x + width - style.inset
     parts = [
@@ -66,11 +66,11 @@ def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
     ]
     dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
     parts.append(
-        f'<path d="{card_path(node.node_type, x, y, width, height)}" fill="{paint(look.fill)}" '
+        f'<path d="{build_card_path(node.node_type, x, y, width, height)}" fill="{paint(look.fill)}" '
         f'stroke="{paint(look.line)}" stroke-width="{look.outline}" stroke-linejoin="round"{dash}/>'
     )
     if node.node_type is NodeType.OUTPUT:
-        parts.append(f'<path d="{fold_path(x, y, width, height)}" fill="none" stroke="{paint(look.line)}"/>')
+        parts.append(f'<path d="{build_fold_path(x, y, width, height)}" fill="none" stroke="{paint(look.line)}"/>')
     # Letters missing in the width table may be wider than estimated, so overflow is clipped.
     is_clipped = not all(map(is_exact, (*one.lines, node.owner or "")))
     if is_clipped:
@@ -81,28 +81,30 @@ def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
         )
     # At the top an output ends left of its folded corner.
     end = right - tokens.CORNER / 2 if node.node_type is NodeType.OUTPUT else right
-    parts.append(_meta(card, left, end, y + tokens.CARD_PAD + tokens.KEY_PX, paint, look))
+    parts.append(_draw_meta(card, left, end, y + tokens.CARD_PAD + tokens.KEY_PX, paint, look))
     base = y + tokens.CARD_PAD + tokens.META_HEIGHT + style.title_px
     decoration = ' text-decoration="line-through"' if card.emphasis is Emphasis.REMOVED else ""
     room = width - 2 * style.inset
     for line in one.lines:
         wide = measure_width(line, style.title_px)
         exact = f' textLength="{format_number(wide)}"' if wide > room * NEARLY_FULL and is_exact(line) else ""
-        parts.append(_text(left, base, line, style.title_px, paint(look.text), bold=True, more=f"{decoration}{exact}"))
+        parts.append(
+            _draw_text(left, base, line, style.title_px, paint(look.text), bold=True, more=f"{decoration}{exact}")
+        )
         base += style.line_height
     if card.badges:
         middle = y + height - tokens.CARD_PAD - tokens.FOOT_HEIGHT / 2 + 5
-        parts.append(_foot(card, left, right, middle, paint, look))
+        parts.append(_draw_foot(card, left, right, middle, paint, look))
     parts.append("</svg></g>" if is_clipped else "</g>")
     return "".join(parts)
 
 
-def _look(card: Card) -> _Look:
+def _choose_look(card: Card) -> _CardLook:
     hue = tokens.TYPE_HUES[card.node.node_type]
     is_goal = card.node.node_type is NodeType.GOAL
     outline = tokens.CARDS[card.node.node_type].outline
     text, subtext = ("goal-text", "goal-subtext") if is_goal else ("text", "subtext")
-    full = _Look(f"{hue}-fill", f"{hue}-line", text, subtext, outline)
+    full = _CardLook(f"{hue}-fill", f"{hue}-line", text, subtext, outline)
     match card.emphasis:
         case Emphasis.PLAIN:
             return full
@@ -111,40 +113,40 @@ def _look(card: Card) -> _Look:
         case Emphasis.FOCUS:
             return full._replace(line="line-strong", outline=outline + 3.5)
         case Emphasis.MUTED:
-            return _Look("muted-fill", "muted-line", "muted-text", "muted-text", outline * 2 / 3)
+            return _CardLook("muted-fill", "muted-line", "muted-text", "muted-text", outline * 2 / 3)
         case Emphasis.ADDED:
             return full._replace(line="added", outline=outline + 1.5)
         case Emphasis.CHANGED:
             return full._replace(line="changed", outline=outline + 1.5)
         case Emphasis.REMOVED:
-            return _Look("muted-fill", "removed", "muted-text", "muted-text", outline, tokens.REMOVED_DASH)
+            return _CardLook("muted-fill", "removed", "muted-text", "muted-text", outline, tokens.REMOVED_DASH)
 
 
-def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _Look) -> str:
+def _draw_meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _CardLook) -> str:
     """Draw the line above the title: the key, the number of indicators, and the owner or the change."""
     node = card.node
-    parts = [_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
+    parts = [_draw_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
     x = left + measure_width(node.key, tokens.KEY_PX) + META_STEP
     if card.indicators:
         told = pluralize(card.indicators, "indicator")
-        parts.append(_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
+        parts.append(_draw_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
         x += measure_width(told, tokens.BADGE_KEY_PX) + META_STEP
     if card.emphasis in SIGNS:
         plate = "goal-badge" if look.fill == "goal-fill" else None
-        parts.append(sign_svg(card.emphasis, right - tokens.SIGN / 2 + 2, base - 4, paint, plate=plate))
+        parts.append(draw_sign(card.emphasis, right - tokens.SIGN / 2 + 2, base - 4, paint, plate=plate))
     elif node.owner and right - x > OWNER_ROOM_MIN:
         owner = truncate_to_width(clean_line(node.owner), tokens.KEY_PX, right - x)
-        parts.append(_text(right, base, owner, tokens.KEY_PX, paint(look.subtext), anchor="end"))
+        parts.append(_draw_text(right, base, owner, tokens.KEY_PX, paint(look.subtext), anchor="end"))
     return "".join(parts)
 
 
-def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _Look) -> str:
+def _draw_foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _CardLook) -> str:
     """Draw the badges that fit, the worst first."""
     parts: list[str] = []
     shown = _select_fitting(sort_by_severity(card.badges), right - left)
     is_on_dark = card.node.node_type is NodeType.GOAL and look.fill != "muted-fill"
     if is_on_dark:
-        wide = sum(map(_badge_width, shown)) + BADGE_STEP
+        wide = sum(map(_measure_badge, shown)) + BADGE_STEP
         parts.append(
             f'<rect x="{format_number(left - BADGE_STEP / 2)}" y="{format_number(middle - tokens.BADGE / 2 - 2)}" '
             f'width="{format_number(wide)}" height="{tokens.BADGE + 4}" rx="4" fill="{paint("goal-badge")}"/>'
@@ -152,16 +154,18 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
     x = left
     for badge in shown:
         is_muted = look.fill == "muted-fill"
-        parts.append(badge_svg(badge, x + tokens.BADGE / 2, middle, paint, is_muted=is_muted))
+        parts.append(draw_badge(badge, x + tokens.BADGE / 2, middle, paint, is_muted=is_muted))
         colour = paint("subtext" if is_on_dark else look.subtext)
         struck = ' text-decoration="line-through"' if badge.emphasis is Emphasis.REMOVED else ""
         parts.append(
-            _text(x + tokens.BADGE + 3, middle + 4, _format_badge_key(badge), tokens.BADGE_KEY_PX, colour, more=struck)
+            _draw_text(
+                x + tokens.BADGE + 3, middle + 4, _format_badge_key(badge), tokens.BADGE_KEY_PX, colour, more=struck
+            )
         )
-        x += _badge_width(badge)
+        x += _measure_badge(badge)
     if len(shown) < len(card.badges):
         parts.append(
-            _text(
+            _draw_text(
                 x + BADGE_STEP,
                 middle + 4,
                 f"+{len(card.badges) - len(shown)}",
@@ -174,19 +178,19 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
 
 def _select_fitting(badges: list[Badge], room: float) -> list[Badge]:
     """Return the badges that fit, with room for the number of the others."""
-    if sum(map(_badge_width, badges)) <= room:
+    if sum(map(_measure_badge, badges)) <= room:
         return badges
     room -= measure_width(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
     shown: list[Badge] = []
     for badge in badges:
-        room -= _badge_width(badge)
+        room -= _measure_badge(badge)
         if room < 0:
             break
         shown.append(badge)
     return shown
 
 
-def _badge_width(badge: Badge) -> float:
+def _measure_badge(badge: Badge) -> float:
     return tokens.BADGE + 3 + measure_width(_format_badge_key(badge), tokens.BADGE_KEY_PX) + BADGE_STEP
 
 
@@ -201,11 +205,11 @@ def _describe_card(card: Card) -> str:
     node = card.node
     lines = [f"{node.key} ({node.node_type.lower()}): {node.title}"]
     lines += [text for text in (card.remark, node.owner and f"owner: {node.owner}", node.description) if text]
-    lines += [badge_text(badge) for badge in card.badges]
+    lines += [describe_badge(badge) for badge in card.badges]
     return "\n".join(lines)
 
 
-def _text(
+def _draw_text(
     x: float, y: float, text: str, size: int, fill: str, *, bold: bool = False, anchor: str = "", more: str = ""
 ) -> str:
     weight = ' font-weight="700"' if bold else ""

@@ -15,7 +15,7 @@ from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.layout_steps.columns import Columns, Ends, Sizes, generate_columns
 from groundplan.purpose.picture.layout_steps.lanes import Lanes, assign_lanes
 from groundplan.purpose.picture.layout_steps.ordering import order_elements
-from groundplan.purpose.picture.layout_steps.placing import packed_height, place_elements
+from groundplan.purpose.picture.layout_steps.placing import compute_packed_height, place_elements
 from groundplan.purpose.picture.layout_steps.routing import ColumnSpans, EdgeRoute, route_edges
 
 # Two columns are harder to read than one, so splitting a band must make the picture clearly larger.
@@ -62,7 +62,7 @@ class CardSize(NamedTuple):
     height: float
 
 
-def layout_of(
+def compute_layout(
     cards: Mapping[str, CardSize],
     edges: Sequence[EdgeName],
     causal: Sequence[EdgeName],
@@ -89,7 +89,9 @@ def layout_of(
         left = stage.lefts[columns.of[number]]
         wide, tall = sizes.widths[number], sizes.heights[number]
         boxes[key] = Box(round(left, 1), round(middles[number] - tall / 2, 1), wide, tall)
-    return Layout(boxes, _bands(columns, stage), dict(zip(edges, routes, strict=True)), stage.width, height, depth)
+    return Layout(
+        boxes, _format_bands(columns, stage), dict(zip(edges, routes, strict=True)), stage.width, height, depth
+    )
 
 
 def _choose_columns(
@@ -102,7 +104,7 @@ def _choose_columns(
         lanes = assign_lanes(columns.of, pairs, bundles)
         stage = _compute_spans(columns, lanes, sizes)
         width = stage.width + 2 * tokens.MARGIN
-        height = packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
+        height = compute_packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
         height += lanes.passing.count(None) * tokens.BACK_LANE
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
         if best is None or fit > best_fit * SPLIT_GAIN_MIN:
@@ -133,11 +135,11 @@ def _compute_spans(columns: Columns, lanes: Lanes, sizes: Sizes) -> ColumnSpans:
     return ColumnSpans(lefts, rights, round(x + tokens.BAND_PAD, 1))
 
 
-def _bands(columns: Columns, stage: ColumnSpans) -> list[Band]:
+def _format_bands(columns: Columns, spans: ColumnSpans) -> list[Band]:
     """Return the bands, each as wide as its columns."""
     found: list[Band] = []
     for node_type in dict.fromkeys(columns.bands):
         mine = [column for column, band in enumerate(columns.bands) if band is node_type]
-        left, right = stage.lefts[mine[0]] - tokens.BAND_PAD, stage.rights[mine[-1]] + tokens.BAND_PAD
+        left, right = spans.lefts[mine[0]] - tokens.BAND_PAD, spans.rights[mine[-1]] + tokens.BAND_PAD
         found.append(Band(node_type, round(left, 1), round(right - left, 1)))
     return found

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, NodeType, PurposeEdge, RiskLevel
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.arrows import choose_line_style, head_svg
-from groundplan.purpose.picture.badges import sign_svg
+from groundplan.purpose.picture.arrows import choose_line_style, draw_head
+from groundplan.purpose.picture.badges import draw_sign
 from groundplan.purpose.picture.picture_model import Arrow, Card, Emphasis, Picture
-from groundplan.purpose.picture.shapes import card_path, format_number, risk_path, status_path
+from groundplan.purpose.picture.shapes import build_card_path, build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 
@@ -46,11 +46,11 @@ class LegendBlock(NamedTuple):
     bottom: float
 
 
-def legend_svg(picture: Picture, left: float, top: float, width: float, paint: Paint) -> LegendBlock:
+def draw_legend(picture: Picture, left: float, top: float, width: float, paint: Paint) -> LegendBlock:
     """Draw the legend in as many rows as needed."""
     parts: list[str] = []
     x, y = left, top + ROW_HEIGHT / 2
-    for symbol, name in _entries(picture, paint):
+    for symbol, name in _list_entries(picture, paint):
         wide = SYMBOL_WIDTH + measure_width(name, tokens.LEGEND_PX) + ENTRY_GAP
         if x > left and x + wide > left + width:
             x, y = left, y + ROW_HEIGHT
@@ -63,7 +63,7 @@ def legend_svg(picture: Picture, left: float, top: float, width: float, paint: P
     return LegendBlock(f'<g class="gp-legend">{"".join(parts)}</g>', y + ROW_HEIGHT / 2 if parts else top)
 
 
-def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> LegendBlock:
+def draw_waivers(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> LegendBlock:
     """Draw the waivers. A waiver is the only way past a check, so no picture hides it."""
     parts: list[str] = []
     y = top + (tokens.LEGEND_PX if waivers else 0)
@@ -79,67 +79,67 @@ def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, pa
     return LegendBlock(f'<g class="gp-waivers">{"".join(parts)}</g>' if parts else "", y)
 
 
-def _entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
+def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
     for node_type, name in _TYPE_NAMES.items():
-        if picture.of_type(node_type):
-            yield _card(node_type, paint), name
+        if picture.list_cards_of_type(node_type):
+            yield _make_card_symbol(node_type, paint), name
     things: list[Card | Arrow] = [*picture.cards.values(), *picture.arrows]
     badges = [badge for thing in things for badge in thing.badges]
     risks = {badge.risk for badge in badges}
     for risk, name in tokens.RISK_NAMES.items():
         if risk in risks:
-            yield _badge(risk, paint), f"assumption, {name}"
+            yield _make_badge_symbol(risk, paint), f"assumption, {name}"
     statuses = {badge.status for badge in badges}
     for status, name in tokens.STATUS_NAMES.items():
         if status in statuses:
-            yield _finding(status, paint), name
-    lines = {_line_name(arrow.edge): arrow.edge for arrow in reversed(picture.arrows)}
+            yield _make_status_symbol(status, paint), name
+    lines = {_name_line(arrow.edge): arrow.edge for arrow in reversed(picture.arrows)}
     for name in _LINE_NAMES:
         if name in lines:
-            yield _line(lines[name], paint), name
+            yield _make_line_symbol(lines[name], paint), name
     types = {arrow.edge.edge_type for arrow in picture.arrows}
     for edge_type, name in _HEAD_NAMES.items():
         if edge_type in types and len(types - {EdgeType.FEEDBACK}) > 1:
-            yield _head(edge_type, paint), name
+            yield _make_head_symbol(edge_type, paint), name
     emphases = {thing.emphasis for thing in things}
     for emphasis, name in _CHANGE_NAMES.items():
         if emphasis in emphases:
-            yield _change(emphasis, paint), name
+            yield _make_change_symbol(emphasis, paint), name
 
 
-def _line_name(edge: PurposeEdge) -> str:
+def _name_line(edge: PurposeEdge) -> str:
     if edge.edge_type is EdgeType.FEEDBACK:
         return FEEDBACK
     return f"{edge.confidence} confidence" if edge.confidence else NO_CONFIDENCE
 
 
-def _card(node_type: NodeType, paint: Paint) -> Symbol:
+def _make_card_symbol(node_type: NodeType, paint: Paint) -> Symbol:
     hue = tokens.TYPE_HUES[node_type]
 
     def symbol(x: float, y: float) -> str:
         return (
-            f'<path d="{card_path(node_type, x, y - 8, 24, 16)}" fill="{paint(f"{hue}-fill")}" '
+            f'<path d="{build_card_path(node_type, x, y - 8, 24, 16)}" fill="{paint(f"{hue}-fill")}" '
             f'stroke="{paint(f"{hue}-line")}" stroke-width="1.5"/>'
         )
 
     return symbol
 
 
-def _badge(risk: RiskLevel | None, paint: Paint) -> Symbol:
+def _make_badge_symbol(risk: RiskLevel | None, paint: Paint) -> Symbol:
     """Draw the shape of a risk without a sign."""
     colour = tokens.RISK_COLOURS[risk]
-    return lambda x, y: f'<path d="{risk_path(risk, x + 14, y, tokens.BADGE)}" fill="{paint(colour)}"/>'
+    return lambda x, y: f'<path d="{build_risk_path(risk, x + 14, y, tokens.BADGE)}" fill="{paint(colour)}"/>'
 
 
-def _finding(status: AssumptionStatus, paint: Paint) -> Symbol:
+def _make_status_symbol(status: AssumptionStatus, paint: Paint) -> Symbol:
     """Draw the sign of a status without a shape."""
     return lambda x, y: (
-        f'<path d="{status_path(status, x + 14, y)}" fill="none" stroke="{paint("subtext")}" stroke-width="1.8" '
+        f'<path d="{build_status_path(status, x + 14, y)}" fill="none" stroke="{paint("subtext")}" stroke-width="1.8" '
         f'stroke-linecap="round" stroke-linejoin="round"/>'
     )
 
 
-def _line(edge: PurposeEdge, paint: Paint) -> Symbol:
+def _make_line_symbol(edge: PurposeEdge, paint: Paint) -> Symbol:
     line = choose_line_style(edge)
 
     def symbol(x: float, y: float) -> str:
@@ -152,12 +152,12 @@ def _line(edge: PurposeEdge, paint: Paint) -> Symbol:
     return symbol
 
 
-def _head(edge_type: EdgeType, paint: Paint) -> Symbol:
+def _make_head_symbol(edge_type: EdgeType, paint: Paint) -> Symbol:
     return lambda x, y: (
         f'<path d="M{format_number(x)} {format_number(y)}h16" stroke="{paint("line")}" stroke-width="1.7"/>'
-        + head_svg(edge_type, (x + 24, y), paint("line"), paint)
+        + draw_head(edge_type, (x + 24, y), paint("line"), paint)
     )
 
 
-def _change(emphasis: Emphasis, paint: Paint) -> Symbol:
-    return lambda x, y: sign_svg(emphasis, x + 14, y, paint)
+def _make_change_symbol(emphasis: Emphasis, paint: Paint) -> Symbol:
+    return lambda x, y: draw_sign(emphasis, x + 14, y, paint)

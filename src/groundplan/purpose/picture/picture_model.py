@@ -75,7 +75,7 @@ class Picture(NamedTuple):
     arrows: list[Arrow]
     waivers: list[Waiver]
 
-    def of_type(self, node_type: NodeType) -> list[Card]:
+    def list_cards_of_type(self, node_type: NodeType) -> list[Card]:
         """Return the cards of one type."""
         return [card for card in self.cards.values() if card.node.node_type is node_type]
 
@@ -99,17 +99,17 @@ def sort_by_severity(badges: Iterable[Badge]) -> list[Badge]:
 
 def build_plan_picture(theory: Theory) -> Picture:
     """Build the picture of a whole theory."""
-    assumed = theory.assumptions_by_subject()
-    measured = theory.measured()
+    assumed = theory.group_assumptions_by_subject()
+    measured = theory.group_indicators_by_node()
 
     def badges(on: str | EdgeName) -> list[Badge]:
-        return [_badge(theory, one) for one in assumed.get(on, ())]
+        return [_build_badge(theory, one) for one in assumed.get(on, ())]
 
     cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
     # If somebody bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
-    subtitle = f"{theory.called} · {pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}"
+    subtitle = f"{theory.display_name} · {pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}"
     if theory.content.assumptions:
         subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
@@ -117,7 +117,7 @@ def build_plan_picture(theory: Theory) -> Picture:
     return Picture(theory.project, subtitle, cards, arrows, theory.waivers)
 
 
-def pathway(theory: Theory, key: str) -> Picture:
+def build_pathway_picture(theory: Theory, key: str) -> Picture:
     """Build the picture of the causes and effects of a node; everything else is muted."""
     whole = build_plan_picture(theory)
     causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
@@ -137,12 +137,12 @@ def pathway(theory: Theory, key: str) -> Picture:
     arrows = [
         arrow._replace(emphasis=Emphasis.STRONG if on_the_way(arrow.edge) else Emphasis.MUTED) for arrow in whole.arrows
     ]
-    subtitle = f"{theory.called} · what leads to {key} and what it leads to: {pluralize(len(strong), 'node')}"
+    subtitle = f"{theory.display_name} · what leads to {key} and what it leads to: {pluralize(len(strong), 'node')}"
     return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows)
 
 
-def _badge(theory: Theory, one: Assumption) -> Badge:
-    return Badge(one.key, one.assumption_text, one.risk_level, theory.status_of(one.key))
+def _build_badge(theory: Theory, one: Assumption) -> Badge:
+    return Badge(one.key, one.assumption_text, one.risk_level, theory.get_status(one.key))
 
 
 def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:

@@ -18,7 +18,7 @@ def format_number(value: float) -> str:
     return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
 
 
-def card_path(node_type: NodeType, x: float, y: float, width: float, height: float) -> str:
+def build_card_path(node_type: NodeType, x: float, y: float, width: float, height: float) -> str:
     """Return the outline of a card inside its box."""
     right, bottom = x + width, y + height
     corner = min(CORNER, height / 2)
@@ -45,20 +45,20 @@ def card_path(node_type: NodeType, x: float, y: float, width: float, height: flo
             )
 
 
-def fold_path(x: float, y: float, width: float, height: float) -> str:
+def build_fold_path(x: float, y: float, width: float, height: float) -> str:
     """Return the folded corner of an output."""
     corner = min(CORNER, height / 2)
     right = x + width
     return f"M{format_number(right - corner)} {format_number(y)}V{format_number(y + corner)}H{format_number(right)}"
 
 
-def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
+def build_risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
     """Return the shape of a badge around its centre."""
     half = size / 2
     n = format_number
     match risk:
         case RiskLevel.HIGH:
-            return _polygon(x, y, half * 1.08, 8, turned=pi / 8)
+            return _build_polygon(x, y, half * 1.08, 8, turned=pi / 8)
         case RiskLevel.MEDIUM:
             top, bottom = y - half * 1.05, y + half * 0.85
             return f"M{n(x)} {n(top)}L{n(x + half * 1.2)} {n(bottom)}H{n(x - half * 1.2)}Z"
@@ -72,7 +72,7 @@ def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
             return f"M{n(x - side)} {n(y - side)}H{n(x + side)}V{n(y + side)}H{n(x - side)}Z"
 
 
-def status_path(status: AssumptionStatus, x: float, y: float) -> str:
+def build_status_path(status: AssumptionStatus, x: float, y: float) -> str:
     """Return the sign inside a badge as strokes: question mark, check mark, exclamation mark, cross."""
     n = format_number
     match status:
@@ -86,7 +86,7 @@ def status_path(status: AssumptionStatus, x: float, y: float) -> str:
             return f"M{n(x - 2.3)} {n(y - 2.3)}l4.6 4.6m0 -4.6l-4.6 4.6"
 
 
-def _polygon(x: float, y: float, radius: float, corners: int, *, turned: float) -> str:
+def _build_polygon(x: float, y: float, radius: float, corners: int, *, turned: float) -> str:
     points = (
         (x + radius * cos(turned + 2 * pi * place / corners), y + radius * sin(turned + 2 * pi * place / corners))
         for place in range(corners)

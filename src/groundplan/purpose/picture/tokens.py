@@ -192,7 +192,7 @@ Paint = Callable[[str], str]  # maps a colour name to its SVG value
 
 
 def make_paint(theme: Theme) -> Paint:
-    """Return the function that maps colours to SVG. With `auto`, `css_rules` turns them into variables."""
+    """Return the function that maps colours to SVG. With `auto`, `build_css_rules` turns them into variables."""
     if theme is Theme.AUTO:
         return _assign_unique_shades().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
@@ -209,7 +209,7 @@ def _assign_unique_shades() -> dict[str, str]:
     return found
 
 
-def css_rules() -> str:
+def build_css_rules() -> str:
     """Return the style sheet for `auto`: variables for every colour in the picture.
 
     Viewers without CSS variables use the plain colours, which are the light ones.
@@ -219,10 +219,10 @@ def css_rules() -> str:
         for name, shade in _assign_unique_shades().items()
         for where in ("fill", "stroke")
     )
-    return css_variables() + "".join(rules)
+    return build_css_variables() + "".join(rules)
 
 
-def css_variables() -> str:
+def build_css_variables() -> str:
     """Return the colours as CSS: light, dark by preference of the reader, or as the page sets."""
     light, dark = (
         "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())

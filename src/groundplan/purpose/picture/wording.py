@@ -38,11 +38,11 @@ def measure_width(text: str, size_px: float) -> float:
     """Return the width of a line in pixels; exact if the table has all its letters."""
     if text.isascii():
         return sum([_ASCII[code] for code in text.encode()]) * size_px / 1000
-    return sum([_unit(character) for character in text]) * size_px / 1000
+    return sum([_get_char_width(character) for character in text]) * size_px / 1000
 
 
 @lru_cache(maxsize=4096)
-def _unit(character: str) -> int:
+def _get_char_width(character: str) -> int:
     known = _WIDTHS_BY_CODE.get(ord(character))
     if known is not None:
         return known
@@ -99,7 +99,7 @@ def _count_fitting(text: str, size_px: float, room: float) -> int:
     """Return how many characters fit. A combining mark stays with its letter."""
     left = room * 1000 / size_px
     for place, character in enumerate(text):
-        left -= _unit(character)
+        left -= _get_char_width(character)
         if left < 0:
             return place
     return len(text)

@@ -43,8 +43,8 @@ def clone(tx: Transaction, content: Content, version_id: str) -> None:
     indicators = [
         {**copy_row(indicator), "node_id": nodes[indicator.node]["id"]} for indicator in content.indicators.values()
     ]
-    tx.many(draft_sql.add_node, nodes.values())
-    tx.many(draft_sql.add_edge, edges.values())
-    tx.many(draft_sql.add_assumption, on_nodes)
-    tx.many(draft_sql.add_edge_assumption, on_edges)
-    tx.many(draft_sql.add_indicator, indicators)
+    tx.run_many(draft_sql.add_node, nodes.values())
+    tx.run_many(draft_sql.add_edge, edges.values())
+    tx.run_many(draft_sql.add_assumption, on_nodes)
+    tx.run_many(draft_sql.add_edge_assumption, on_edges)
+    tx.run_many(draft_sql.add_indicator, indicators)

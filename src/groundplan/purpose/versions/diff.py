@@ -71,11 +71,11 @@ def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
         InvalidCursor: the cursor belongs to another comparison.
         StaleRevision: the draft has changed since the previous page.
     """
-    from groundplan.purpose.comparing.comparison_markdown import comparison_markdown  # loaded only for comparisons
+    from groundplan.purpose.comparing.comparison_markdown import render_comparison  # loaded only for comparisons
 
     before, after = require_version(tx, request.source), require_version(tx, request.to)
     query = [tx.project.id, before.id, after.id]
-    place = None if request.cursor is None else _position(tx, query, request.cursor, before, after)
+    place = None if request.cursor is None else _decode_position(tx, query, request.cursor, before, after)
     contents = read_verified_content(tx, before), read_verified_content(tx, after)
     found = compare(*contents)
     entries = list_entries(((part, attrgetter(part)(found)) for part in _LISTS), place)
@@ -94,11 +94,13 @@ def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
     if place is None and compared.next_cursor is UNSET:
         titles = {node.key: node.title for content in contents for node in content.nodes.values()}
         from_label, to_label = (_format_version_name(row.number, row.label) for row in (before, after))
-        compared.markdown = comparison_markdown(found, from_label=from_label, to_label=to_label, titles=titles)
+        compared.markdown = render_comparison(found, from_label=from_label, to_label=to_label, titles=titles)
     return compared
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow) -> PagePosition:
+def _decode_position(
+    tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow
+) -> PagePosition:
     match decode_cursor(tx, NAME, query, cursor):
         case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
             for row, rev in ((before, before_rev), (after, after_rev)):

@@ -15,8 +15,8 @@ from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.events import Op
-from groundplan.purpose.keys import remember_discarded_rev
-from groundplan.purpose.version import current_rev, draft_row
+from groundplan.purpose.keys import store_discarded_rev
+from groundplan.purpose.version import get_current_rev, load_draft
 
 sql = load_queries(__file__)
 
@@ -47,7 +47,7 @@ def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
         StaleRevision: the draft is not at `expected_rev`.
         AgentNotAllowed: the actor is an agent without the role for it, and others have written to the draft.
     """
-    row = draft_row(tx, expected_rev=request.expected_rev)
+    row = load_draft(tx, expected_rev=request.expected_rev)
     refuse_foreign_draft(tx, Permission.PURPOSE_DISCARD, tx.scalar(sql.sole_writer, version_id=row.id))
     for query in (
         sql.remove_indicators,
@@ -58,9 +58,9 @@ def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
         sql.remove_version,
     ):
         tx.run(query, version_id=row.id)
-    remember_discarded_rev(tx, row.rev)
+    store_discarded_rev(tx, row.rev)
     tx.record(Op.DISCARDED, f"v{row.number}", changed("status", row.status, None), changed("id", row.id, None))
-    return DiscardedDraft(row.number, current_rev(tx))
+    return DiscardedDraft(row.number, get_current_rev(tx))
 
 
 OPERATION = Operation(

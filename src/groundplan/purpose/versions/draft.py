@@ -19,13 +19,13 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.events import Op
-from groundplan.purpose.keys import last_discarded_rev
+from groundplan.purpose.keys import get_last_discarded_rev
 from groundplan.purpose.model import Profile
 from groundplan.purpose.version import (
     Version,
     VersionRef,
     VersionRow,
-    draft_row,
+    load_draft,
     missing_version,
     read_versions,
     to_version,
@@ -82,13 +82,13 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         ProfileTooLight: the profile is lighter than the project allows.
         ContentAltered: the content of the published version does not match its hash.
     """
-    rows = rows_without_draft(tx)
-    origin = _origin(tx, rows, request.source)
+    rows = load_versions_without_draft(tx)
+    origin = _resolve_origin(tx, rows, request.source)
     row = add_draft(tx, rows, origin, choose_profile(tx, request.profile, origin))
     return OneVersion(to_version(row), row.rev)
 
 
-def rows_without_draft(tx: Transaction) -> list[VersionRow]:
+def load_versions_without_draft(tx: Transaction) -> list[VersionRow]:
     """Return all versions of the project, and raise an error if one of them is a draft.
 
     Raises:
@@ -111,17 +111,17 @@ def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None
         number=len(rows) + 1,
         source=origin and origin.number,
         profile=profile.value,
-        rev=1 + max([last_discarded_rev(tx), *(row.rev for row in rows)]),
+        rev=1 + max([get_last_discarded_rev(tx), *(row.rev for row in rows)]),
     )
     changes = [changed("id", None, version_id), changed("profile", None, profile)]
     if origin is not None:
         clone(tx, read_verified_content(tx, origin), version_id)
         changes.append(changed("source", None, origin.number))
     tx.record(Op.DRAFT_CREATED, f"v{len(rows) + 1}", *changes)
-    return draft_row(tx)
+    return load_draft(tx)
 
 
-def _origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
+def _resolve_origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
     """Return the published version to copy, or None if there is none."""
     match source:
         case None:

@@ -20,14 +20,21 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.policies import get_policies
-from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.profiles import gates_to_publish
+from groundplan.purpose.gates.profiles import list_required_gates
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, latest_published, read_versions, to_version
+from groundplan.purpose.version import (
+    DRAFT_LABEL,
+    Version,
+    find_latest_published,
+    load_draft,
+    read_versions,
+    to_version,
+)
 from groundplan.purpose.versions.required_profile import refuse_light_profile
 
 sql = load_queries(__file__)
@@ -126,7 +133,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     """
     from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
 
-    row = draft_row(tx, expected_rev=request.expected_rev)
+    row = load_draft(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
     if not is_unambiguous_label(label, row.number):
         raise invalid_argument(
@@ -136,12 +143,12 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     content = read_content(tx, row.id)
     observations, outside, today = read_gate_inputs(tx, row, content)
     run_id = outside.context.run if outside.context else None
-    digest, latest = content_hash(content), latest_published(tx)
+    digest, latest = compute_content_hash(content), find_latest_published(tx)
     if latest is not None and (latest.content_hash, latest.context_run) == (digest, run_id):
         raise NothingChanged(latest.number, tx.project.name)
     findings = [
-        run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
-        for gate in gates_to_publish(get_policies(tx))
+        run_gate(gate, content, observations, profile=row.profile, external_facts=outside, today=today)
+        for gate in list_required_gates(get_policies(tx))
     ]
     results = [found.describe(tx.preferences.vocabulary) for found in findings]
     if request.detail is None:

@@ -67,7 +67,7 @@ def export(
     subjects = load_exported_atoms(session, project)
     project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
     folder = Folder(out)
-    pieces, refused = _pieces(subjects, form)
+    pieces, refused = _render_pieces(subjects, form)
     plan = _plan(folder, project_id, form, [one for one in subjects if one.atom_id in pieces], pieces, force=force)
     plan.refused += refused
     if not check:
@@ -84,11 +84,11 @@ def export(
     )
 
 
-def _pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict[str, Piece], list[FileIssue]]:
+def _render_pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict[str, Piece], list[FileIssue]]:
     pieces, refused = {}, []
     written: set[tuple[str, str | None, str]] = set()  # the knowledge of molecules, by place
     for one in subjects:
-        place = agents.file_for(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
+        place = agents.choose_file(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
         text = place, one.part_of, one.molecule_knowledge
         # The blocks of a file are read together, so the first of a molecule speaks for the others.
         subject = replace(one, molecule_knowledge="") if text in written else one
@@ -119,12 +119,12 @@ def _plan(
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
     for one in subjects:
-        by_file.setdefault(agents.file_for(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
+        by_file.setdefault(agents.choose_file(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
     return plan_blocks(folder, project_id, by_file, known, force=force)
 
 
-def _sort_for_answer(some: list[FileIssue]) -> list[FileIssue]:
-    named = [replace(one, path=to_display_path(one.path)) for one in some]
+def _sort_for_answer(issues: list[FileIssue]) -> list[FileIssue]:
+    named = [replace(one, path=to_display_path(one.path)) for one in issues]
     return sorted(named, key=lambda one: (one.path, one.atom_id))
 
 

@@ -25,7 +25,7 @@ class FileIssue:
     path: str
     atom_id: str
     reason: str
-    can_be_taken: bool = True  # whether an import resolves the issue
+    can_be_overwritten: bool = True  # whether an import resolves the issue
 
 
 @dataclass(slots=True)

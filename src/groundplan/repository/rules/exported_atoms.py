@@ -31,7 +31,7 @@ def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
         KnowledgeMoving: the knowledge changed during every attempt.
     """
     molecules = {molecule.id: molecule for molecule in load_molecules(session, project)}
-    return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
+    return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _load_all(session, project, "atom")]
 
 
 def load_molecules(session: Session, project: str) -> list[Any]:
@@ -41,7 +41,7 @@ def load_molecules(session: Session, project: str) -> list[Any]:
         NotFound: the project does not exist.
         KnowledgeMoving: the knowledge changed during every attempt.
     """
-    return _all(session, project, "molecule")
+    return _load_all(session, project, "molecule")
 
 
 def load_molecule_of(session: Session, atom: Any) -> Any:
@@ -78,16 +78,16 @@ def resolve_project_id(session: Session, project: str) -> str:
     raise NotFound("project", project)
 
 
-def _all(session: Session, project: str, entity: str) -> list[Any]:
+def _load_all(session: Session, project: str, entity: str) -> list[Any]:
     """Return all entities of a kind, sorted by name. It must be complete: an export treats missing ones as deleted."""
     for _ in range(ATTEMPTS):
-        found, count = _pages(session, project, entity)
+        found, count = _load_pages(session, project, entity)
         if len(found) == count:
             return list(found.values())
     raise KnowledgeMoving
 
 
-def _pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any], int]:
+def _load_pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any], int]:
     found: dict[str, Any] = {}
     offset: Any = 0
     while True:

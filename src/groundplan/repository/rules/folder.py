@@ -51,10 +51,10 @@ class Folder:
         Raises:
             UnusableFile: it is not a regular text file, is too large, or is behind a link.
         """
-        *above, name = _steps(path)
+        *above, name = _split_path(path)
         try:
             with self._open_folder(above, make=False) as folder:
-                return _text(name, folder)
+                return _read_text(name, folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -66,7 +66,7 @@ class Folder:
         Raises:
             UnusableFile: something other than a regular file is in the way, or the text is too large.
         """
-        *above, name = _steps(path)
+        *above, name = _split_path(path)
         raw = text.encode("utf-8")
         if len(raw) > FILE_BYTES_MAX:
             raise UnusableFile(f"would have {len(raw)} bytes, the limit is {FILE_BYTES_MAX}")
@@ -83,28 +83,28 @@ class Folder:
         Raises:
             UnusableFile: the file cannot be deleted.
         """
-        *above, name = _steps(path)
+        *above, name = _split_path(path)
         try:
             with self._open_folder(above, make=False) as folder:
                 os.unlink(name, dir_fd=folder)
         except OSError as error:
             _refuse(error)
 
-    def names(self, path: str, suffix: str) -> list[str]:
+    def list_names(self, path: str, suffix: str) -> list[str]:
         """Return the sorted names in one folder that end in `suffix`; none if the folder does not exist.
 
         Raises:
             UnusableFile: the folder is behind a link.
         """
         try:
-            with self._open_folder(_steps(path), make=False) as folder, os.scandir(folder) as entries:
+            with self._open_folder(_split_path(path), make=False) as folder, os.scandir(folder) as entries:
                 return sorted(entry.name for entry in entries if entry.name.endswith(suffix))
         except FileNotFoundError:
             return []
         except OSError as error:
             _refuse(error)
 
-    def named(self, name: str) -> list[str]:
+    def find_files(self, name: str) -> list[str]:
         """Return the sorted paths of all files with this name. Links are not followed."""
         found = []
         for above, folders, files in os.walk(self.root):
@@ -132,7 +132,7 @@ def to_display_path(path: str) -> str:
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
-def _steps(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     steps = path.split("/")
     if any(step in ("", ".", "..") or "\0" in step for step in steps):
         raise UnusableFile("is not a path below the folder")
@@ -158,7 +158,7 @@ def _is_link(name: str, folder: int) -> bool:
     return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
 
 
-def _text(name: str, folder: int) -> str:
+def _read_text(name: str, folder: int) -> str:
     try:
         file = os.open(name, _READ_FLAGS, dir_fd=folder)
     except FileNotFoundError:
@@ -183,7 +183,7 @@ def _text(name: str, folder: int) -> str:
 
 
 def _replace(name: str, raw: bytes, folder: int) -> None:
-    mode = _mode_of(name, folder)
+    mode = _get_mode(name, folder)
     # In the same folder, so that the rename stays on one file system.
     fresh = f".{secrets.token_hex(8)}.groundplan"
     file = os.open(fresh, _CREATE_FLAGS, 0o666, dir_fd=folder)
@@ -198,7 +198,7 @@ def _replace(name: str, raw: bytes, folder: int) -> None:
         raise
 
 
-def _mode_of(name: str, folder: int) -> int | None:
+def _get_mode(name: str, folder: int) -> int | None:
     """Return the permissions of the file to replace, or None if it does not exist."""
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode

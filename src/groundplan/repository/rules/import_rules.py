@@ -113,7 +113,7 @@ def _import_rule(
         done.skipped.append(SkippedFile(found.file, BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER))
         return
     first = atoms.first_rule_for(found, atom)
-    differing = {} if atom is None else _differences(found, atom)
+    differing = {} if atom is None else _diff_rule(found, atom)
     edited_molecule = None if mark is None else _find_edited_molecule(session, found, mark, atom, form)
     if atom is not None and not differing and edited_molecule is None:
         done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
@@ -130,7 +130,7 @@ def _import_rule(
             createdByTaskId=task,
             moleculeId=molecules.resolve(found),
         ).atom
-        atoms.keep(created)
+        atoms.put(created)
         done.created.append(ImportedAtom(found.file, created.id, created.name))
     elif mark is not None and not _is_unchanged_since_export(session, mark, atom, form):
         done.skipped.append(SkippedFile(found.file, BOTH_CHANGED))
@@ -139,7 +139,7 @@ def _import_rule(
             atom = session.call(
                 "knowledge.update", entityType="atom", id=atom.id, version=atom.version, lastTaskId=task, **differing
             ).atom
-            atoms.keep(atom)
+            atoms.put(atom)
         if edited_molecule is not None:
             molecules.update(edited_molecule, found)
         done.updated.append(ImportedAtom(found.file, atom.id, atom.name))
@@ -150,7 +150,7 @@ def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
     return f"is about the same atom as {other}, which comes first; merge the two there, or rename this one"
 
 
-def _differences(found: FoundRule, atom: Any) -> dict[str, Any]:
+def _diff_rule(found: FoundRule, atom: Any) -> dict[str, Any]:
     """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not changes."""
     differing: dict[str, Any] = {}
     if found.rule.knowledge != normalize_line_breaks(atom.knowledge):
@@ -252,12 +252,12 @@ class _ProjectAtoms:
         while True:
             page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **cursor)
             for atom in page.atoms:
-                self.keep(atom)
+                self.put(atom)
             if page.next_cursor is UNSET:
                 break
             cursor = {"cursor": page.next_cursor}
 
-    def keep(self, atom: Any) -> None:
+    def put(self, atom: Any) -> None:
         """Add an atom, or update its name and patterns."""
         if atom.id in self._identity_by_atom:
             del self._atoms_by_identity[self._identity_by_atom[atom.id]][atom.id]

@@ -32,9 +32,9 @@ class KnownContent:
 
     def covers(self, piece: Piece) -> bool:
         """Return whether a piece can be overwritten without losing edits."""
-        return not piece.is_edited or self._matches_own_atom(piece) or bool(self.others(piece))
+        return not piece.is_edited or self._matches_own_atom(piece) or bool(self.list_other_atoms(piece))
 
-    def others(self, piece: Piece) -> list[str]:
+    def list_other_atoms(self, piece: Piece) -> list[str]:
         """Return the other atoms with the content of a piece, apart from the one in its mark."""
         return [one for one in self._atoms.get(self._get_meaning(piece), ()) if one != piece.mark.atom_id]
 

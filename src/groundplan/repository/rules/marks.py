@@ -54,7 +54,7 @@ class Piece:
     @property
     def is_edited(self) -> bool:
         """Whether the text differs from what was generated."""
-        return digest(self.front, self.body) != self.mark.sha256
+        return compute_digest(self.front, self.body) != self.mark.sha256
 
     @property
     def as_file(self) -> str:
@@ -66,7 +66,7 @@ class Piece:
         """The text of a block, with both marks."""
         return f"{self.mark}\n{self.body}{format_end_mark(self.mark.atom_id)}\n"
 
-    def same_content_as(self, other: Piece) -> bool:
+    def has_same_content(self, other: Piece) -> bool:
         """Return whether both have the same atom, front matter and body."""
         return (self.mark.atom_id, self.front, self.body) == (other.mark.atom_id, other.front, other.body)
 
@@ -102,10 +102,10 @@ class UnclosedBlock:
 
 def make_piece(*, atom_id: str, version: int, project_id: str, front: str, body: str) -> Piece:
     """Return a piece with its mark. The body must end with a line break."""
-    return Piece(Mark(atom_id, version, project_id, digest(front, body)), front, body)
+    return Piece(Mark(atom_id, version, project_id, compute_digest(front, body)), front, body)
 
 
-def digest(front: str, body: str) -> str:
+def compute_digest(front: str, body: str) -> str:
     """Return the hash for the mark."""
     return sha256(f"{front}{body}".encode()).hexdigest()
 
@@ -123,7 +123,7 @@ def parse_file(text: str) -> Piece | None:
     """
     front, rest = front_matter.split(normalize_line_breaks(text))
     line, _, body = rest.partition("\n")
-    mark = _mark(line)
+    mark = _parse_mark(line)
     return None if mark is None else Piece(mark, front, body)
 
 
@@ -131,7 +131,7 @@ def parse_text(text: str) -> list[str | RuleBlock | UnclosedBlock]:
     """Split a text into the parts that people wrote and the blocks, in order. Joined, they are the text again."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
-    marks = {number: mark for number, line in enumerate(lines) if (mark := _mark(line)) is not None}
+    marks = {number: mark for number, line in enumerate(lines) if (mark := _parse_mark(line)) is not None}
     ends = _find_block_ends(lines, marks)
     found: list[str | RuleBlock | UnclosedBlock] = []
     begin = 0
@@ -167,6 +167,6 @@ def _find_block_ends(lines: list[str], marks: dict[int, Mark]) -> dict[int, int 
     return found
 
 
-def _mark(line: str) -> Mark | None:
+def _parse_mark(line: str) -> Mark | None:
     found = _MARK.fullmatch(line.rstrip("\r\n"))
     return None if found is None else Mark(found[1], int(found[2]), found[3], found[4])

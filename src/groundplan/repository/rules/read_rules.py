@@ -66,7 +66,7 @@ def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FoundRule | S
     for path in named:
         if not _exists(path):
             raise NotFound("file or directory", to_display_path(str(path)))
-    return _all_rules(named, form)
+    return _iter_rules(named, form)
 
 
 def _exists(path: Path) -> bool:
@@ -76,34 +76,34 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _all_rules(named: list[Path], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
+def _iter_rules(given_path: list[Path], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
     found: dict[str, tuple[Path, Path]] = {}
-    for path in named:
-        for file in _files(path, form):
+    for path in given_path:
+        for file in _iter_files(path, form):
             found.setdefault(str(file.absolute()), (file, path))
     for _, (file, path) in sorted(found.items()):
         try:
-            yield from _rules(file, _root(path), form)
+            yield from _read_file_rules(file, _find_root(path), form)
         except (UnreadableRule, UnusableFile) as error:
             yield SkippedFile(to_display_path(str(file)), error.reason)
 
 
-def _files(named: Path, form: RuleFormat) -> Iterator[Path]:
-    if not named.is_dir():
-        yield named
+def _iter_files(given_path: Path, form: RuleFormat) -> Iterator[Path]:
+    if not given_path.is_dir():
+        yield given_path
         return
     own = OWN_FILES.get(form)
-    for above, folders, names in os.walk(named):
+    for above, folders, names in os.walk(given_path):
         folders[:] = sorted(folder for folder in folders if folder not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(above) / name
-            if name == agents.FILE if own is None else name.endswith(own.suffix) and _owner(file, own) is not None:
+            if name == agents.FILE if own is None else name.endswith(own.suffix) and _find_owner(file, own) is not None:
                 yield file
 
 
-def _root(named: Path) -> Path:
+def _find_root(given_path: Path) -> Path:
     """Return the root of the working copy that contains a path."""
-    path = Path(os.path.normpath(named.absolute()))
+    path = Path(os.path.normpath(given_path.absolute()))
     folder = path if path.is_dir() else path.parent
     if root := find_root(folder):
         return root
@@ -112,7 +112,7 @@ def _root(named: Path) -> Path:
     return Path.cwd() if path.is_relative_to(Path.cwd()) else path.parent
 
 
-def _owner(file: Path, own: OwnFiles) -> Path | None:
+def _find_owner(file: Path, own: OwnFiles) -> Path | None:
     """Return the directory that the rules apply to: the one that contains the folder of the tool."""
     folder = tuple(own.folder.split("/"))
     steps = Path(os.path.normpath(file.absolute())).parent.parts
@@ -122,16 +122,16 @@ def _owner(file: Path, own: OwnFiles) -> Path | None:
     return None
 
 
-def _rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
-    text = _text(file)
+def _read_file_rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
+    text = _read_text(file)
     own = OWN_FILES.get(form)
     if own is not None:
-        yield _rule(file, text, own, _directory(_owner(file, own) or root, root), form)
+        yield _parse_rule(file, text, own, _relative_directory(_find_owner(file, own) or root, root), form)
     else:
-        yield from _blocks(file, text, _directory(file.absolute().parent, root))
+        yield from _parse_blocks(file, text, _relative_directory(file.absolute().parent, root))
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     text = Folder(file.parent).read(file.name)
     if text is None:
         raise UnreadableRule("does not exist any more")
@@ -141,13 +141,13 @@ def _text(file: Path) -> str:
     return text
 
 
-def _directory(place: Path, root: Path) -> str:
+def _relative_directory(directory: Path, root: Path) -> str:
     """Return a directory relative to the root; empty for the root itself, and for directories outside of it."""
-    place = Path(os.path.normpath(place))
-    return "/".join(place.relative_to(root).parts) if place.is_relative_to(root) else ""
+    directory = Path(os.path.normpath(directory))
+    return "/".join(directory.relative_to(root).parts) if directory.is_relative_to(root) else ""
 
 
-def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> FoundRule:
+def _parse_rule(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> FoundRule:
     piece = marks.parse_file(text)
     name = file.stem
     if piece is not None:
@@ -172,7 +172,7 @@ def _strip_dot_slash(pattern: str) -> str:
     return pattern
 
 
-def _blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
+def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
     here = agents.build_patterns(directory)
     parts = marks.parse_text(text)
     for part in parts:

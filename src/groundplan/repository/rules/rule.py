@@ -78,7 +78,7 @@ def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
 
 def parse_generated(body: str) -> Rule:
     """Parse a generated text, which may have been edited since."""
-    first, lines, rest = _parts(body)
+    first, lines, rest = _split_parts(body)
     if not first:
         return Rule(rest.strip())
     patterns = part_of = quoted = None
@@ -96,10 +96,10 @@ def parse_generated(body: str) -> Rule:
 
 def list_display_lines(body: str) -> list[str]:
     """Return the lines of a generated text about the molecule and relations, which an atom cannot take in."""
-    return [line for line in _parts(body)[1] if not line.startswith(FILES_PREFIX)]
+    return [line for line in _split_parts(body)[1] if not line.startswith(FILES_PREFIX)]
 
 
-def _parts(body: str) -> tuple[str, list[str], str]:
+def _split_parts(body: str) -> tuple[str, list[str], str]:
     """Return the heading, the generated lines below it, and the rest; only the rest if there is no heading on top."""
     first, _, rest = body.partition("\n")
     if not first.startswith("# "):

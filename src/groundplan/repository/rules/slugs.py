@@ -15,21 +15,21 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com",
 _OTHER = re.compile("[^a-z0-9]+")
 
 
-def assign_slugs(atoms: Sequence[tuple[str, str]], taken: Collection[str] = ()) -> dict[str, str]:
+def assign_slugs(atoms: Sequence[tuple[str, str]], used_slugs: Collection[str] = ()) -> dict[str, str]:
     """Return a file name without extension for each atom, given by id and name.
 
     Atoms that would share a name, or whose name is taken, get the beginning of their id as a suffix.
     """
     plain = {atom_id: slugify(name) for atom_id, name in atoms}
     uses = Counter(plain.values())
-    uses.update(taken)
+    uses.update(used_slugs)
     found = {}
     for atom_id, name in plain.items():
         found[atom_id] = name
         if not name or uses[name] > 1:
             found[atom_id] = f"{name or 'atom'}-{atom_id[:ID_CHARS].lower()}"
     uses = Counter(found.values())
-    uses.update(taken)
+    uses.update(used_slugs)
     # Eight characters of two ids are rarely equal; the full ids never are.
     return {atom_id: name if uses[name] == 1 else f"{name}-{atom_id.lower()}" for atom_id, name in found.items()}
 

@@ -28,7 +28,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, console, format_time, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, make_console, to_one_line
 
 GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
@@ -199,7 +199,7 @@ def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
 
 def print_parts(parts: Iterable[Part]) -> None:
     """Print lines and tables. Lines are not wrapped."""
-    output = console()
+    output = make_console()
     has_output = needs_gap = False
     for part in parts:
         if part is GAP:

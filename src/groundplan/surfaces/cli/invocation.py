@@ -83,7 +83,7 @@ class Invocation:
         is_new = _is_missing(settings.db)
         if is_new and reads_only:
             raise FileMissing(settings.db)
-        actor = settings.actor(get_user_name, ActorKind.PERSON)
+        actor = settings.build_actor(get_user_name, ActorKind.PERSON)
         preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
         with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
             if is_new and not self.as_json:
@@ -168,20 +168,20 @@ def with_common_options(command: CommandFunction, own: list[inspect.Parameter] |
     if taken:
         raise ValueError(f"{command.__name__} redefines the common options {sorted(taken)}")
 
-    def called(ctx: typer.Context, **values: Any) -> CommandResult:
+    def run_command(ctx: typer.Context, **values: Any) -> CommandResult:
         invocation = merge_common_options(ctx, values)
         outcome = command(invocation, **{name: values[name] for name in values if name not in _COMMON_OPTIONS})
         outcome.as_json = invocation.as_json
         return outcome
 
-    return _set_signature(called, own, command.__doc__, name=command.__name__)
+    return _set_signature(run_command, own, command.__doc__, name=command.__name__)
 
 
-def group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
+def make_group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
     """Return the callback of a command group: it keeps the common options, and prints the help without a command."""
     own = [] if version is None else [_VERSION]
 
-    def called(ctx: typer.Context, **values: Any) -> None:
+    def keep_options(ctx: typer.Context, **values: Any) -> None:
         invocation = merge_common_options(ctx, values)
         if values.get(_VERSION.name):
             typer.echo(f'{{"version":"{version}"}}' if invocation.as_json else f"groundplan {version}")
@@ -191,7 +191,7 @@ def group_callback(description: str, *, version: str | None = None) -> Callable[
                 typer.echo(text)
             raise typer.Exit
 
-    return _set_signature(called, own, description, hidden=True)
+    return _set_signature(keep_options, own, description, hidden=True)
 
 
 def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocation:
@@ -216,7 +216,7 @@ def _set_signature(
     parameters = [
         inspect.Parameter("ctx", keyword, annotation=typer.Context),
         *(parameter.replace(kind=keyword) for parameter in own),
-        *(_common_parameter(option, hidden=hidden) for option in _COMMON_OPTIONS),
+        *(_make_common_parameter(option, hidden=hidden) for option in _COMMON_OPTIONS),
     ]
     function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect.signature
     function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -225,7 +225,7 @@ def _set_signature(
     return function
 
 
-def _common_parameter(name: str, *, hidden: bool) -> inspect.Parameter:
+def _make_common_parameter(name: str, *, hidden: bool) -> inspect.Parameter:
     kind, option = _COMMON_OPTIONS[name]
     shown = copy(option)
     shown.hidden = hidden  # shown in the help of commands, not of groups

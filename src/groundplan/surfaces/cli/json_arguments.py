@@ -30,10 +30,11 @@ def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dic
     piped = [name for name in names if values.get(name) == STANDARD_INPUT]
     if len(piped) > 1:
         raise UsageError(
-            f"{_option(piped[0])} and {_option(piped[1])} cannot both be read from standard input; use a file"
+            f"{_format_option(piped[0])} and {_format_option(piped[1])} cannot both be read from standard input; "
+            "use a file"
         )
     return {
-        name: _read_json(_option(name), value) if name in names and isinstance(value, str) else value
+        name: _read_json(_format_option(name), value) if name in names and isinstance(value, str) else value
         for name, value in values.items()
     }
 
@@ -44,7 +45,7 @@ def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict
     Raises:
         UsageError: a file cannot be read, is too large, or is not UTF-8.
     """
-    return {name: _read_text(_option(name), value) if name in names else value for name, value in values.items()}
+    return {name: _read_text(_format_option(name), value) if name in names else value for name, value in values.items()}
 
 
 def _read_text(option: str, given: str) -> str:
@@ -117,5 +118,5 @@ def _is_file(given: str) -> bool:
         return False
 
 
-def _option(name: str) -> str:
+def _format_option(name: str) -> str:
     return f"--{name.replace('_', '-')}"

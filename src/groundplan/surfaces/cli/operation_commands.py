@@ -15,7 +15,7 @@ from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.type_description import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
-from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation, make_group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.option_help import (
     GROUP_HELP,
@@ -42,14 +42,14 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
             if app is None:
                 description = GROUP_HELP.get(first, f"Work with {first}.")
                 app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
-                app.callback()(group_callback(description))
+                app.callback()(make_group_callback(description))
             if said is None or first in said:
-                built = _command(operation, command, operations, with_help=with_help)
+                built = _build_command(operation, command, operations, with_help=with_help)
                 app.command(" ".join(rest), help=escape_markup(command.summary or operation.summary))(built)
     return apps
 
 
-def _command(operation: Operation[Any, Any], command: Command, operations: Registry, *, with_help: bool) -> Any:
+def _build_command(operation: Operation[Any, Any], command: Command, operations: Registry, *, with_help: bool) -> Any:
     wire_names: dict[str, str] = {}
     fixed: dict[str, str] = {}
     as_json = set()
@@ -64,7 +64,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
         described = describe_type(field.type)
         form = resolve_option_type(described)
         text = build_option_help(operation, command, field, described) if with_help else ""
-        parameter = _parameter(field, form, command, text)
+        parameter = _build_parameter(field, form, command, text)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
         texts |= {parameter.name} if field.name in command.texts else set()
@@ -104,7 +104,9 @@ def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> 
     return chosen.effect is Effect.READ and not may_create_project
 
 
-def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command, text: str) -> inspect.Parameter:
+def _build_parameter(
+    field: msgspec.structs.FieldInfo, form: OptionType, command: Command, text: str
+) -> inspect.Parameter:
     name = get_option_name(command, field)
     kind = form.kind
     default: Any = inspect.Parameter.empty
@@ -120,7 +122,7 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
         shape = typer.Option(f"{option}/--no-{option[2:]}", metavar="", help=text, show_default=False)
     else:
         shape = typer.Option(
-            option, metavar=JSON_METAVAR if form.is_json else _metavar(kind), help=text, show_default=False
+            option, metavar=JSON_METAVAR if form.is_json else _build_metavar(kind), help=text, show_default=False
         )
     python_name = f"{name}_" if iskeyword(name) else name  # --from is a valid option, but `from` is a keyword
     return inspect.Parameter(
@@ -128,6 +130,6 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
     )
 
 
-def _metavar(kind: Any) -> str | None:
+def _build_metavar(kind: Any) -> str | None:
     choices = [value for part in (kind, *get_args(kind)) if get_origin(part) is Literal for value in get_args(part)]
     return "|".join(choices) if choices else None

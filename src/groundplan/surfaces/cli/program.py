@@ -22,7 +22,7 @@ from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
 from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, report, write_line
-from groundplan.surfaces.cli.invocation import CommandResult, group_callback, with_common_options
+from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import build_operation_apps
@@ -145,7 +145,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
         rich_markup_mode="rich",
         epilog=EPILOG,
     )
-    app.callback()(group_callback(DESCRIPTION, version=__version__))
+    app.callback()(make_group_callback(DESCRIPTION, version=__version__))
     for function in (init, demo, doctor):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in build_operation_apps(operations, said).items():

@@ -38,8 +38,8 @@ def _list_parts(answer: Any, command: Command, operations: Registry) -> Iterator
         if isinstance(value, list) and all(isinstance(row, msgspec.Struct) for row in value):
             has_table = True
             names = command.columns or (value[0].__struct_fields__ if value else ())
-            columns = [(_title(name, command), f"{{{name}}}") for name in names]
-            empty = f"No {_title(field.name, command)} here.{_next_step(command, operations)}"
+            columns = [(_format_column_title(name, command), f"{{{name}}}") for name in names]
+            empty = f"No {_format_column_title(field.name, command)} here.{_suggest_next_step(command, operations)}"
             yield from Rows(field.name, *columns, empty=empty)(answer)
         elif isinstance(value, msgspec.Struct):
             yield from _list_pairs(value, value.__struct_fields__, command)
@@ -50,7 +50,7 @@ def _list_parts(answer: Any, command: Command, operations: Registry) -> Iterator
 
 def _list_pairs(item: msgspec.Struct, names: Iterable[str], command: Command) -> Iterator[Part]:
     """Yield fields side by side, also those without a value."""
-    return Fields(*((_title(name, command), f"{{{name}}}") for name in names))(item)
+    return Fields(*((_format_column_title(name, command), f"{{{name}}}") for name in names))(item)
 
 
 def format_usage(operation: Operation[Any, Any], command: Command) -> str:
@@ -65,7 +65,7 @@ def format_usage(operation: Operation[Any, Any], command: Command) -> str:
     return " ".join(words)
 
 
-def _next_step(command: Command, operations: Registry) -> str:
+def _suggest_next_step(command: Command, operations: Registry) -> str:
     """Return a hint at the first command of the group that writes, or an empty text."""
     for other in operations:
         for candidate in other.commands:
@@ -74,5 +74,5 @@ def _next_step(command: Command, operations: Registry) -> str:
     return ""
 
 
-def _title(name: str, command: Command) -> str:
+def _format_column_title(name: str, command: Command) -> str:
     return command.names.get(name, name).replace("_", " ").replace("-", " ")

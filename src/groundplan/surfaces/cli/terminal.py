@@ -26,7 +26,7 @@ class _Output(Console):
         raise BrokenPipeError  # handled by the program; rich would exit here
 
 
-def console() -> Console:
+def make_console() -> Console:
     """Return a console on standard output, with colours only on a terminal and without NO_COLOR."""
     width = None if sys.stdout.isatty() else UNWRAPPED_WIDTH_CHARS
     colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
@@ -35,7 +35,7 @@ def console() -> Console:
 
 def echo(*lines: str) -> None:
     """Print lines without wrapping or markup."""
-    output = console()
+    output = make_console()
     for line in lines:
         output.print(Text(escape_control_chars(line)), soft_wrap=True)
 

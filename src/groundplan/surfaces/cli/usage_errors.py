@@ -21,9 +21,9 @@ def to_usage_error(error: typer.TyperException) -> UsageError:
     near = None
     if hasattr(error, "possibilities"):  # an option that does not exist
         option = getattr(error, "option_name", "")
-        sentence, near = f"no such option {quote_text(option)}", find_nearest(option, _options(ctx))
+        sentence, near = f"no such option {quote_text(option)}", find_nearest(option, _list_options(ctx))
     elif ctx and (unknown := _NO_SUCH_COMMAND.match(message)):
-        sentence, near = f"no such command {quote_text(unknown[1])}", find_nearest(unknown[1], _commands(ctx))
+        sentence, near = f"no such command {quote_text(unknown[1])}", find_nearest(unknown[1], _list_commands(ctx))
     else:
         sentence = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
         sentence = sentence[:1].lower() + sentence[1:]
@@ -36,9 +36,9 @@ def to_usage_error(error: typer.TyperException) -> UsageError:
     return UsageError(sentence, **details)
 
 
-def _options(ctx: Any) -> list[str]:
+def _list_options(ctx: Any) -> list[str]:
     return [name for parameter in ctx.command.get_params(ctx) for name in parameter.opts if name.startswith("--")]
 
 
-def _commands(ctx: Any) -> list[str]:
+def _list_commands(ctx: Any) -> list[str]:
     return list(getattr(ctx.command, "commands", ()))

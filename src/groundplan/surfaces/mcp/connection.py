@@ -48,19 +48,19 @@ CACHE_HINTS: Message = {"ttlMs": 300_000, "cacheScope": "private"}
 class Batch:
     """The answers to an array of messages, sent as one array when the last one is complete."""
 
-    def __init__(self, send: Callable[[Any], None], awaited: int) -> None:
+    def __init__(self, send: Callable[[Any], None], pending_count: int) -> None:
         self._send = send
-        self._awaited = awaited
+        self._pending_count = pending_count
         self._answers: list[Message] = []
         self._lock = Lock()
 
-    def settle(self, answer: Message | None) -> None:
+    def add_answer(self, answer: Message | None) -> None:
         """Add one answer, or None for a message that has none."""
         with self._lock:
-            self._awaited -= 1
+            self._pending_count -= 1
             if answer is not None:
                 self._answers.append(answer)
-            if self._awaited == 0 and self._answers:
+            if self._pending_count == 0 and self._answers:
                 self._send(self._answers)
 
 
@@ -121,7 +121,7 @@ class Connection:
             if request is not None:
                 request_id = self._check_unused_id(request.message["id"])
                 if request.message["method"] == "tools/call":
-                    self._take(self._build_rejected_call(request_id, request, error))
+                    self._enqueue_call(self._build_rejected_call(request_id, request, error))
                     return
             raise protocol.unreadable_message(error)
         except RpcError as refused:
@@ -129,14 +129,14 @@ class Connection:
 
     def perform(self, call: Call) -> None:
         """Run a queued call and answer it, unless it was cancelled."""
-        answer = None if call.cancelled else self._outcome(call)
+        answer = None if call.cancelled else self._run_call(call)
         # Before the answer goes out: a client may use the id again as soon as it has read it.
         del self._in_flight[call.id]
-        self._settle(None if call.cancelled else answer, call.batch)
+        self._send_answer(None if call.cancelled else answer, call.batch)
 
-    def _settle(self, answer: Message | None, batch: Batch | None) -> None:
+    def _send_answer(self, answer: Message | None, batch: Batch | None) -> None:
         if batch is not None:
-            batch.settle(answer)
+            batch.add_answer(answer)
         elif answer is not None:
             self._send(answer)
 
@@ -150,14 +150,14 @@ class Connection:
             if type(message) is dict:
                 self._receive_one(message, batch)
             else:
-                batch.settle(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
+                batch.add_answer(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
 
     def _receive_one(self, message: Message, batch: Batch | None) -> None:
         answer: Message | None = None
         request_id: RequestId | None = None
         try:
             if protocol.is_response(message):
-                self._settle(None, batch)
+                self._send_answer(None, batch)
                 return
             request_id = protocol.parse_id(message)
             protocol.check_shape(message)
@@ -172,7 +172,7 @@ class Connection:
                 answer = build_result(request_id, value)
         except RpcError as error:
             answer = build_error(request_id, error)
-        self._settle(answer, batch)
+        self._send_answer(answer, batch)
 
     def _handle_notification(self, message: Message) -> None:
         """Handle a notification. It is never answered, not even with an error."""
@@ -193,7 +193,7 @@ class Connection:
             raise RpcError(protocol.INVALID_REQUEST, "a request with this id is still in progress", data)
         return request_id
 
-    def _take(self, call: Call) -> None:
+    def _enqueue_call(self, call: Call) -> None:
         self._in_flight[call.id] = call
         self._enqueue(call)
 
@@ -207,11 +207,11 @@ class Connection:
         if revision is not None:
             self.revision = revision
             if method == "server/discover":
-                return self._discovery()
+                return self._build_discovery()
         elif method == "ping":
             return {}
         params = _check_call_params(method, params)
-        self._take(Call(request_id, method, params, stateless=revision is not None, batch=batch))
+        self._enqueue_call(Call(request_id, method, params, stateless=revision is not None, batch=batch))
         return None
 
     def _resolve_revision(self, method: str, params: Message) -> str | None:
@@ -264,7 +264,7 @@ class Connection:
             "instructions": INSTRUCTIONS,
         }
 
-    def _discovery(self) -> Message:
+    def _build_discovery(self) -> Message:
         return self._wrap_stateless(
             {
                 "supportedVersions": list(protocol.STATELESS_REVISIONS),
@@ -274,7 +274,7 @@ class Connection:
             }
         )
 
-    def _outcome(self, call: Call) -> Message:
+    def _run_call(self, call: Call) -> Message:
         try:
             value = self._build_value(call)
         except RpcError as error:
@@ -287,7 +287,7 @@ class Connection:
 
     def _build_value(self, call: Call) -> Message:
         if call.method == "tools/call":
-            answer = self._answer(call)
+            answer = self._call_tool(call)
             return {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         if call.method == "prompts/get":
             from groundplan.surfaces.mcp.prompts import get_prompt  # only needed by clients that ask for prompts
@@ -300,7 +300,7 @@ class Connection:
             return {"prompts": list_prompts(), **hints}
         return {"tools": self._tools.listing(), **hints}
 
-    def _answer(self, call: Call) -> ToolAnswer:
+    def _call_tool(self, call: Call) -> ToolAnswer:
         name = call.params["name"]
         if call.refusal is None:
             return self._tools.call(name, call.params.get("arguments") or {})

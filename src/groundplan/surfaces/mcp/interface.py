@@ -39,7 +39,7 @@ class Tools(Protocol):
 
 def build_error_answer(error: GroundplanError) -> ToolAnswer:
     """Return the answer to a refused call of an unknown tool, whose error envelope is not known either."""
-    return ToolAnswer(json.dumps({"error": error.body()}, separators=(",", ":")), True)
+    return ToolAnswer(json.dumps({"error": error.to_dict()}, separators=(",", ":")), True)
 
 
 class DeferredTools:

@@ -50,20 +50,20 @@ class _LineBuffer:
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._head: bytes | None = None
 
     def add(self, piece: bytes) -> None:
-        self._held += piece
-        if self._head is None and len(self._held) > self._limit_bytes:
-            self._head = bytes(self._held[:HEAD_BYTES])
+        self._buffer += piece
+        if self._head is None and len(self._buffer) > self._limit_bytes:
+            self._head = bytes(self._buffer[:HEAD_BYTES])
         if self._head is not None:
-            self._held = self._held[-TAIL_BYTES:]
+            self._buffer = self._buffer[-TAIL_BYTES:]
 
     def take(self) -> bytes | TruncatedLine:
         """Return the line and start a new one."""
-        held, head = bytes(self._held), self._head
-        self._held.clear()
+        held, head = bytes(self._buffer), self._head
+        self._buffer.clear()
         self._head = None
         return held if head is None else TruncatedLine(head, held)
 

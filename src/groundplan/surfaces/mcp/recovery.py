@@ -57,16 +57,16 @@ def _parse_whole(line: bytes) -> Pairs:
         pairs = of_object  # the outermost object comes last
         return dict(of_object)
 
-    decoder = json.JSONDecoder(object_pairs_hook=keep_pairs, parse_int=_integer, strict=False)
+    decoder = json.JSONDecoder(object_pairs_hook=keep_pairs, parse_int=_parse_integer, strict=False)
     return pairs if type(decoder.decode(line.decode())) is dict else []
 
 
-def _integer(literal: str) -> int | float:
+def _parse_integer(literal: str) -> int | float:
     # int() refuses thousands of digits. Infinity is not an id.
     return int(literal) if len(literal) <= INTEGER_CHARS_MAX else float("inf")
 
 
-_LENIENT = json.JSONDecoder(parse_int=_integer, strict=False)
+_LENIENT = json.JSONDecoder(parse_int=_parse_integer, strict=False)
 
 _STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _OPENING = re.compile(rb"\s*\{")
@@ -93,20 +93,20 @@ def _parse_truncated(line: TruncatedLine) -> Pairs:
     return pairs
 
 
-def _parse_members(head: bytes, at: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
+def _parse_members(head: bytes, offset: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
     """Return the members from this offset and where their object ends: None if it is cut off or is not JSON.
 
     A member counts only if it is complete, but the object under `open_key` may be cut off.
     """
     pairs: Pairs = []
-    if closing := _CLOSING.match(head, at):
+    if closing := _CLOSING.match(head, offset):
         return pairs, closing.end()
-    while found := _KEY.match(head, at):
+    while found := _KEY.match(head, offset):
         key, end = _decode_value(found[1]), None
         if key == open_key and head.startswith(b"{", found.end()):
             inner, end = _parse_members(head, found.end() + 1)
             value: Any = dict(inner)
-        elif end := _end_of_value(head, found.end()):
+        elif end := _find_end_of_value(head, found.end()):
             value = _decode_value(head[found.end() : end])
         else:
             break
@@ -118,7 +118,7 @@ def _parse_members(head: bytes, at: int, *, open_key: str | None = None) -> tupl
             break
         if after[1] == b"}":
             return pairs, after.end()
-        at = after.end()
+        offset = after.end()
     return pairs, None
 
 
@@ -132,11 +132,11 @@ def _decode_value(raw: bytes) -> Any:
         return _UNREAD
 
 
-def _end_of_value(head: bytes, at: int) -> int | None:
-    if scalar := _SCALAR.match(head, at):
+def _find_end_of_value(head: bytes, offset: int) -> int | None:
+    if scalar := _SCALAR.match(head, offset):
         return scalar.end()
     depth = 0
-    for bracket in _BRACKET.finditer(head, at):
+    for bracket in _BRACKET.finditer(head, offset):
         mark = bracket[0]
         if mark == b'"':  # a string without its end
             return None

@@ -51,13 +51,13 @@ def serve(
         The exit status, 0 in all these cases.
     """
     with _reserve_stdout(stdout) as output_fd:
-        loop = _Loop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
-        with _stop_signals(loop.stop):
+        loop = _ServerLoop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
+        with _handle_stop_signals(loop.stop):
             loop.run()
     return 0
 
 
-class _Loop:
+class _ServerLoop:
     def __init__(
         self,
         tools: Tools,
@@ -95,7 +95,7 @@ class _Loop:
             for line in read_lines(self._input_fd, BODY_BYTES_MAX):
                 self._receive(line)
                 if self._on_ready is not None and self._connection.revision is not None:
-                    self._jobs.put(self._ready_job(self._on_ready))
+                    self._jobs.put(self._make_ready_job(self._on_ready))
                     self._on_ready = None
         finally:
             self._jobs.put(None)  # after all queued requests
@@ -128,7 +128,7 @@ class _Loop:
         self._jobs.put(job)
 
     @staticmethod
-    def _ready_job(on_ready: Callable[[], None]) -> Callable[[], None]:
+    def _make_ready_job(on_ready: Callable[[], None]) -> Callable[[], None]:
         def job() -> None:
             try:
                 on_ready()
@@ -180,7 +180,7 @@ def _point_to_stderr(fd: int) -> None:
 
 
 @contextmanager
-def _stop_signals(stop: Callable[[], None]) -> Iterator[None]:
+def _handle_stop_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` on the first signal. A second one has its usual effect, because the running call may never end."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -61,7 +61,7 @@ class RegistryTools:
             UnknownTool: no enabled tool has this name.
         """
         tool = self._get_tool(name)
-        return _tool_answer(
+        return _to_tool_answer(
             respond(
                 lambda: self._run(*tool.select(arguments)),
                 group=tool.group,
@@ -76,7 +76,7 @@ class RegistryTools:
         Raises:
             UnknownTool: no enabled tool has this name.
         """
-        return _tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
+        return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
 
     def _get_tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)
@@ -107,7 +107,7 @@ class _Tool:
 
     def _get_defaults(self, selector: str) -> Mapping[str, Any]:
         if selector not in self._defaults:
-            self._defaults[selector] = _defaults(self._by_selector[selector])
+            self._defaults[selector] = _collect_defaults(self._by_selector[selector])
         return self._defaults[selector]
 
     def select(self, arguments: Mapping[str, Any]) -> tuple[AnyOperation, Mapping[str, Any]]:
@@ -153,7 +153,7 @@ class _Tool:
         near = find_nearest(selector, allowed) if isinstance(selector, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
         wrong = f"is {join_alternatives(allowed)}, not {describe_value(selector)}{hint}"
-        return wording.invalid_argument((SELECTOR,), wrong, allowed=allowed, **_near(near))
+        return wording.invalid_argument((SELECTOR,), wrong, allowed=allowed, **_build_near_detail(near))
 
     def describe(self) -> dict[str, Any]:
         operations = [self._only] if self._only is not None else list(self._by_selector.values())
@@ -166,20 +166,20 @@ class _Tool:
             schema = build_merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
         add_descriptions(self.name, schema, operations)
         tool = {"name": self.name, "description": description, "inputSchema": schema}
-        hints = _annotations(operations)
+        hints = _build_annotations(operations)
         return {**tool, "annotations": hints} if hints else tool
 
 
-def _near(name: str | None) -> dict[str, Any]:
+def _build_near_detail(name: str | None) -> dict[str, Any]:
     return {"near": name} if name else {}
 
 
-def _defaults(operation: AnyOperation) -> Mapping[str, Any]:
+def _collect_defaults(operation: AnyOperation) -> Mapping[str, Any]:
     """Return the arguments of an operation with their defaults."""
     return {field.encode_name: field.default for field in msgspec.structs.fields(operation.input)}
 
 
-def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
+def _build_annotations(operations: list[AnyOperation]) -> dict[str, bool]:
     """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
     hints: dict[str, bool] = {}
     operations = [*operations, *(other for operation in operations for other in operation.variants)]
@@ -193,5 +193,5 @@ def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
     return hints
 
 
-def _tool_answer(response: Response) -> ToolAnswer:
+def _to_tool_answer(response: Response) -> ToolAnswer:
     return ToolAnswer(response.body.decode(), response.error is not None)

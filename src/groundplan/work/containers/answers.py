@@ -71,7 +71,7 @@ def load_container_into(answer: OneContainer, tx: Transaction, n: int) -> None:
     set_container(answer, load_containers(tx, tx.project.id, [n])[n])
 
 
-def feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
+def get_feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
     """Return the nearest feature whose status changed, or UNSET."""
     moves: list[FeatureStatusChange] = readiness.feature_status_changes
     return FeatureTransition(*moves[0]) if moves else UNSET
@@ -92,33 +92,33 @@ class _DependentRow(Struct):
     total: int
 
 
-def dependents_of(tx: Transaction, ns: Collection[int]) -> EntityList:
+def load_dependents(tx: Transaction, ns: Collection[int]) -> EntityList:
     """Return the open containers that depend on some nodes, oldest first."""
     rows = tx.all(
         sql.open_dependents, _DependentRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX
     )
-    return _limit_entities([_entity(row) for row in rows], rows[0].total if rows else 0)
+    return _limit_entities([_to_entity(row) for row in rows], rows[0].total if rows else 0)
 
 
-def list_entities(standings: Iterable[NodeState]) -> EntityList:
+def list_entities(states: Iterable[NodeState]) -> EntityList:
     """Return nodes as entities, oldest first."""
-    in_order = sorted(standings, key=lambda node: node.n)
-    return _limit_entities([_entity(node) for node in in_order[:ENTITIES_MAX]], len(in_order))
+    in_order = sorted(states, key=lambda node: node.n)
+    return _limit_entities([_to_entity(node) for node in in_order[:ENTITIES_MAX]], len(in_order))
 
 
-def _entity(node: _DependentRow | NodeState) -> Entity:
-    return Entity(node.id, type_of_kind(node.kind), node.summary)
+def _to_entity(node: _DependentRow | NodeState) -> Entity:
+    return Entity(node.id, to_container_type(node.kind), node.summary)
 
 
-def _limit_entities(found: list[Entity], total: int) -> EntityList:
-    return EntityList(found, total if total > len(found) else UNSET)
+def _limit_entities(entities: list[Entity], total: int) -> EntityList:
+    return EntityList(entities, total if total > len(entities) else UNSET)
 
 
-def next_offset(offset: int, shown: int, total: int) -> int | UnsetType:
+def compute_next_offset(offset: int, count: int, total: int) -> int | UnsetType:
     """Return the offset of the next page, or UNSET after the last one."""
-    return offset + shown if shown and offset + shown < total else UNSET
+    return offset + count if count and offset + count < total else UNSET
 
 
-def type_of_kind(kind: str | None) -> ContainerType:
+def to_container_type(kind: str | None) -> ContainerType:
     """Return the container type of a node kind; a node without a kind is a task."""
     return ContainerType.TASK if kind is None else ContainerType(kind)

@@ -22,7 +22,7 @@ class Blockers(NamedTuple):
     total: int  # all open dependencies, plus one for a hold
     is_held: bool
     reason: str | None  # of the hold, otherwise of the dependencies
-    above: list[str]  # blocked ancestors, the nearest first
+    blocked_ancestors: list[str]  # blocked ancestors, the nearest first
 
     @property
     def all(self) -> list[str]:
@@ -30,7 +30,7 @@ class Blockers(NamedTuple):
         return [*self.ids, *([HOLD] if self.is_held else [])]
 
 
-def blockers_of(tx: Transaction, node: WorkNodeRow) -> Blockers:
+def load_blockers(tx: Transaction, node: WorkNodeRow) -> Blockers:
     """Return what blocks a container of the current project."""
     ids: list[str] = []
     if node.open_deps:

@@ -16,7 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import Pipelines, decode_pipelines
 from groundplan.work.containers.requests import ContainerType, Priority, priority_from_number
 from groundplan.work.engine.priority import parse_complexity
-from groundplan.work.engine.statuses import is_claim_live, status_of
+from groundplan.work.engine.statuses import get_status, is_claim_live
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
 BLOCKERS_SHOWN_MAX = 50
@@ -108,21 +108,23 @@ class ContainerRow(Struct):
         return ContainerType.TASK if self.kind is None else ContainerType(self.kind)
 
 
-def load_containers_at(tx: Transaction, places: Sequence[tuple[str, int]]) -> list[Container]:
+def load_containers_at(tx: Transaction, locations: Sequence[tuple[str, int]]) -> list[Container]:
     """Return containers by (project id, number), in the given order."""
     found: dict[tuple[str, int], Container] = {}
-    for project_id in {project_id for project_id, _ in places}:
-        ns = [n for of_project, n in places if of_project == project_id]
+    for project_id in {project_id for project_id, _ in locations}:
+        ns = [n for of_project, n in locations if of_project == project_id]
         found |= {(project_id, n): loaded for n, loaded in load_containers(tx, project_id, ns).items()}
-    return [found[place] for place in places]
+    return [found[place] for place in locations]
 
 
 def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
     """Return containers of one project by their numbers."""
-    return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=to_json_array(ns)))
+    return build_containers(
+        tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=to_json_array(ns))
+    )
 
 
-def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
+def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
     """Build the containers of one project from their rows, by number."""
     ns = to_json_array(row.n for row in rows)
     tags: dict[int, list[str]] = {}
@@ -140,20 +142,22 @@ def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> d
     found: dict[int, Container] = {}
     for row in rows:
         if row.type is ContainerType.PROJECT:
-            found[row.n] = _project(tx, row, tags.get(row.n, []))
+            found[row.n] = _build_project(tx, row, tags.get(row.n, []))
         else:
-            item = _work_item(row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now)
+            item = _build_work_item(
+                row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now
+            )
             if totals.get(row.n, 0) > len(item.related_to):
                 item.related_to_total = totals[row.n]
             found[row.n] = item
     return found
 
 
-def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
+def _build_project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
     project = read_project_view(tx, row.project_id, Role.VIEWER)
     pipelines = tx.scalar(sql.pipelines, project_id=row.project_id)
-    texts = _texts(row)
-    answer = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
+    texts = _decode_properties(row)
+    answer = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_build_common_fields(row, texts))
     answer.summary = row.summary
     if pipelines is not None:
         answer.pipelines = decode_pipelines(pipelines)
@@ -162,23 +166,23 @@ def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectCont
     return answer
 
 
-def _work_item(
+def _build_work_item(
     row: ContainerRow, tags: list[str], blockers: list[str], related: list[str], *, now: str
 ) -> Feature | Task:
-    texts = _texts(row)
+    texts = _decode_properties(row)
     is_open = not row.resolved
     held = [HOLD] if row.held_reason is not None and is_open else []
     common: dict[str, Any] = {
         "id": row.id,
         "project_id": row.project_id,
-        "status": status_of(row, now=now),
+        "status": get_status(row, now=now),
         "priority": priority_from_number(row.priority),
         "blocked_by": [*(blockers if is_open else ()), *held],
-        "blocked_reason": _reason(row) if is_open else None,
+        "blocked_reason": _get_blocked_reason(row) if is_open else None,
         "blocked_above": True if row.blocked_above and is_open else UNSET,
         "related_to": related,
         "tags": tags,
-        **_common(row, texts),
+        **_build_common_fields(row, texts),
     }
     if is_open and row.open_deps > len(blockers):
         common["blocked_by_total"] = row.open_deps + len(held)
@@ -190,14 +194,14 @@ def _work_item(
     return task
 
 
-def _reason(row: ContainerRow) -> str | None:
+def _get_blocked_reason(row: ContainerRow) -> str | None:
     return row.held_reason or (row.blocked_reason if row.open_deps else None)
 
 
-def _common(row: ContainerRow, texts: Mapping[str, Any]) -> dict[str, Any]:
+def _build_common_fields(row: ContainerRow, texts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "summary": _text(texts, "summary"),
-        "description": _text(texts, "description"),
+        "summary": _get_text(texts, "summary"),
+        "description": _get_text(texts, "description"),
         "version": row.rev,
         "created_at": row.created_at,
         "modified_at": row.updated_at,
@@ -205,12 +209,12 @@ def _common(row: ContainerRow, texts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _texts(row: ContainerRow) -> dict[str, Any]:
+def _decode_properties(row: ContainerRow) -> dict[str, Any]:
     """Return the properties. The graph dialect may have stored any JSON in them."""
     found: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
     return found
 
 
-def _text(properties: Mapping[str, Any], name: str) -> str | None:
+def _get_text(properties: Mapping[str, Any], name: str) -> str | None:
     value = properties.get(name)
     return value if isinstance(value, str) else None

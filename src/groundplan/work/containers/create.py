@@ -21,13 +21,13 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import (
     FeatureTransition,
     OneContainer,
-    feature_transition,
+    get_feature_transition,
     load_container_into,
     set_container,
 )
 from groundplan.work.containers.container import load_containers
 from groundplan.work.containers.dependencies.relations import set_relations
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import (
     PRIORITY_NUMBERS,
     Complexity,
@@ -42,8 +42,8 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
-from groundplan.work.engine.priority import complexity_of, priority_of
+from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
@@ -100,10 +100,10 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     name = resolve_name(request.name, request.title)
     if name is None:
         field_name = "title" if request.container_type is ContainerType.TASK else "name"
-        raise missing_argument(field_name, (), wanted=f"the {field_name} of the {request.container_type}")
-    properties = _properties(request)
+        raise missing_argument(field_name, (), expected=f"the {field_name} of the {request.container_type}")
+    properties = _build_properties(request)
     tags = parse_tags(request.tags or [])
-    parent = _parent(tx, request)
+    parent = _resolve_parent(tx, request)
     readiness = Readiness(tx, decision=None)
     readiness.add_open_children({parent.n: 1})
     parent = fetch_node(tx, parent.n)  # adding an open child reopens a resolved parent
@@ -119,14 +119,14 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     tx.record(WorkOp.CREATED, node.id, *changes)
     is_task = request.container_type is ContainerType.TASK
     is_held = node.blocked_above > 0
-    readiness.added(
+    readiness.count_new_nodes(
         tasks_of={node.feature_n: 1} if is_task else {},
         features=int(not is_task),
         blocked=int(is_held),
         actionable=int(is_task and not is_held),
     )
     readiness.settle()
-    answer = CreatedContainer(feature_transition=feature_transition(readiness))
+    answer = CreatedContainer(feature_transition=get_feature_transition(readiness))
     load_container_into(answer, tx, node.n)
     return answer
 
@@ -143,7 +143,7 @@ def resolve_name(name: str | None, title: str | None) -> str | None:
     return title if title is not None else name
 
 
-def _properties(request: CreateContainer) -> dict[str, Any]:
+def _build_properties(request: CreateContainer) -> dict[str, Any]:
     is_task = request.container_type is ContainerType.TASK
     if request.complexity is not None and not is_task:
         raise invalid_argument(("complexity",), "is for tasks only; leave it out")
@@ -157,12 +157,12 @@ def _properties(request: CreateContainer) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
+def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; a feature belongs to its project")
     if request.feature_id is None:
         return fetch_node(tx, ROOT_N)
-    return container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
+    return resolve_container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
 
 
 def _insert(
@@ -175,15 +175,15 @@ def _insert(
         id=generate_ids(tx, 1, population=last_n)[0],
         parent_n=parent.n,
         kind=container_type.value,
-        feature_n=feature_of_children(parent),
+        feature_n=get_feature_of_children(parent),
         depth=parent.depth + 1,
         open_children=0,
         open_deps=0,
         blocked_above=parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind)),
         summary=name,
         properties=encode_properties(properties, ("description",)),
-        priority=priority_of(properties),
-        complexity=complexity_of(properties),
+        priority=get_priority(properties),
+        complexity=get_complexity(properties),
     )
     insert_nodes(tx, tx.project.id, [row])
     if container_type is ContainerType.FEATURE:
@@ -208,31 +208,31 @@ def create_project(tx: Transaction, request: CreateContainer) -> CreatedContaine
             raise invalid_argument((wire,), "is not for a project; leave it out")
     name = resolve_name(request.name, request.title)
     if name is None:
-        raise missing_argument("name", (), wanted="the name of the project")
+        raise missing_argument("name", (), expected="the name of the project")
     tags = parse_tags(request.tags or [])
     summary = validate_project_summary(request.summary) if request.summary and request.summary.strip() else None
     project_id = create_owned_project(tx, name, goal=summary)
     if project_id is None:
         raise ProjectExists(name)
-    _describe(tx, project_id, request.description, tags)
+    _store_description(tx, project_id, request.description, tags)
     answer = CreatedContainer()
     set_container(answer, load_containers(tx, project_id, [ROOT_N])[ROOT_N])
     return answer
 
 
-def validate_project_summary(given: str | None) -> str:
+def validate_project_summary(given_summary: str | None) -> str:
     """Return the stripped summary of a project.
 
     Raises:
         Invalid: it is blank, or longer than the summary of a node may be.
     """
-    summary = (given or "").strip()
+    summary = (given_summary or "").strip()
     if not summary:
         raise invalid_argument(("summary",), "is blank; say what the project is for")
     return apply_marker(MaxBytes(SUMMARY_BYTES_MAX), summary, ("summary",))
 
 
-def _describe(tx: Transaction, project_id: str, description: str | None, tags: list[str]) -> None:
+def _store_description(tx: Transaction, project_id: str, description: str | None, tags: list[str]) -> None:
     """Store the description and the tags of a new project in its root node."""
     changes = []
     properties = "{}"
@@ -240,7 +240,7 @@ def _describe(tx: Transaction, project_id: str, description: str | None, tags: l
         properties = encode_properties({"description": description}, ("description",))
         changes.append(changed("properties.description", None, description))
     if tags:
-        tx.many(sql.add_tags, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
+        tx.run_many(sql.add_tags, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
         changes.append(changed("tags", [], sorted(tags)))
     if changes:
         root_id = tx.scalar(sql.describe_root, project_id=project_id, properties=properties)
@@ -254,9 +254,9 @@ def locate(tx: Transaction, request: CreateContainer) -> str:
         Invalid: neither a project nor a feature is given.
     """
     if request.feature_id is not None and request.project_id is None:
-        return project_of(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
+        return resolve_container_project(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
-        raise missing_argument("projectId", (), wanted="the project of the new container, or send featureId")
+        raise missing_argument("projectId", (), expected="the project of the new container, or send featureId")
     return request.project_id
 
 

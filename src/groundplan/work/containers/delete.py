@@ -18,7 +18,7 @@ from groundplan.kernel.projects.archive import ArchiveProject, archive
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, list_entities
-from groundplan.work.containers.refs import container, project_of, type_of
+from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.edges import DEPENDS_ON, touch
@@ -37,7 +37,7 @@ class HasChildren(RuleViolated):
 
     def __init__(self, node: WorkNodeRow, count: int) -> None:
         super().__init__(
-            f"{type_of(node)} {node.id} has {count} descendant{'' if count == 1 else 's'}; "
+            f"{get_container_type(node)} {node.id} has {count} descendant{'' if count == 1 else 's'}; "
             "send cascade: true to delete all of them, or move them first",
             field="cascade",
             id=node.id,
@@ -92,7 +92,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
         HasChildren: it has descendants, and `cascade` is not set.
         ClaimedByAnother: the project enforces claims and another actor has claimed a part of it.
     """
-    node = container(tx, request.container_type, request.id)
+    node = resolve_container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     rows = tx.all(sql.subtree, _RemovedRow, project_id=tx.project.id, n=node.n)
     if len(rows) > 1 and not request.cascade:
@@ -134,7 +134,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
         tx.record(WorkOp.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
         waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
         if waited_for:
-            readiness.waits_for([from_n], by=-waited_for)
+            readiness.adjust_open_dependencies([from_n], by=-waited_for)
     return set(touched)
 
 
@@ -150,7 +150,7 @@ def _remove(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_nodes,
     ):
         tx.run(query, **place)
-    tx.many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
+    tx.run_many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
 
 
 def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
@@ -160,7 +160,7 @@ def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContaine
         StaleVersion: its version changed; `currentVersion` is the new one.
         HasChildren: it is not empty, and `cascade` is not set.
     """
-    root = container(tx, ContainerType.PROJECT, request.id)
+    root = resolve_container(tx, ContainerType.PROJECT, request.id)
     refuse_stale(ContainerType.PROJECT, tx.project.id, current=root.rev, given=request.version)
     _, total = tx.one(sql.counts, project_id=tx.project.id)
     if total > 1 and not request.cascade:
@@ -177,7 +177,7 @@ DELETE_PROJECT = Operation(
     input=DeleteContainer,
     output=DeletedContainer,
     handler=delete_project,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     on_archived=True,
 )
 
@@ -189,7 +189,7 @@ OPERATION = Operation(
     input=DeleteContainer,
     output=DeletedContainer,
     handler=delete,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(DELETE_PROJECT,),
     choose_variant=lambda request: DELETE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),

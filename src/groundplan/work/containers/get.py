@@ -13,8 +13,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.providers import FilesQuery, find_knowledge_of_files
 from groundplan.work.containers.answers import OneContainer, load_container_into
-from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.counts import TaskCounts, count_feature_tasks, count_project_tasks
+from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import Section, load_sections
@@ -56,13 +56,13 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     """
     if request.include_graph_context and request.container_type is not ContainerType.TASK:
         raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
-    node = container(tx, request.container_type, request.id)
+    node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerDetails()
     load_container_into(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
-        answer.task_counts = counts_of_project(tx, tx.project.id)
+        answer.task_counts = count_project_tasks(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:
-        answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
+        answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
     if request.include_sections or request.include_graph_context:
         sections = load_sections(tx, node)
         paths = extract_context_files(sections) if request.include_graph_context else []
@@ -82,7 +82,7 @@ OPERATION = Operation(
     input=GetContainer,
     output=ContainerDetails,
     handler=get,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     tool=Tool("query_container", Group.CONTAINERS, "get"),
     command=Command(
         ("task", "show"),

@@ -12,10 +12,10 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.containers.answers import OneContainer, load_container_into, next_offset
+from groundplan.work.containers.answers import OneContainer, compute_next_offset, load_container_into
 from groundplan.work.containers.container import Feature, Task, load_containers
-from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
-from groundplan.work.containers.refs import SearchScope, container, project_of, resolve_project
+from groundplan.work.containers.counts import TaskCounts, count_feature_tasks, count_project_tasks
+from groundplan.work.containers.refs import SearchScope, resolve_container, resolve_container_project, resolve_project
 from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, StringList
 from groundplan.work.containers.search import ContainerMatches, ContainerPage, SearchContainers, find_matches, search
 
@@ -78,19 +78,19 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerOverview | Con
         listing.feature_id = request.feature_id
         return search(tx, listing)
     _refuse_list_filters(request)
-    node = container(tx, request.container_type, request.id)
+    node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerOverview()
     load_container_into(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
-        answer.task_counts = counts_of_project(tx, tx.project.id)
+        answer.task_counts = count_project_tasks(tx, tx.project.id)
         places = find_matches(tx, _build_search(request, ContainerType.FEATURE), SearchScope([tx.project.id]))
-        answer.features = _lines_budget(tx).take_rows(_feature_lines(tx, places), at_least=1)
-        answer.next_offset = next_offset(request.offset, len(answer.features), places.total)
+        answer.features = _compute_lines_budget(tx).take_rows(_build_feature_lines(tx, places), at_least=1)
+        answer.next_offset = compute_next_offset(request.offset, len(answer.features), places.total)
     elif request.container_type is ContainerType.FEATURE:
-        answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
+        answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
         places = find_matches(tx, _build_search(request, ContainerType.TASK), SearchScope([tx.project.id], node.n))
-        answer.tasks = _lines_budget(tx).take_rows(_task_lines(tx, places), at_least=1)
-        answer.next_offset = next_offset(request.offset, len(answer.tasks), places.total)
+        answer.tasks = _compute_lines_budget(tx).take_rows(_build_task_lines(tx, places), at_least=1)
+        answer.next_offset = compute_next_offset(request.offset, len(answer.tasks), places.total)
     return answer
 
 
@@ -115,10 +115,10 @@ def _build_search(request: QueryOverview, container_type: ContainerType) -> Sear
     )
 
 
-def _feature_lines(tx: Transaction, places: ContainerMatches) -> list[FeatureLine]:
-    ns = [n for _, n in places.locations]
+def _build_feature_lines(tx: Transaction, locations: ContainerMatches) -> list[FeatureLine]:
+    ns = [n for _, n in locations.locations]
     containers = load_containers(tx, tx.project.id, ns)
-    counts = counts_of_features(tx, tx.project.id, ns)
+    counts = count_feature_tasks(tx, tx.project.id, ns)
     lines = []
     for n in ns:
         if isinstance(it := containers[n], Feature):
@@ -126,8 +126,8 @@ def _feature_lines(tx: Transaction, places: ContainerMatches) -> list[FeatureLin
     return lines
 
 
-def _task_lines(tx: Transaction, places: ContainerMatches) -> list[TaskLine]:
-    ns = [n for _, n in places.locations]
+def _build_task_lines(tx: Transaction, locations: ContainerMatches) -> list[TaskLine]:
+    ns = [n for _, n in locations.locations]
     containers = load_containers(tx, tx.project.id, ns)
     lines = []
     for n in ns:
@@ -143,14 +143,14 @@ def _is_blocked(container: Feature | Task) -> bool:
     return bool(container.blocked_by) or container.blocked_above is True
 
 
-def _lines_budget(tx: Transaction) -> Budget:
+def _compute_lines_budget(tx: Transaction) -> Budget:
     """Return the budget of the listed rows. Trimming may drop texts of the container, but no rows of the page."""
     return tx.budget.share(6, of=10)
 
 
 def _locate(tx: Transaction, request: QueryOverview) -> str | None:
     if request.id is not None:
-        return project_of(tx, request.container_type, request.id)
+        return resolve_container_project(tx, request.container_type, request.id)
     return resolve_project(tx, request.project_id, request.feature_id)
 
 

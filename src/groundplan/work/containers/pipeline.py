@@ -63,7 +63,7 @@ class StatusesInUse(RuleViolated):
         )
 
 
-def pipelines_of(tx: Transaction, project_id: str | None = None) -> Pipelines:
+def load_pipelines(tx: Transaction, project_id: str | None = None) -> Pipelines:
     """Return the pipelines of the current project, or of another one."""
     text = tx.scalar(sql.pipelines, project_id=project_id or tx.project.id)
     return DEFAULT_PIPELINES if text is None else decode_pipelines(text)
@@ -79,32 +79,32 @@ def format_position(steps: Sequence[str], status: str) -> str | None:
     return f"{steps.index(status) + 1}/{len(steps)}" if status in steps else None
 
 
-def step_after(steps: Sequence[str], status: str) -> str | None:
+def find_step_after(steps: Sequence[str], status: str) -> str | None:
     """Return the step after this one, or None."""
     index = steps.index(status) + 1 if status in steps else len(steps)
     return steps[index] if index < len(steps) else None
 
 
-def step_before(steps: Sequence[str], status: str) -> str | None:
+def find_step_before(steps: Sequence[str], status: str) -> str | None:
     """Return the step before this one, or None."""
     index = steps.index(status) if status in steps else 0
     return steps[index - 1] if index else None
 
 
-def parse_pipelines(given: Any, before: Pipelines, path: ArgumentPath) -> Pipelines:
+def parse_pipelines(raw: Any, before: Pipelines, path: ArgumentPath) -> Pipelines:
     """Parse an array for both pipelines, or an object with an array for tasks, for features or for both.
 
     Raises:
         Invalid: it is not a valid pipeline.
     """
-    if isinstance(given, str):
-        given = _decode_json(given, path)
-    if isinstance(given, list):
-        return Pipelines(_parse_steps(given, path), _parse_steps(given, path))
-    if not isinstance(given, dict) or not given or given.keys() - {"task", "feature"}:
+    if isinstance(raw, str):
+        raw = _decode_json(raw, path)
+    if isinstance(raw, list):
+        return Pipelines(_parse_steps(raw, path), _parse_steps(raw, path))
+    if not isinstance(raw, dict) or not raw or raw.keys() - {"task", "feature"}:
         wrong = 'must be an array of statuses, or {"task": […], "feature": […]}'
         raise invalid_argument(path, wrong)
-    steps = {name: _parse_steps(value, (*path, name)) for name, value in given.items()}
+    steps = {name: _parse_steps(value, (*path, name)) for name, value in raw.items()}
     return msgspec.structs.replace(before, **steps)
 
 
@@ -119,25 +119,25 @@ def _decode_json(text: str, path: ArgumentPath) -> Any:
     return decoded
 
 
-def _parse_steps(given: Any, path: ArgumentPath) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(step, str) for step in given):
+def _parse_steps(raw: Any, path: ArgumentPath) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not all(isinstance(step, str) for step in raw):
         raise invalid_argument(path, "must be an array of statuses")
-    for index, step in enumerate(given):
+    for index, step in enumerate(raw):
         if not STEP_PATTERN.fullmatch(step):
             raise invalid_argument(
                 (*path, index), f"must be capitals, digits and _, at most 40 characters, not {describe_value(step)}"
             )
-    if given[:2] != [NEW, ACTIVE] or given[-1:] != [CLOSED] or len(given) < 3:
+    if raw[:2] != [NEW, ACTIVE] or raw[-1:] != [CLOSED] or len(raw) < 3:
         raise invalid_argument(path, f"must begin with {NEW}, {ACTIVE} and end with {CLOSED}")
-    if len(set(given)) < len(given) or WILL_NOT_IMPLEMENT in given:
+    if len(set(raw)) < len(raw) or WILL_NOT_IMPLEMENT in raw:
         raise invalid_argument(
             path, f"must name each status once and leave out {WILL_NOT_IMPLEMENT}, which is always the exit"
         )
-    if len(given) > STEPS_MAX:
+    if len(raw) > STEPS_MAX:
         raise invalid_argument(
-            path, f"has {len(given)} steps, the limit is {STEPS_MAX}", code="too_many", limit=STEPS_MAX
+            path, f"has {len(raw)} steps, the limit is {STEPS_MAX}", code="too_many", limit=STEPS_MAX
         )
-    return tuple(given)
+    return tuple(raw)
 
 
 def refuse_statuses_in_use(tx: Transaction, after: Pipelines) -> None:

@@ -31,7 +31,7 @@ def container_of_another_project(tx: Transaction, ref: str, field: str) -> Mixed
     )
 
 
-def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
+def resolve_container_project(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
     """Return the project of a container, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:
@@ -46,7 +46,7 @@ def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, fiel
         raise _rename_not_found(error, container_type, field=field) from None
 
 
-def container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> WorkNodeRow:
+def resolve_container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> WorkNodeRow:
     """Return the container of this type and ref in the current project.
 
     Raises:
@@ -56,8 +56,8 @@ def container(tx: Transaction, container_type: ContainerType, ref: str, *, field
     if container_type is ContainerType.PROJECT:
         return fetch_node(tx, ROOT_N)
     node = find_any_container(tx, ref, field=field, thing=container_type)
-    if type_of(node) is not container_type:
-        hint = f"it is a {type_of(node)}"
+    if get_container_type(node) is not container_type:
+        hint = f"it is a {get_container_type(node)}"
         raise NotFound(container_type, ref, hint=hint, field=field)
     return node
 
@@ -79,7 +79,7 @@ def find_any_container(
         raise container_of_another_project(tx, ref, field) from None
 
 
-def type_of(node: WorkNodeRow) -> ContainerType:
+def get_container_type(node: WorkNodeRow) -> ContainerType:
     """Return the container type of a node; a node without a kind is a task."""
     return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
 
@@ -88,7 +88,7 @@ def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | N
     """Return the project that a request names, or the project of its feature; None if it names neither."""
     if project_id is not None or feature_id is None:
         return project_id
-    return project_of(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    return resolve_container_project(tx, ContainerType.FEATURE, feature_id, field="featureId")
 
 
 def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope:
@@ -100,7 +100,9 @@ def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope
     """
     if not tx.has_project:
         return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])
-    feature = None if feature_id is None else container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    feature = (
+        None if feature_id is None else resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    )
     return SearchScope([tx.project.id], feature.n if feature else None)
 
 

@@ -62,43 +62,43 @@ class EntityType(StrEnum):
         return ContainerType(self.value.lower())
 
 
-def parse_list(given: Sequence[Any] | str, path: ArgumentPath, *, at_most: int, chars_max: int) -> list[str]:
+def parse_list(value: Sequence[Any] | str, path: ArgumentPath, *, items_max: int, chars_max: int) -> list[str]:
     """Parse a list of strings: NFC, stripped, without blanks and duplicates, in the given order.
 
     Raises:
         Invalid: one is too long, or there are too many.
     """
-    texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _parts(given, path)))
+    texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _split_list(value, path)))
     texts = [text for text in texts if text]
-    if len(texts) > at_most:
-        wrong = f"has {len(texts)} entries, the limit is {at_most}; leave some out"
-        raise invalid_argument(path, wrong, code="too_many", limit=at_most)
+    if len(texts) > items_max:
+        wrong = f"has {len(texts)} entries, the limit is {items_max}; leave some out"
+        raise invalid_argument(path, wrong, code="too_many", limit=items_max)
     for text in texts:
         if len(text) > chars_max:
             raise too_many_characters(path, chars_max, len(text))
     return texts
 
 
-def _parts(given: Sequence[Any] | str, path: ArgumentPath) -> Sequence[str]:
-    if not isinstance(given, str):
-        return [part for text in given for part in text.split(",")]
-    if given.lstrip().startswith(('["', "[]")):
+def _split_list(value: Sequence[Any] | str, path: ArgumentPath) -> Sequence[str]:
+    if not isinstance(value, str):
+        return [part for text in value for part in text.split(",")]
+    if value.lstrip().startswith(('["', "[]")):
         try:
-            decoded = msgspec.json.decode(given, type=list[str])
+            decoded = msgspec.json.decode(value, type=list[str])
         except msgspec.DecodeError:
             raise invalid_argument(path, 'is not a JSON array of strings; send ["a","b"] or a,b') from None
         validate_value({str(path[-1]): decoded})  # the input gate has not checked JSON inside a string
         return [part for text in decoded for part in text.split(",")]
-    return given.split(",")
+    return value.split(",")
 
 
-def parse_tags(given: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> list[str]:
+def parse_tags(value: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> list[str]:
     """Parse a list of tags.
 
     Raises:
         Invalid: there are too many, or one is too long.
     """
-    return parse_list(given, path, at_most=TAGS_MAX, chars_max=TAG_CHARS_MAX)
+    return parse_list(value, path, items_max=TAGS_MAX, chars_max=TAG_CHARS_MAX)
 
 
 class Priority(StrEnum):
@@ -113,19 +113,19 @@ class Priority(StrEnum):
 PRIORITY_NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
 
 
-def parse_priority(given: str, path: ArgumentPath = ("priority",)) -> Priority:
+def parse_priority(value: str, path: ArgumentPath = ("priority",)) -> Priority:
     """Parse a priority, ignoring case.
 
     Raises:
         Invalid: it is not a priority.
     """
-    word = given.strip().upper()
+    word = value.strip().upper()
     if word in Priority.__members__:
         return Priority(word)
     allowed = [priority.value for priority in Priority]
     near = find_nearest(word, allowed)
     hint = f"; did you mean {near!r}?" if near else ""
-    wrong = f"must be {join_alternatives(allowed)}, not {describe_value(given)}{hint}"
+    wrong = f"must be {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
     raise invalid_argument(path, wrong, allowed=allowed)
 
 
@@ -136,15 +136,15 @@ def priority_from_number(number: float) -> Priority | None:
     return next((priority for priority, least in PRIORITY_NUMBERS.items() if number >= least), Priority.LOW)
 
 
-def priority_range(given: str | None) -> tuple[float, float]:
+def get_priority_range(requested: str | None) -> tuple[float, float]:
     """Return the range of numbers of a priority, or of all: the lower bound (inclusive) and the upper (exclusive).
 
     Raises:
         Invalid: it is not a priority.
     """
-    if given is None:
+    if requested is None:
         return float("-inf"), float("inf")
-    priority = parse_priority(given)
+    priority = parse_priority(requested)
     above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]
     # A node without a priority is stored as -inf, which LOW must not include.
     least = -sys.float_info.max if priority is Priority.LOW else float(PRIORITY_NUMBERS[priority])

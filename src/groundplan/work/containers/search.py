@@ -14,9 +14,9 @@ from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument, join_alternatives
-from groundplan.work.containers.answers import next_offset
+from groundplan.work.containers.answers import compute_next_offset
 from groundplan.work.containers.container import Feature, ProjectContainer, Task, load_containers_at
-from groundplan.work.containers.pipeline import STEP_PATTERN, pipelines_of
+from groundplan.work.containers.pipeline import STEP_PATTERN, load_pipelines
 from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import (
     LIMIT,
@@ -26,8 +26,8 @@ from groundplan.work.containers.requests import (
     Offset,
     StringList,
     WorkflowType,
+    get_priority_range,
     parse_tags,
-    priority_range,
 )
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
@@ -73,8 +73,8 @@ def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
     """
     place = resolve_scope(tx, request.feature_id)
     if request.container_type is ContainerType.PROJECT:
-        return _page(tx, request, _projects(tx, request, place))
-    return _page(tx, request, find_matches(tx, request, place))
+        return _build_page(tx, request, _find_projects(tx, request, place))
+    return _build_page(tx, request, find_matches(tx, request, place))
 
 
 class ContainerMatches(NamedTuple):
@@ -84,36 +84,36 @@ class ContainerMatches(NamedTuple):
     total: int
 
 
-def find_matches(tx: Transaction, request: SearchContainers, place: SearchScope) -> ContainerMatches:
+def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     """Find the tasks or features that match, in some projects or in one feature."""
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
-    least, below = priority_range(request.priority)
+    least, below = get_priority_range(request.priority)
     asked: dict[str, Any] = {
-        "status": _status(tx, request, place),
+        "status": _parse_status(tx, request, scope),
         "least": least,
         "below": below,
-        "tags": _tags(request),
-        "words": _words(request),
+        "tags": _encode_tags(request),
+        "words": _encode_words(request),
     }
     if request.container_type is ContainerType.FEATURE:
         page, total = sql.search_features, sql.count_features
-        asked["project_ids"] = to_json_array(place.project_ids)
-    elif place.feature_n is None:
+        asked["project_ids"] = to_json_array(scope.project_ids)
+    elif scope.feature_n is None:
         page, total = sql.search_tasks, sql.count_tasks
-        asked["project_ids"] = to_json_array(place.project_ids)
+        asked["project_ids"] = to_json_array(scope.project_ids)
     else:
         page, total = sql.search_tasks_of_feature, sql.count_tasks_of_feature
-        asked |= {"project_id": place.project_ids[0], "feature_n": place.feature_n}
+        asked |= {"project_id": scope.project_ids[0], "feature_n": scope.feature_n}
     rows = tx.all(page, **asked, at_most=request.limit, skipped=request.offset)
     return ContainerMatches([(project_id, n) for project_id, n in rows], tx.scalar(total, **asked))
 
 
-def _projects(tx: Transaction, request: SearchContainers, place: SearchScope) -> ContainerMatches:
+def _find_projects(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     for name, wire in {"status": "status", "priority": "priority", "feature_id": "featureId"}.items():
         if getattr(request, name) is not None:
             raise invalid_argument((wire,), "is not for containerType project; leave it out")
-    rows = tx.all(sql.search_projects, project_ids=to_json_array(place.project_ids), tags=_tags(request))
+    rows = tx.all(sql.search_projects, project_ids=to_json_array(scope.project_ids), tags=_encode_tags(request))
     texts = {project_id: lower_ascii(f"{summary} {description or ''}") for project_id, summary, description in rows}
     words = [lower_ascii(word) for word in (request.query or "").split()]
     matches = [
@@ -125,21 +125,21 @@ def _projects(tx: Transaction, request: SearchContainers, place: SearchScope) ->
     return ContainerMatches([(project_id, ROOT_N) for project_id in page], len(matches))
 
 
-def _page(tx: Transaction, request: SearchContainers, matches: ContainerMatches) -> ContainerPage:
+def _build_page(tx: Transaction, request: SearchContainers, matches: ContainerMatches) -> ContainerPage:
     locations, count = matches
     page = ContainerPage([], count, request.limit, request.offset, next_offset=count)
     page.items = tx.budget.reserve(page).take_rows(load_containers_at(tx, locations), at_least=1)
-    page.next_offset = next_offset(request.offset, len(page.items), count)
+    page.next_offset = compute_next_offset(request.offset, len(page.items), count)
     return page
 
 
-def _status(tx: Transaction, request: SearchContainers, place: SearchScope) -> str | None:
+def _parse_status(tx: Transaction, request: SearchContainers, scope: SearchScope) -> str | None:
     if request.status is None:
         return None
     status = request.status.strip().upper()
     allowed: list[str] = []
-    if len(place.project_ids) == 1 and request.container_type is not ContainerType.PROJECT:
-        steps = pipelines_of(tx, place.project_ids[0]).of(WorkflowType(request.container_type))
+    if len(scope.project_ids) == 1 and request.container_type is not ContainerType.PROJECT:
+        steps = load_pipelines(tx, scope.project_ids[0]).of(WorkflowType(request.container_type))
         allowed = [*steps, WILL_NOT_IMPLEMENT]
     if not STEP_PATTERN.fullmatch(status) or (allowed and status not in allowed):
         expected = join_alternatives(allowed) if allowed else "a word in capitals"
@@ -148,12 +148,12 @@ def _status(tx: Transaction, request: SearchContainers, place: SearchScope) -> s
     return status
 
 
-def _tags(request: SearchContainers) -> str | None:
+def _encode_tags(request: SearchContainers) -> str | None:
     tags = parse_tags(request.tags) if request.tags is not None else []
     return to_json_array(tags) if tags else None
 
 
-def _words(request: SearchContainers) -> str | None:
+def _encode_words(request: SearchContainers) -> str | None:
     words = [lower_ascii(word) for word in (request.query or "").split()]
     if len(words) > WORDS_MAX:
         wrong = f"has {len(words)} words, the limit is {WORDS_MAX}; leave some out"

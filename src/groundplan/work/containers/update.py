@@ -18,11 +18,21 @@ from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, load_container_into
+from groundplan.work.containers.answers import (
+    FeatureTransition,
+    OneContainer,
+    get_feature_transition,
+    load_container_into,
+)
 from groundplan.work.containers.create import resolve_name, validate_project_summary
 from groundplan.work.containers.dependencies.relations import set_relations
-from groundplan.work.containers.pipeline import encode_pipelines, parse_pipelines, pipelines_of, refuse_statuses_in_use
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.pipeline import (
+    encode_pipelines,
+    load_pipelines,
+    parse_pipelines,
+    refuse_statuses_in_use,
+)
+from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import (
     PRIORITY_NUMBERS,
     Complexity,
@@ -37,7 +47,7 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.move import move
-from groundplan.work.engine.priority import complexity_of, priority_of
+from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
@@ -103,7 +113,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         Invalid: nothing changes, or a field does not apply to this container type.
     """
     _refuse_foreign_fields(request)
-    node = container(tx, request.container_type, request.id)
+    node = resolve_container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
         raise invalid_argument(
@@ -115,10 +125,10 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         node = fetch_node(tx, node.n)
     changes = [*_apply_fields(node, request), *_apply_other_changes(tx, node, request)]
     if changes:
-        tx.store(sql.update_texts, node, project_id=tx.project.id)
+        tx.run_with_record(sql.update_texts, node, project_id=tx.project.id)
         tx.record(WorkOp.UPDATED, node.id, *changes)
     readiness.settle()
-    answer = UpdatedContainer(feature_transition=feature_transition(readiness))
+    answer = UpdatedContainer(feature_transition=get_feature_transition(readiness))
     load_container_into(answer, tx, node.n)
     return answer
 
@@ -143,7 +153,9 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
 def _move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
     """Move a task into a feature, or out of its feature."""
     feature = (
-        container(tx, ContainerType.FEATURE, feature_id, field="featureId") if feature_id else fetch_node(tx, ROOT_N)
+        resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+        if feature_id
+        else fetch_node(tx, ROOT_N)
     )
     if node.feature_n != (feature.n if feature_id else None):
         move(tx, readiness, node, feature, decision=None)
@@ -156,14 +168,14 @@ def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Chang
         yield changed("summary", node.summary, summary)
         node.summary = summary
     before = node.properties_value
-    after = {**before, **_properties(request)}
+    after = {**before, **_build_properties(request)}
     after = {name: value for name, value in after.items() if value is not None}
     changed_names = [
         name for name in sorted(before.keys() | after.keys()) if not is_same_json(before.get(name), after.get(name))
     ]
     if changed_names:
         node.properties = encode_properties(after, ("description",))
-        node.priority, node.complexity = priority_of(after), complexity_of(after)
+        node.priority, node.complexity = get_priority(after), get_complexity(after)
     for name in changed_names:
         yield changed(f"properties.{name}", before.get(name), after.get(name))
 
@@ -175,7 +187,7 @@ def _resolve_summary(request: UpdateContainer) -> str | None:
     return resolve_name(request.name, request.title)
 
 
-def _properties(request: UpdateContainer) -> dict[str, Any]:
+def _build_properties(request: UpdateContainer) -> dict[str, Any]:
     """Return the properties to set; None removes one."""
     found: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
@@ -194,7 +206,7 @@ def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateCont
     if request.related_to is not UNSET:
         yield from set_relations(tx, node, request.related_to or [])
     if request.pipeline is not None:
-        before = pipelines_of(tx)
+        before = load_pipelines(tx)
         after = parse_pipelines(request.pipeline, before, ("pipeline",))
         if after != before:
             refuse_statuses_in_use(tx, after)
@@ -210,7 +222,7 @@ UPDATE_PROJECT = Operation(
     input=UpdateContainer,
     output=UpdatedContainer,
     handler=update,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
 )
 
 OPERATION = Operation(
@@ -221,7 +233,7 @@ OPERATION = Operation(
     input=UpdateContainer,
     output=UpdatedContainer,
     handler=update,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(UPDATE_PROJECT,),
     choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "update"),

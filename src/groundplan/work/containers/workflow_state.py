@@ -8,12 +8,12 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.blockers import load_blockers
 from groundplan.work.containers.container import RELATED_SHOWN_MAX
-from groundplan.work.containers.pipeline import format_position, pipelines_of, step_after, step_before
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.pipeline import find_step_after, find_step_before, format_position, load_pipelines
+from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.statuses import TERMINAL, status_of
+from groundplan.work.engine.statuses import TERMINAL, get_status
 
 sql = load_queries(__file__)
 
@@ -51,9 +51,9 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
     Raises:
         NotFound: the task or feature does not exist.
     """
-    node = container(tx, ContainerType(request.container_type), request.id)
-    steps = pipelines_of(tx).of(request.container_type)
-    status = status_of(node, now=tx.now)
+    node = resolve_container(tx, ContainerType(request.container_type), request.id)
+    steps = load_pipelines(tx).of(request.container_type)
+    status = get_status(node, now=tx.now)
     is_terminal = status in TERMINAL
     place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
     related = [other for _, other, _ in tx.all(sql.related_of, **place, at_most=RELATED_SHOWN_MAX)]
@@ -62,8 +62,8 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
         id=node.id,
         version=node.rev,
         current_status=status,
-        next_status=step_after(steps, status),
-        prev_status=step_before(steps, status),
+        next_status=find_step_after(steps, status),
+        prev_status=find_step_before(steps, status),
         is_terminal=is_terminal,
         is_blocked=not is_terminal and (node.waits or node.blocked_above > 0),
         blocked_by=[],
@@ -73,11 +73,11 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
         related_entities=related,
     )
     if state.is_blocked:
-        blockers = blockers_of(tx, node)
+        blockers = load_blockers(tx, node)
         state.blocked_by = blockers.all
         state.blocked_by_total = blockers.total if blockers.total > len(blockers.all) else UNSET
         state.blocked_reason = blockers.reason
-        state.blocked_above = blockers.above or UNSET
+        state.blocked_above = blockers.blocked_ancestors or UNSET
     return state
 
 
@@ -89,7 +89,7 @@ OPERATION = Operation(
     input=QueryState,
     output=WorkflowState,
     handler=workflow_state,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_workflow_state", Group.CONTAINERS),
     command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),

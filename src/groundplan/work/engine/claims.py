@@ -77,13 +77,13 @@ class ClaimFlags(Protocol):
     hold: bool
 
 
-def lease_end(tx: Transaction) -> str:
+def compute_lease_end(tx: Transaction) -> str:
     """Return the time at which a claim taken now expires."""
     minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
-def check_number(node: WorkNodeRow, number: int) -> None:
+def check_claim_number(node: WorkNodeRow, number: int) -> None:
     """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
         raise StaleClaim(node, given=number)
@@ -118,7 +118,7 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
     elif flags.hold:
         node.claimed_until = None
     elif flags.renew:
-        node.claimed_until = lease_end(tx)
+        node.claimed_until = compute_lease_end(tx)
     if node.claimed_by != before[0]:
         changes.append(changed("claimed_by", before[0], None))
         if node.status == ACTIVE:  # nobody works on it any more

@@ -159,9 +159,9 @@ class WaitingMoments:
         return _to_loop(self._tx, moments)
 
 
-def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
+def is_ancestor(tx: Transaction, n: int, *, depth: int, descendant: int) -> bool:
     """Return whether `n`, a node at this depth, is the node `of` or one of its ancestors."""
-    return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=of, depth=depth)
+    return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=descendant, depth=depth)
 
 
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:

@@ -43,10 +43,10 @@ class AlreadyResolved(RuleViolated):
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
     """Return the numbers of a node and of every open node below it."""
-    return [row.n for row in _open_rows(tx, node)]
+    return [row.n for row in _load_open_rows(tx, node)]
 
 
-def _open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenNodeRow]:
+def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenNodeRow]:
     return tx.all(sql.open_subtree, OpenNodeRow, project_id=tx.project.id, n=node.n)
 
 
@@ -62,7 +62,7 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
         raise RootNotAllowed("dropped")
     if node.resolved:  # and so is everything below it
         raise AlreadyResolved(node)
-    rows = _open_rows(tx, node)
+    rows = _load_open_rows(tx, node)
     ns = [row.n for row in rows]
     for row in rows:
         enforce_claims(tx, row.id, row.claimed_by, row.claimed_until)
@@ -76,5 +76,5 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     )
     for row in rows:
         tx.record(WorkOp.DROPPED, row.id, *changes, decision=decision)
-    readiness.closed({row.n: row.parent_n for row in rows})
+    readiness.propagate_resolved({row.n: row.parent_n for row in rows})
     return "dropped" if len(ns) == 1 else f"dropped with {len(ns) - 1} below"

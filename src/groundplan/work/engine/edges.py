@@ -28,6 +28,6 @@ def touch(tx: Transaction, n: int) -> None:
     tx.run(sql.touch_node, project_id=tx.project.id, n=n)
 
 
-def dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
+def load_dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
     """Return the nodes that depend on these nodes, once for each dependency."""
     return tx.scalars(sql.dependents, project_id=tx.project.id, ns=to_json_array(ns))

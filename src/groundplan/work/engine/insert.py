@@ -20,8 +20,10 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
     """Insert nodes of one project, parents first, and index their summaries for search."""
     number = tx.scalar(sql.project_number, project_id=project_id)
     now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
-    tx.many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
-    tx.many(sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows])
+    tx.run_many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
+    tx.run_many(
+        sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows]
+    )
 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:

@@ -30,6 +30,6 @@ class FeatureFields(Protocol):
     def feature_n(self) -> int | None: ...
 
 
-def feature_of_children(parent: FeatureFields) -> int | None:
+def get_feature_of_children(parent: FeatureFields) -> int | None:
     """Return the nearest feature above the children of a node, or None."""
     return parent.n if parent.kind == FEATURE else parent.feature_n

@@ -95,7 +95,7 @@ def _refuse_unmergeable(tx: Transaction, source: WorkNodeRow, target: WorkNodeRo
     if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
         raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
     upper, lower = (source, target) if source.depth < target.depth else (target, source)
-    if is_ancestor(tx, upper.n, depth=upper.depth, of=lower.n):
+    if is_ancestor(tx, upper.n, depth=upper.depth, descendant=lower.n):
         raise CannotMerge(source, target, f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead")
 
 
@@ -123,16 +123,16 @@ def _move_edges(
         leaves = edge.from_n == source.n
         waits = edge.type == DEPENDS_ON
         if leaves and waits and edge.other_is_open:
-            readiness.waits_for([source.n], by=-1)
+            readiness.adjust_open_dependencies([source.n], by=-1)
         if not leaves and waits and not source.resolved:
-            readiness.waits_for([edge.from_n], by=-1)
+            readiness.adjust_open_dependencies([edge.from_n], by=-1)
         joins = target.n in (edge.from_n, edge.to_n)
         new = (target.n if leaves else edge.from_n), edge.type, (edge.to_n if leaves else target.n)
         is_added = not joins and add_edge(tx, *new)
         if leaves and is_added:
             changes.append(changed(edge.type, None, edge.other_id))
             if waits and edge.other_is_open:
-                readiness.waits_for([target.n], by=1)
+                readiness.adjust_open_dependencies([target.n], by=1)
         elif not leaves:
             readiness.snapshot([edge.from_n])
             if joins:  # an edge from the target to the source: the event of the target records it
@@ -143,7 +143,7 @@ def _move_edges(
             after = target.id if is_added else None
             tx.record(op, edge.other_id, changed(edge.type, source.id, after), decision=decision)
             if waits and is_added and not fetch_node(tx, target.n).resolved:
-                readiness.waits_for([edge.from_n], by=1)
+                readiness.adjust_open_dependencies([edge.from_n], by=1)
     return changes
 
 

@@ -9,7 +9,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, Loop, is_ancestor
-from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
+from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
@@ -37,7 +37,7 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
     """
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
-    if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, of=parent.n):
+    if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, descendant=parent.n):
         raise CycleDetected(Loop([node.id, parent.id, node.id]), hint=f"; {parent.id} is below {node.id}")
     if node.parent_n == parent.n:
         return f"already under {parent.id}"
@@ -53,7 +53,7 @@ def reparent(
     tx: Transaction,
     readiness: Readiness,
     ns: Sequence[int],
-    below: Sequence[int],
+    descendants: Sequence[int],
     before: WorkNodeRow,
     after: WorkNodeRow,
 ) -> None:
@@ -65,11 +65,11 @@ def reparent(
     if open_count:
         readiness.remove_open_children(before.n, open_count)
     tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
-    moved = [*ns, *below]
+    moved = [*ns, *descendants]
     depth_change = after.depth - before.depth
     if depth_change:
         tx.run(sql.shift_depth, project_id=project_id, ns=to_json_array(moved), by=depth_change)
-    left, entered = feature_of_children(before), feature_of_children(after)
+    left, entered = get_feature_of_children(before), get_feature_of_children(after)
     if left != entered:
         readiness.snapshot(moved)  # each node moves to the counts of another feature
         tx.run(sql.set_feature, project_id=project_id, ns=to_json_array(moved), before=left, after=entered)
@@ -80,7 +80,7 @@ def reparent(
     if open_count:
         readiness.add_open_children({after.n: open_count})
     if left != entered and tx.one_or_none(sql.has_started_node, project_id=project_id, ns=to_json_array(moved)):
-        readiness.begun(entered)
+        readiness.start_feature(entered)
 
 
 def count_blockers_for_children(tx: Transaction, node: WorkNodeRow) -> int:

@@ -83,17 +83,17 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
     """Return nodes by number, from the current project or from one that is being created (`project_id`)."""
     numbers = to_json_array(ns)
     rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
-    evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
-    return {row.n: _node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+    evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
+    return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
 def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
     """Return a node of the current project from its row."""
-    evidence = evidence_of(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
-    return _node(row, evidence, now=tx.now, lean=lean)
+    evidence = load_evidence(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
+    return _to_node(row, evidence, now=tx.now, lean=lean)
 
 
-def _node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
+def _to_node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
     if row.held_reason is not None and not row.resolved:
@@ -142,7 +142,7 @@ def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: s
             properties["_held"] = True
 
 
-def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
+def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
     at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
     found: dict[int, list[Evidence]] = {}
@@ -153,4 +153,4 @@ def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
 
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:
     """Append evidence to nodes."""
-    tx.many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])
+    tx.run_many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])

@@ -13,13 +13,13 @@ COMPLEXITY_MAX = 10
 COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 
 
-def priority_of(properties: Mapping[str, Any]) -> float:
+def get_priority(properties: Mapping[str, Any]) -> float:
     """Return the priority in these properties, or PRIORITY_ABSENT if it is not a number."""
     given = properties.get(PRIORITY)
     return float(given) if isinstance(given, int | float) and _is_number(given) else PRIORITY_ABSENT
 
 
-def complexity_of(properties: Mapping[str, Any]) -> int:
+def get_complexity(properties: Mapping[str, Any]) -> int:
     """Return the complexity in these properties, or COMPLEXITY_ABSENT if it is not valid."""
     given = parse_complexity(properties)
     return COMPLEXITY_ABSENT if given is None else given

@@ -23,7 +23,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
-from groundplan.work.engine.edges import dependents
+from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.root import ROOT_N
@@ -64,7 +64,7 @@ class NodeState(Struct):
     updated_at: str
 
     @property
-    def tally(self) -> dict[str, int]:
+    def task_counts(self) -> dict[str, int]:
         """The numbers that the node adds to the task counts of its project and of its feature."""
         if self.n == ROOT_N or self.kind == FEATURE:
             return {}
@@ -124,7 +124,9 @@ class Readiness:
         if unseen:
             self._before.update(self._load_states(unseen))
 
-    def added(self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0) -> None:
+    def count_new_nodes(
+        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0
+    ) -> None:
         """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
         tasks = sum(tasks_of.values())
         self._added.update(made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
@@ -133,7 +135,7 @@ class Readiness:
             if feature_n is not None:
                 self._feature_count_deltas.setdefault(feature_n, Counter())["tasks"] += count
 
-    def closed(self, parents: Mapping[int, int | None]) -> None:
+    def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
@@ -141,7 +143,7 @@ class Readiness:
             self._adjust_open_children(lost, sign=-1)
             parents = self._resolve_finished(lost)
 
-    def opened(self, parents: Mapping[int, int | None]) -> None:
+    def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
         self.update_dependents(parents, by=1)
         self.add_open_children(Counter(parent for parent in parents.values() if parent is not None))
@@ -159,14 +161,14 @@ class Readiness:
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
         """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
-        waiting = Counter(dependents(self._tx, targets))
+        waiting = Counter(load_dependents(self._tx, targets))
         by_count: dict[int, list[int]] = {}
         for n, count in waiting.items():
             by_count.setdefault(count * by, []).append(n)
         for change, ns in by_count.items():
-            self.waits_for(ns, by=change)
+            self.adjust_open_dependencies(ns, by=change)
 
-    def waits_for(self, ns: Collection[int], *, by: int) -> None:
+    def adjust_open_dependencies(self, ns: Collection[int], *, by: int) -> None:
         """Add `by` to the number of open dependencies of nodes."""
         self.snapshot(ns)
         rows = self._tx.all(
@@ -193,7 +195,7 @@ class Readiness:
         """Whether this write has reopened a node so far."""
         return bool(self._reopened)
 
-    def begun(self, feature_n: int | None) -> None:
+    def start_feature(self, feature_n: int | None) -> None:
         """Make a new feature and the new features above it active, because work on one of its tasks began."""
         if feature_n is not None:
             self.feature_status_changes += begin_feature(self._tx, feature_n, decision=self._decision)
@@ -249,7 +251,7 @@ class Readiness:
             deltas["actionable"] += (now is not None and now.is_ready) - was.is_ready
             for state, sign in ((was, -1), (now, 1)):
                 if state is not None:
-                    self._add_tally(deltas, state, sign)
+                    self._add_task_counts(deltas, state, sign)
         if any(deltas.values()):
             self._tx.run(sql.update_counts, project_id=self._project_id, **{name: deltas[name] for name in COUNT_NAMES})
         for feature_n, tasks in self._feature_count_deltas.items():
@@ -257,8 +259,8 @@ class Readiness:
                 task_deltas = {name: tasks[name] for name in ("tasks", "tasks_closed", "tasks_dropped")}
                 self._tx.run(sql.update_feature_counts, project_id=self._project_id, n=feature_n, **task_deltas)
 
-    def _add_tally(self, deltas: Counter[str], state: NodeState, sign: int) -> None:
-        for name, count in state.tally.items():
+    def _add_task_counts(self, deltas: Counter[str], state: NodeState, sign: int) -> None:
+        for name, count in state.task_counts.items():
             deltas[name] += sign * count
             if state.feature_n is not None:
                 self._feature_count_deltas.setdefault(state.feature_n, Counter())[name] += sign * count

@@ -28,9 +28,9 @@ class AmbiguousNode(Invalid):
 
     code = "ambiguous_node"
 
-    def __init__(self, ref: str, found: list[str]) -> None:
+    def __init__(self, ref: str, matches: list[str]) -> None:
         super().__init__(
-            f"several node ids begin with {ref!r}: {', '.join(found)}; write more of the id", ref=ref, near=found
+            f"several node ids begin with {ref!r}: {', '.join(matches)}; write more of the id", ref=ref, near=matches
         )
 
 
@@ -170,13 +170,15 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
     return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
 
 
-def _find_by_prefix(tx: Transaction, prefix: str, seen: frozenset[str] | None, *, at_most: int) -> list[NodeLocation]:
+def _find_by_prefix(
+    tx: Transaction, prefix: str, visible_project_ids: frozenset[str] | None, *, at_most: int
+) -> list[NodeLocation]:
     last = prefix[-1:]
     behind = prefix[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id contains such a character
         return []
     found = starmap(_to_location, tx.all(sql.nodes_by_prefix, first=prefix, behind=behind, at_most=at_most))
-    return [node for node in found if seen is None or node.project_id in seen]
+    return [node for node in found if visible_project_ids is None or node.project_id in visible_project_ids]
 
 
 def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:

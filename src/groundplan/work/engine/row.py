@@ -118,5 +118,5 @@ def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
 
 def save_node(tx: Transaction, node: WorkNodeRow) -> None:
     """Save the fields of a node under its next revision."""
-    tx.store(sql.update_node, node, project_id=tx.project.id)
+    tx.run_with_record(sql.update_node, node, project_id=tx.project.id)
     node.rev += 1

@@ -41,7 +41,7 @@ class StatusFields(Protocol):
     def claimed_until(self) -> str | None: ...
 
 
-def status_of(node: StatusFields, *, now: str) -> str:
+def get_status(node: StatusFields, *, now: str) -> str:
     """Return the status of a node at the time `now`."""
     if node.resolved:
         return WILL_NOT_IMPLEMENT if node.outcome is not None else CLOSED

@@ -133,7 +133,7 @@ class _EdgeWriter:
         if edge.type == DEPENDS_ON:
             (self._moments.remove if edge.remove else self._moments.add)(source.n, target.n)
             if not fetch_node(self._tx, target.n).resolved:
-                self.readiness.waits_for([source.n], by=-1 if edge.remove else 1)
+                self.readiness.adjust_open_dependencies([source.n], by=-1 if edge.remove else 1)
 
     def _record_change(self, op: WorkOp, source: NodeLocation, change: Change) -> None:
         self.readiness.snapshot([source.n])

@@ -20,7 +20,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.work.engine.claims import lease_end
+from groundplan.work.engine.claims import compute_lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.node import (
@@ -30,8 +30,8 @@ from groundplan.work.engine.node import (
     WorkCounts,
     WorkNode,
     build_node,
-    evidence_of,
     format_evidence,
+    load_evidence,
 )
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
@@ -190,7 +190,7 @@ def offer(tx: Transaction, request: Next) -> Offers:
         AlreadyClaimed: another actor has claimed the named node.
     """
     picked = _pick(tx, request)
-    return _answer(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
+    return _build_offers(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
@@ -205,7 +205,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     """
     picked = _pick(tx, request)
     taken = _fit_to_budget(tx, picked)
-    until = lease_end(tx)
+    until = compute_lease_end(tx)
     for node in taken:
         before = node.claimed_by, node.claimed_until
         claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
@@ -216,7 +216,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
         if node.feature_n is not None:
             begin_feature(tx, node.feature_n, decision=request.decision)
-    return _answer(tx, request, picked, taken, is_claimed=True)
+    return _build_offers(tx, request, picked, taken, is_claimed=True)
 
 
 def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
@@ -226,10 +226,12 @@ def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
     if request.scope is None and not request.filter:
         rows = tx.all(sql.next_nodes, WorkNodeRow, **parameters)
     elif request.scope is None:
-        rows = tx.all(sql.next_matching, WorkNodeRow, **parameters, wanted=wanted(request.filter))
+        rows = tx.all(sql.next_matching, WorkNodeRow, **parameters, wanted=encode_wanted_properties(request.filter))
     else:
         scope = find_node_in_project(tx, request.scope)
-        rows = tx.all(sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=wanted(request.filter))
+        rows = tx.all(
+            sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=encode_wanted_properties(request.filter)
+        )
     return sorted(rows, key=rank)[: request.count]
 
 
@@ -253,12 +255,12 @@ def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeR
     return picked[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
 
 
-def wanted(properties: dict[str, Any]) -> str:
+def encode_wanted_properties(properties: dict[str, Any]) -> str:
     """Return the wanted properties as JSON for the queries: name, kind and value of each."""
-    return msgspec.json.encode([[name, *_kind(value)] for name, value in properties.items()]).decode()
+    return msgspec.json.encode([[name, *_encode_value(value)] for name, value in properties.items()]).decode()
 
 
-def _kind(value: Any) -> tuple[str, Any]:
+def _encode_value(value: Any) -> tuple[str, Any]:
     match value:
         case None:
             return "null", None
@@ -271,14 +273,14 @@ def _kind(value: Any) -> tuple[str, Any]:
     return "json", msgspec.json.encode(value).decode()
 
 
-def _answer(
+def _build_offers(
     tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
 ) -> Offers:
     warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked))
     if not picked:
-        return Offers([], reason=_reason(tx), warnings=warnings)
+        return Offers([], reason=_explain_no_offer(tx), warnings=warnings)
     lean = tx.preferences.lean if request.lean is None else request.lean
-    offers = [_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
+    offers = [_build_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
     return Offers(offers, warnings=warnings, left_out=left_out)
 
@@ -292,7 +294,7 @@ def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool
     return warnings.lines()
 
 
-def _offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
+def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
     above = _fetch_ancestors(tx, row)
     row.parent = above[-1].id
     node = build_node(tx, row, lean=lean)
@@ -322,7 +324,7 @@ def _offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
         evidence = (
-            evidence_of(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
+            load_evidence(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
         )
         offered.resolved_deps = [
             ResolvedDependency(dep.id, dep.summary, format_evidence(evidence.get(dep.n, []), lean=lean)) for dep in done
@@ -339,7 +341,7 @@ def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow
     return rows
 
 
-def _reason(tx: Transaction) -> str:
+def _explain_no_offer(tx: Transaction) -> str:
     """Return why there is nothing to offer, from the stored counts."""
     counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
     if counts.total == 1:
@@ -365,7 +367,7 @@ def locate(tx: Transaction, request: Next) -> str:
     if request.project is not None:
         return request.project
     if request.node_id is None:
-        raise missing_argument("project", (), wanted="a string, unless node_id names a node")
+        raise missing_argument("project", (), expected="a string, unless node_id names a node")
     return resolve_node_project(tx, request.node_id)
 
 

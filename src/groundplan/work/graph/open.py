@@ -157,7 +157,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     before = get_policies(tx)
     after = request.policies.apply(before)
     stored = configure(tx, tx.project.id, before, after, decision=request.decision)
-    tx.enter(replace(tx.project, policies=stored))
+    tx.set_project(replace(tx.project, policies=stored))
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:

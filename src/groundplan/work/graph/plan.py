@@ -26,9 +26,9 @@ from groundplan.work.engine.cycles import (
     start_moment,
 )
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
+from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.priority import PRIORITY_IGNORED, complexity_of, priority_of, ranks_as_absent
+from groundplan.work.engine.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
@@ -137,8 +137,8 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
     _insert(tx, in_order)
     for node in nodes:
-        tx.record(WorkOp.CREATED, node.id, *_changes(node), decision=request.decision)
-    readiness.added(
+        tx.record(WorkOp.CREATED, node.id, *_build_changes(node), decision=request.decision)
+    readiness.count_new_nodes(
         tasks_of=Counter(node.feature_n for node in nodes),
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
@@ -148,9 +148,9 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         settled = readiness.settle()
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
-        raise CycleDetected(error.loop.rename({node.id: node.given.ref for node in nodes})) from None
+        raise CycleDetected(error.loop.rename({node.id: node.request.ref for node in nodes})) from None
     warnings = _warn(tx, nodes, {node.n: node for node in existing.values()})
-    created = [CreatedNode(node.given.ref, node.id) for node in nodes]
+    created = [CreatedNode(node.request.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
 
 
@@ -158,12 +158,12 @@ def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingN
     warnings = Warnings()
     for node in nodes:
         if ranks_as_absent(node.properties):
-            warnings.add(node.given.ref, PRIORITY_IGNORED)
+            warnings.add(node.request.ref, PRIORITY_IGNORED)
         parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
         if parent.waits and not blocks_descendants(tx, parent.kind):
-            name = parent.given.ref if isinstance(parent, NewNode) else parent.id
+            name = parent.request.ref if isinstance(parent, NewNode) else parent.id
             warnings.add(
-                node.given.ref,
+                node.request.ref,
                 f"its parent {name} waits, which does not hold it back; the policy inherit_dependencies would",
             )
     return warnings
@@ -203,27 +203,27 @@ def _fetch_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, ExistingNode]
     return {row.id: row for row in rows if row.project_id == tx.project.id}
 
 
-def _build_nodes(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str, ExistingNode]) -> list[NewNode]:
+def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mapping[str, ExistingNode]) -> list[NewNode]:
     last_n = tx.scalar(sql.last_n, project_id=tx.project.id)
-    ids = generate_ids(tx, len(given), population=last_n)
+    ids = generate_ids(tx, len(requests), population=last_n)
     nodes = [
         NewNode(
-            given=item,
-            place=index,
+            request=item,
+            index=index,
             n=last_n + 1 + index,
             id=ids[index],
             properties=validate_properties(item.properties, ("nodes", index, "properties")),
             links=list(dict.fromkeys(item.context_links)),
             parent=existing[ROOT_REF],
         )
-        for index, item in enumerate(given)
+        for index, item in enumerate(requests)
     ]
-    by_ref = {node.given.ref: node for node in nodes}
+    by_ref = {node.request.ref: node for node in nodes}
     for node in nodes:
-        if (parent := node.given.parent_ref) is not None:
+        if (parent := node.request.parent_ref) is not None:
             node.parent = by_ref.get(parent) or existing[parent]
         # Unique by number: one node may be referred to by its id and by a prefix of it.
-        targets = [by_ref.get(ref) or existing[ref] for ref in node.given.depends_on]
+        targets = [by_ref.get(ref) or existing[ref] for ref in node.request.depends_on]
         node.targets = list({target.n: target for target in targets}.values())
     return nodes
 
@@ -242,7 +242,7 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
     if len(in_order) < len(nodes):
         seen = {node.n for node in in_order}
         cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen}) or []
-        by_n = {node.n: node.given.ref for node in nodes}
+        by_n = {node.n: node.request.ref for node in nodes}
         raise CycleDetected(Loop([by_n[n] for n in cycle]), hint=" (parent_ref)")
     return in_order
 
@@ -261,7 +261,7 @@ def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
                 waits[start_moment(node.n)].append(start_moment(node.parent.n))
     moments = find_cycle(waits)
     if moments is not None:
-        raise CycleDetected(describe_loop(moments, {node.n: node.given.ref for node in nodes}))
+        raise CycleDetected(describe_loop(moments, {node.n: node.request.ref for node in nodes}))
 
 
 def _find_loop_suspects(
@@ -286,7 +286,7 @@ def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mappin
         if isinstance(parent, NewNode):
             parent.open_children += 1
         node.depth = parent.depth + 1
-        node.feature_n = feature_of_children(parent)
+        node.feature_n = get_feature_of_children(parent)
         node.open_deps = sum(isinstance(target, NewNode) or not now[target.n].resolved for target in node.targets)
         node.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
 
@@ -307,11 +307,11 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
                 open_children=node.open_children,
                 open_deps=node.open_deps,
                 blocked_above=node.blocked_above,
-                summary=node.given.summary,
-                properties=encode_properties(node.properties, ("nodes", node.place, "properties")),
-                priority=priority_of(node.properties),
-                complexity=complexity_of(node.properties),
-                context_links=encode_links(node.links, ("nodes", node.place, "context_links")),
+                summary=node.request.summary,
+                properties=encode_properties(node.properties, ("nodes", node.index, "properties")),
+                priority=get_priority(node.properties),
+                complexity=get_complexity(node.properties),
+                context_links=encode_links(node.links, ("nodes", node.index, "context_links")),
             )
             for node in in_order
         ],
@@ -322,11 +322,11 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
         for target in node.targets
     ]
     if edges:
-        tx.many(sql.add_edges, edges)
+        tx.run_many(sql.add_edges, edges)
 
 
-def _changes(node: NewNode) -> Iterator[Change]:
-    yield changed("summary", None, node.given.summary)
+def _build_changes(node: NewNode) -> Iterator[Change]:
+    yield changed("summary", None, node.request.summary)
     yield changed("parent", None, node.parent.id)
     if node.properties:
         yield changed("properties", None, node.properties)

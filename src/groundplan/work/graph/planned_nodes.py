@@ -39,8 +39,8 @@ class ExistingNode(Struct):
 class NewNode:
     """A node that is being created."""
 
-    given: PlanNode
-    place: int
+    request: PlanNode
+    index: int
     n: int
     id: str
     properties: dict[str, Any]

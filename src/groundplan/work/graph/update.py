@@ -24,7 +24,7 @@ from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.engine import claims
 from groundplan.work.engine.kinds import TASK
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.priority import PRIORITY, PRIORITY_IGNORED, complexity_of, priority_of, ranks_as_absent
+from groundplan.work.engine.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node
@@ -189,7 +189,7 @@ def _check(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
             f"node {node.id}", "read it again", current=node.rev, expected=item.expected_rev, node_id=node.id
         )
     if item.claim is not UNSET:
-        claims.check_number(node, item.claim)
+        claims.check_claim_number(node, item.claim)
     if item.resolved is True and not node.resolved:
         claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
         refuse_open_children(tx, node)
@@ -242,9 +242,9 @@ def _apply(
     if flips:
         neighbours = {node.n: node.parent_n}
         if node.resolved:
-            readiness.closed(neighbours)
+            readiness.propagate_resolved(neighbours)
         else:
-            readiness.opened(neighbours)
+            readiness.propagate_opened(neighbours)
     return node.rev
 
 
@@ -264,19 +264,21 @@ def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int,
     return changes
 
 
-def _merge_properties(node: WorkNodeRow, given: dict[str, Any], index: int, warnings: Warnings) -> Iterable[Change]:
+def _merge_properties(
+    node: WorkNodeRow, properties: dict[str, Any], index: int, warnings: Warnings
+) -> Iterable[Change]:
     path = ("updates", index, "properties")
     before = node.properties_value
-    kept = validate_properties(given, path)
-    after = {key: value for key, value in before.items() if key not in given} | kept
+    kept = validate_properties(properties, path)
+    after = {key: value for key, value in before.items() if key not in properties} | kept
     # An existing key keeps its position.
     after = {key: after[key] for key in [*before, *kept] if key in after}
-    changed_keys = [key for key in given if not is_same_json(before.get(key), after.get(key))]
+    changed_keys = [key for key in properties if not is_same_json(before.get(key), after.get(key))]
     if not changed_keys:
         return []
     node.properties = encode_properties(after, path)
-    node.priority, node.complexity = priority_of(after), complexity_of(after)
-    if PRIORITY in given and ranks_as_absent(after):
+    node.priority, node.complexity = get_priority(after), get_complexity(after)
+    if PRIORITY in properties and ranks_as_absent(after):
         warnings.add(node.id, PRIORITY_IGNORED)
     return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in changed_keys]
 

@@ -31,7 +31,7 @@ BY_CONTAINER: dict[str, Call] = {
 
 
 def without_id(error: GroundplanError, id_: str) -> str:
-    return repr(error.body()).replace(id_, "ID")
+    return repr(error.to_dict()).replace(id_, "ID")
 
 
 @pytest.fixture

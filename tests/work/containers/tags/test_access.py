@@ -74,7 +74,7 @@ def test_the_canary_reads_like_a_tag_that_is_nowhere(project_with_members: TagsC
         )
         found = [error_of(call) for call in calls]
         assert all(isinstance(one, NotFound) and "near" not in one.details for one in found)
-        return [encode(one.body()).replace(tag.encode(), b"...") for one in found]
+        return [encode(one.to_dict()).replace(tag.encode(), b"...") for one in found]
 
     assert answers("canary") == answers("cuckoo")
 
@@ -90,7 +90,7 @@ def test_a_hidden_project_reads_like_one_that_is_not_there(project_with_members:
             lambda: stranger.rename("canary", "bird", projectId=project),
             lambda: stranger.rename("canary", "bird", projectId=project, dryRun=True),
         )
-        return [encode(error_of(call).body()).replace(project.encode(), b"...") for call in calls]
+        return [encode(error_of(call).to_dict()).replace(project.encode(), b"...") for call in calls]
 
     assert answers("atlas") == answers("sumac")
 

@@ -73,7 +73,7 @@ def test_the_neighbours_template_reads_like_one_that_is_missing(
         mallory = TemplatesClient(
             organization_with_members.by(person("mallory", organization="rival")).session, {"Canary": id_}
         )
-        return encode(error_of(lambda: CALLS[call](mallory)).body()).replace(id_.encode(), b"...")
+        return encode(error_of(lambda: CALLS[call](mallory)).to_dict()).replace(id_.encode(), b"...")
 
     assert answer(organization_with_members["Canary"]) == answer(NOWHERE)
 

@@ -40,7 +40,7 @@ def sections_of(engine: Engine, n: int) -> list[Section]:
     """Return the sections of a container by its number; 1 is the project itself."""
 
     def read(tx: Any) -> list[Section]:
-        tx.enter(authorize_project(tx, "atlas", Permission.WORK_READ))
+        tx.set_project(authorize_project(tx, "atlas", Permission.WORK_READ))
         return load_sections(tx, fetch_node(tx, n))
 
     return engine.store.read(local_actor("ada"), read)
@@ -181,7 +181,7 @@ def test_a_stranger_cannot_tell_a_hidden_task_from_one_that_is_missing(client: T
     finn = client.by(person("finn"))
 
     def answer(id_: str) -> bytes:
-        return encode(error_of(lambda: finn.apply(TASK.name, to=id_)).body()).replace(id_.encode(), b"...")
+        return encode(error_of(lambda: finn.apply(TASK.name, to=id_)).to_dict()).replace(id_.encode(), b"...")
 
     assert answer(task) == answer("qqqq00")
 

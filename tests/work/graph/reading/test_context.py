@@ -168,7 +168,7 @@ def test_a_hidden_node_reads_like_a_missing_one(engine: Engine, ada: Session) ->
     missing = error_of(ben, "work.context", node_id="zzzzzz")
 
     assert isinstance(hidden, NotFound)
-    assert encode_text(hidden.body()).replace(ids["a"], "zzzzzz") == encode_text(missing.body())
+    assert encode_text(hidden.to_dict()).replace(ids["a"], "zzzzzz") == encode_text(missing.to_dict())
 
 
 def test_a_tree_shows_at_most_fifty_children_of_a_node_and_two_hundred_nodes_level_by_level(

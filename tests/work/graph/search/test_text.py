@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
-from groundplan.work.graph.search.text import COMPARED_MAX, MATCHED_MAX, index_match, list_trigrams
+from groundplan.work.graph.search.text import COMPARED_MAX, MATCHED_MAX, build_index_query, list_trigrams
 from tests.engines import Engine, fill_once
 from tests.proof import scaled
 from tests.work.graph.search.random_project import ascii_lower
@@ -168,7 +168,7 @@ def test_a_text_goes_with_other_conditions(ada: Session) -> None:
 def match_of(text: str, **frequencies: float) -> str:
     """The index query for a text; what is not named is in 1,000 summaries."""
     trigrams = list_trigrams(text)
-    return index_match(trigrams, [frequencies.get(trigram.chars, 1_000) for trigram in trigrams])
+    return build_index_query(trigrams, [frequencies.get(trigram.chars, 1_000) for trigram in trigrams])
 
 
 def test_the_index_is_asked_for_whole_trigrams_and_not_for_too_many() -> None:
@@ -222,7 +222,7 @@ def steps_of(session: Session, **query: Any) -> int:
     """How many steps of SQLite's virtual machine a query takes, in hundreds."""
     store = session.store
     assert isinstance(store, SqliteStore)
-    connection = store._held().require_open()
+    connection = store._get_connection().require_open()
     counted = count()
     connection.set_progress_handler(lambda: next(counted) < 0, 100)
     session.call("work.query", project="atlas", **query)

@@ -100,9 +100,9 @@ def _check_server(connection: Connection) -> Finding:
     return ok("engine", engine)
 
 
-def _check_role(name: str, held: RolePrivileges) -> Finding:
+def _check_role(name: str, privileges: RolePrivileges) -> Finding:
     reasons = ("is a superuser", "bypasses row level security", "owns the tables")
-    found = [reason for reason, holds in zip(reasons, held, strict=True) if holds]
+    found = [reason for reason, holds in zip(reasons, privileges, strict=True) if holds]
     if found:
         return fail("role", f"{name} {' and '.join(found)}, itself or by a role that it is a member of", USE_APP_URL)
     return ok("role", f"{name} cannot bypass the policies")

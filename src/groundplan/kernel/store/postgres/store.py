@@ -74,7 +74,7 @@ class PostgresStore(Store):
             return run(tx)
 
     @contextmanager
-    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
@@ -93,7 +93,7 @@ class PostgresStore(Store):
                 }
                 (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
                 clock = format_timestamp(self._clock()) if self._clock else None
-                tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)
+                tx = PostgresTransaction(connection, actor, clock or database_now, self.cache, clock=clock)
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
@@ -110,10 +110,10 @@ class PostgresStore(Store):
             self._pool.drain()
             raise TryAgain from error
 
-    def _savepoint(self, tx: Transaction) -> None:
+    def _set_savepoint(self, tx: Transaction) -> None:
         cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
 
-    def _back_to_savepoint(self, tx: Transaction) -> None:
+    def _rollback_to_savepoint(self, tx: Transaction) -> None:
         cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def close(self) -> None:
@@ -123,18 +123,18 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    _row_makers: ClassVar[RowConverters] = {}
+    _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
-        self, connection: Connection, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None
+        self, connection: Connection, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None
     ) -> None:
-        super().__init__(actor, now, memory, clock=clock)
+        super().__init__(actor, now, cache, clock=clock)
         self.connection = connection
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._query(query, parameters).rowcount
 
-    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+    def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         if ROWS_PARAMETER in query.parameters:
             self._query(query, {ROWS_PARAMETER: msgspec.json.encode(list(rows)).decode()})
             return

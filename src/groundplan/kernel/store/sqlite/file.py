@@ -101,7 +101,7 @@ def _bring_up_to_date(
     if version > known:
         raise NewerSchema(version, known)
     if version < known:
-        with turnstile.turn():
+        with turnstile.hold_lock():
             migrate(connection, schema())
 
 

@@ -55,34 +55,34 @@ class SqliteStore(Store):
         self.path = resolve_path(path)
         self._clock = clock
         self._write_queue = WriteQueue(self.path)
-        self._own = threading.local()
+        self._thread_local = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
         self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
-        self._own.held = self._register(open_database(self.path, schema, self._write_queue))
+        self._thread_local.held = self._register(open_database(self.path, schema, self._write_queue))
         self._name = str(self.path)
         self._identity = _read_file_identity(self._name)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
         self._check_in_place()
-        held = self._held()
+        held = self._get_connection()
         with held.in_use, translate_errors():
             connection = held.require_open()
             connection.execute("BEGIN")
             try:
-                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.memory))
+                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache))
             finally:
                 _end_transaction(connection, "ROLLBACK")
 
     @contextmanager
-    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
         self._check_in_place()
-        held = self._held()
-        with self._write_queue.turn(), held.in_use, translate_errors():
+        held = self._get_connection()
+        with self._write_queue.hold_lock(), held.in_use, translate_errors():
             self._check_in_place()  # again, after the wait
             connection = held.require_open()
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.memory)
+            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache)
             try:
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
@@ -90,10 +90,10 @@ class SqliteStore(Store):
                 _end_transaction(connection, "ROLLBACK")
                 raise
 
-    def _savepoint(self, tx: Transaction) -> None:
+    def _set_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
 
-    def _back_to_savepoint(self, tx: Transaction) -> None:
+    def _rollback_to_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def close(self) -> None:
@@ -108,12 +108,12 @@ class SqliteStore(Store):
         if _read_file_identity(self._name) != self._identity:
             raise FileReplaced(self.path)
 
-    def _held(self) -> _Connection:
+    def _get_connection(self) -> _Connection:
         """Return the connection of this thread."""
-        if not hasattr(self._own, "held"):
+        if not hasattr(self._thread_local, "held"):
             with translate_errors():
-                self._own.held = self._register(connect(self.path))
-        held: _Connection = self._own.held
+                self._thread_local.held = self._register(connect(self.path))
+        held: _Connection = self._thread_local.held
         return held
 
     def _register(self, connection: sqlite3.Connection) -> _Connection:
@@ -163,10 +163,10 @@ class FileReplaced(Unavailable):
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    _row_makers: ClassVar[RowConverters] = {}
+    _row_converters: ClassVar[RowConverters] = {}
 
-    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, memory: dict[str, Any]) -> None:
-        super().__init__(actor, now, memory)
+    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, cache: dict[str, Any]) -> None:
+        super().__init__(actor, now, cache)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
@@ -177,7 +177,7 @@ class SqliteTransaction(Transaction):
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._execute(query.sqlite, parameters | self._ambient).rowcount
 
-    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+    def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
@@ -198,7 +198,7 @@ def _read_file_identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _end_transaction(connection: sqlite3.Connection, how: str) -> None:
+def _end_transaction(connection: sqlite3.Connection, statement: str) -> None:
     # A full disk or an I/O error may have ended the transaction.
     if connection.in_transaction:
-        connection.execute(how)
+        connection.execute(statement)

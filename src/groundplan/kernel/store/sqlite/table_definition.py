@@ -56,14 +56,14 @@ def parse_unique_index(text: str) -> list[str] | None:
     return _read_column_names(tokens)
 
 
-def _parse_column(part: list[Token], found: TableDefinition) -> None:
+def _parse_column(part: list[Token], definition: TableDefinition) -> None:
     name, words = part[0].name, [token.word for token in part[1:]]
     end = next((index for index, word in enumerate(words) if word in _COLUMN_CONSTRAINTS), len(words))
-    found.columns[name] = " ".join(word for word in words[:end] if word)
+    definition.columns[name] = " ".join(word for word in words[:end] if word)
     if "UNIQUE" in words or "PRIMARY" in words:
-        found.keys.append([name])
+        definition.keys.append([name])
     if "REFERENCES" in words:
-        found.references.append(([name], _find_referenced_table(part)))
+        definition.references.append(([name], _find_referenced_table(part)))
 
 
 def _find_referenced_table(part: list[Token]) -> str:

@@ -40,27 +40,27 @@ class WriteQueue:
         self._gate = Path(f"{database}-gate")
         self._lock = Path(f"{database}-lock")
         self._wait_s = wait_s
-        self._own = threading.local()
+        self._thread_local = threading.local()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Hold the write lock."""
-        with self._held(self._lock_behind_gate(time.monotonic() + self._wait_s)):
+        with self._unlock_at_exit(self._lock_behind_gate(time.monotonic() + self._wait_s)):
             yield
 
-    def _lock_behind_gate(self, give_up_at: float) -> _OpenFile:
-        with self._held(self._take(self._gate, give_up_at)):
-            return self._take(self._lock, give_up_at)
+    def _lock_behind_gate(self, give_up_at: float) -> _LockFile:
+        with self._unlock_at_exit(self._lock_file(self._gate, give_up_at)):
+            return self._lock_file(self._lock, give_up_at)
 
     @staticmethod
     @contextmanager
-    def _held(file: _OpenFile) -> Iterator[None]:
+    def _unlock_at_exit(file: _LockFile) -> Iterator[None]:
         try:
             yield
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
 
-    def _take(self, path: Path, give_up_at: float) -> _OpenFile:
+    def _lock_file(self, path: Path, give_up_at: float) -> _LockFile:
         file = self._open(path)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,7 +70,7 @@ class WriteQueue:
             raise _unusable(path, error) from None
         return file
 
-    def _wait_in_queue(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
+    def _wait_in_queue(self, path: Path, file: _LockFile, give_up_at: float) -> None:
         # Only a blocking flock queues in the operating system, and it has no timeout; so another thread blocks while
         # this one waits with a timeout (measured fairness: 0.98, with polling 0.69).
         failed: list[OSError] = []
@@ -84,33 +84,33 @@ class WriteQueue:
                 raise _unusable(path, failed[0])
         except BaseException:
             # The waiter may still get the lock, on a file that is not used again; closing the file releases it.
-            del self._own.files[path]
+            del self._thread_local.files[path]
             threading.Thread(target=_close_after, args=(waiter, file), daemon=True).start()
             raise
 
-    def _open(self, path: Path) -> _OpenFile:
+    def _open(self, path: Path) -> _LockFile:
         # A flock belongs to the open file, so every thread needs its own files to exclude other threads.
-        if not hasattr(self._own, "files"):
-            self._own.files = {}
-        files: dict[Path, _OpenFile] = self._own.files
+        if not hasattr(self._thread_local, "files"):
+            self._thread_local.files = {}
+        files: dict[Path, _LockFile] = self._thread_local.files
         if path not in files:
-            files[path] = _OpenFile(path)
+            files[path] = _LockFile(path)
         return files[path]
 
 
-class _OpenFile:
+class _LockFile:
     """A file to lock. It is closed with its thread or its queue, whichever ends first."""
 
     def __init__(self, path: Path) -> None:
-        self._number = -1
+        self._fd = -1
         # Never follow a symbolic link: another user may have placed it to attack root.
         flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             try:
-                self._number = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+                self._fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
                 self._share_owner(path)
             except FileExistsError:
-                self._number = os.open(path, flags)
+                self._fd = os.open(path, flags)
         except OSError as error:
             raise _unusable(path, error) from None
 
@@ -119,20 +119,20 @@ class _OpenFile:
         database = Path(str(path).rpartition("-")[0])
         if os.geteuid() == 0 and database.exists():
             owner = database.stat()
-            os.fchown(self._number, owner.st_uid, owner.st_gid)
+            os.fchown(self._fd, owner.st_uid, owner.st_gid)
 
     def fileno(self) -> int:
-        return self._number
+        return self._fd
 
     def close(self) -> None:
-        if self._number >= 0:
-            os.close(self._number)
-            self._number = -1
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     __del__ = close
 
 
-def _block_until_locked(file: _OpenFile, failed: list[OSError]) -> None:
+def _block_until_locked(file: _LockFile, failed: list[OSError]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:
@@ -147,6 +147,6 @@ def _unusable(path: Path, error: OSError) -> Unavailable:
     )
 
 
-def _close_after(waiter: threading.Thread, file: _OpenFile) -> None:
+def _close_after(waiter: threading.Thread, file: _LockFile) -> None:
     waiter.join()
     file.close()

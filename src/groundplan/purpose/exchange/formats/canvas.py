@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from groundplan.purpose.exchange.formats.canvas_texts import assumption_text, edge_label, node_text
+from groundplan.purpose.exchange.formats.canvas_texts import format_assumption, format_edge_label, format_node
 from groundplan.purpose.exchange.formats.document import INDENT_CHARS
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Assumption, Content, EdgeName, EdgeType, NodeType, PurposeEdge, RiskLevel
-from groundplan.purpose.picture.layout import Band, CardSize, layout_of
+from groundplan.purpose.picture.layout import Band, CardSize, compute_layout
 from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BAND_PAD, COLOURS, TYPE_HUES
 
 CARD_WIDTH = 340
@@ -41,31 +41,31 @@ class _Box(NamedTuple):
     height: int
 
 
-class _Places(NamedTuple):
+class _CanvasPositions(NamedTuple):
     cards: dict[str, _Box]  # of nodes and assumptions, by key
     bands: dict[NodeType, _Box]
 
 
-def canvas(theory: Theory) -> str:
+def write_canvas(theory: Theory) -> str:
     """Write a theory as a canvas."""
     content = theory.content
     places = _place_cards(content)
     plain = {
-        "nodes": [*_groups(places), *_cards(content, places)],
-        "edges": [*_arrows(content), *_lines(content, places)],
+        "nodes": [*_build_groups(places), *_build_cards(content, places)],
+        "edges": [*_build_arrows(content), *_build_lines(content, places)],
     }
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
 
 
-def _place_cards(content: Content) -> _Places:
+def _place_cards(content: Content) -> _CanvasPositions:
     """Place nodes as in the picture, with room below each for its assumptions and those of its outgoing edges."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
     for one in content.assumptions.values():
         home = one.node if one.edge is None else one.edge.source
         if home in below:
             below[home].append(one)
-    heights = {key: _height(node_text(node)) for key, node in content.nodes.items()}
-    heights |= {one.key: _height(assumption_text(one)) for under in below.values() for one in under}
+    heights = {key: _compute_height(format_node(node)) for key, node in content.nodes.items()}
+    heights |= {one.key: _compute_height(format_assumption(one)) for under in below.values() for one in under}
     sizes = {
         key: CardSize(
             content.nodes[key].node_type,
@@ -75,7 +75,7 @@ def _place_cards(content: Content) -> _Places:
         for key, under in below.items()
     }
     edges = _find_complete_edges(content)
-    layout = layout_of(sizes, [edge.name for edge in edges], [edge.name for edge in edges if edge.is_causal])
+    layout = compute_layout(sizes, [edge.name for edge in edges], [edge.name for edge in edges if edge.is_causal])
     cards: dict[str, _Box] = {}
     for key, under in below.items():
         x, y = round(layout.boxes[key].x), round(layout.boxes[key].y)
@@ -84,14 +84,14 @@ def _place_cards(content: Content) -> _Places:
         for one in under:
             cards[one.key] = _Box(x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[one.key])
             y += heights[one.key] + GAP
-    return _Places(cards, {band.node_type: _to_band_box(band, layout.height) for band in layout.bands})
+    return _CanvasPositions(cards, {band.node_type: _to_band_box(band, layout.height) for band in layout.bands})
 
 
 def _to_band_box(band: Band, height: float) -> _Box:
     return _Box(round(band.x), -BAND_HEADER_HEIGHT, round(band.width), ceil(height) + BAND_HEADER_HEIGHT + BAND_PAD)
 
 
-def _height(text: str) -> int:
+def _compute_height(text: str) -> int:
     lines = sum(max(1, ceil(len(line) / LINE_CHARS)) for line in text.splitlines())
     return min(PADDING + lines * LINE_HEIGHT, HEIGHT_MAX)
 
@@ -101,26 +101,26 @@ def _find_complete_edges(content: Content) -> list[PurposeEdge]:
     return [edge for edge in content.edges if edge.source in content.nodes and edge.target in content.nodes]
 
 
-def _groups(places: _Places) -> Iterator[dict[str, Any]]:
-    for node_type, box in places.bands.items():
+def _build_groups(positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
+    for node_type, box in positions.bands.items():
         named = {"id": f"band {node_type}", "type": "group", "label": BAND_NAMES[node_type]}
         yield {**named, **box._asdict(), "color": TYPE_COLOURS[node_type]}
 
 
-def _cards(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
+def _build_cards(content: Content, positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
     for node in content.nodes.values():
-        said = {"id": node.key, "type": "text", "text": node_text(node)}
-        yield {**said, **places.cards[node.key]._asdict(), "color": TYPE_COLOURS[node.node_type]}
+        said = {"id": node.key, "type": "text", "text": format_node(node)}
+        yield {**said, **positions.cards[node.key]._asdict(), "color": TYPE_COLOURS[node.node_type]}
     for one in content.assumptions.values():
-        if one.key in places.cards:
-            said = {"id": one.key, "type": "text", "text": assumption_text(one)}
+        if one.key in positions.cards:
+            said = {"id": one.key, "type": "text", "text": format_assumption(one)}
             colour = {} if one.risk_level is None else {"color": RISK_COLOURS[one.risk_level]}
-            yield {**said, **places.cards[one.key]._asdict(), **colour}
+            yield {**said, **positions.cards[one.key]._asdict(), **colour}
 
 
-def _arrows(content: Content) -> Iterator[dict[str, Any]]:
+def _build_arrows(content: Content) -> Iterator[dict[str, Any]]:
     for edge in _find_complete_edges(content):
-        label = edge_label(edge)
+        label = format_edge_label(edge)
         # An edge that leads back runs over the top, where it covers no other arrow.
         sides = ("right", "left") if edge.is_causal else ("top", "top")
         yield {
@@ -133,19 +133,19 @@ def _arrows(content: Content) -> Iterator[dict[str, Any]]:
         }
 
 
-def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
+def _build_lines(content: Content, positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
     """Yield the lines between assumptions and their nodes or edges."""
     for one in content.assumptions.values():
-        if one.key not in places.cards:
+        if one.key not in positions.cards:
             continue
         if one.edge is None:
-            yield _line(one.key, str(one.node))
-        elif one.edge.target in places.cards:
-            yield _line(one.edge.source, one.key)
-            yield {**_line(one.key, one.edge.target), "fromSide": "right", **_build_type_label(one.edge)}
+            yield _build_line(one.key, str(one.node))
+        elif one.edge.target in positions.cards:
+            yield _build_line(one.edge.source, one.key)
+            yield {**_build_line(one.key, one.edge.target), "fromSide": "right", **_build_type_label(one.edge)}
 
 
-def _line(source: str, target: str) -> dict[str, Any]:
+def _build_line(source: str, target: str) -> dict[str, Any]:
     """Return a line on the left of the cards, so that it passes the cards between."""
     ends = {"fromNode": source, "fromSide": "left", "toNode": target, "toSide": "left"}
     return {"id": f"{source}->{target}", **ends, "toEnd": "none"}

@@ -78,27 +78,27 @@ _EMPHASIS_DEPTH_MAX = 2  # nested emphasis
 _PLAIN_CHARS_MAX = 2 * TITLE_CHARS_MAX  # a longer line is not a title and keeps its markup
 
 
-def node_text(node: PurposeNode) -> str:
+def format_node(node: PurposeNode) -> str:
     """Return the text on the card of a node."""
     head = f"**{node.key}** {_MARKS.sub(_escape_match, node.title)}"
     return f"{head}\n\n{_escape_text(node.description)}" if node.description else head
 
 
-def assumption_text(one: Assumption) -> str:
+def format_assumption(one: Assumption) -> str:
     """Return the text on the card of an assumption."""
     risk = "" if one.risk_level is None else f", {one.risk_level.lower()} risk"
     return f"**{one.key}** *Assumption{risk}*\n\n{_escape_text(one.assumption_text)}"
 
 
-def edge_label(edge: PurposeEdge) -> str | None:
+def format_edge_label(edge: PurposeEdge) -> str | None:
     """Return the label of an arrow."""
     said = edge.mechanism
-    if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not said or read_label(said).edge_type is None):
+    if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not said or parse_label(said).edge_type is None):
         return said or None
     return f"{edge.edge_type}: {said}" if said else str(edge.edge_type)
 
 
-def read_card(text: str) -> NodeCard | AssumptionCard:
+def parse_card(text: str) -> NodeCard | AssumptionCard:
     """Parse a card: an exported one exactly, any other by its first line and the rest."""
     ours = _OWN_KEY.match(text)
     if ours is not None:
@@ -116,7 +116,7 @@ def read_card(text: str) -> NodeCard | AssumptionCard:
     return AssumptionCard(f"{title[by_hand.end() :]}\n{rest}".strip(), None)
 
 
-def read_label(label: str) -> Label:
+def parse_label(label: str) -> Label:
     """Parse the label of an arrow: a type in any case, and the mechanism after a colon."""
     found = _TYPED_LABEL.fullmatch(label)
     if found is None:
@@ -133,8 +133,8 @@ def _escape_text(text: str) -> str:
     )
 
 
-def _escape_match(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
+def _escape_match(match: re.Match[str]) -> str:
+    return f"\\{match[0]}"
 
 
 def _unescape(text: str) -> str:

@@ -10,13 +10,13 @@ from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 def describe_version(theory: Theory) -> str:
     """Describe a version: `wells, v2 Two wells, profile standard`."""
-    return f"{theory.project}, {theory.called}, profile {theory.profile}"
+    return f"{theory.project}, {theory.display_name}, profile {theory.profile}"
 
 
 def describe_assumption(theory: Theory, one: Assumption) -> str:
     """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
     risk = "" if one.risk_level is None else f" {one.risk_level}"
-    status = theory.status_of(one.key)
+    status = theory.get_status(one.key)
     return f"{one.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
 
 

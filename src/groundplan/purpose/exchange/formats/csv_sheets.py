@@ -64,23 +64,23 @@ Cell = str | float | bool | None
 Row = tuple[Cell, ...]
 
 
-def csv_sheets(theory: Theory) -> str:
+def write_csv(theory: Theory) -> str:
     """Write a theory as CSV sheets."""
     sheets = build_sheets(build_document(theory))
-    return LINE_END.join("".join(_lines(COLUMNS[sheet], rows)) for sheet, rows in sheets.items())
+    return LINE_END.join("".join(_format_lines(COLUMNS[sheet], rows)) for sheet, rows in sheets.items())
 
 
 def build_sheets(document: TheoryDocument) -> dict[Sheet, list[Row]]:
     """Return the rows of every sheet, with cells in column order."""
     return {
-        Sheet.FACTORS: [*_factors(document)],
-        Sheet.LINKS: [*_links(document)],
-        Sheet.ASSUMPTIONS: [*_assumptions(document)],
-        Sheet.INDICATORS: [*_indicators(document)],
+        Sheet.FACTORS: [*_build_factor_rows(document)],
+        Sheet.LINKS: [*_build_link_rows(document)],
+        Sheet.ASSUMPTIONS: [*_build_assumption_rows(document)],
+        Sheet.INDICATORS: [*_build_indicator_rows(document)],
     }
 
 
-def _factors(document: TheoryDocument) -> Iterator[Row]:
+def _build_factor_rows(document: TheoryDocument) -> Iterator[Row]:
     for one in document.nodes:
         metadata = (
             msgspec.json.encode(normalize_numbers(one.metadata), order="sorted").decode() if one.metadata else None
@@ -88,29 +88,29 @@ def _factors(document: TheoryDocument) -> Iterator[Row]:
         yield one.key, one.node_type, one.title, one.description, one.narrative, one.owner, metadata
 
 
-def _links(document: TheoryDocument) -> Iterator[Row]:
+def _build_link_rows(document: TheoryDocument) -> Iterator[Row]:
     for one in document.edges:
         yield one.source, one.target, one.edge_type, one.mechanism, one.confidence
 
 
-def _assumptions(document: TheoryDocument) -> Iterator[Row]:
+def _build_assumption_rows(document: TheoryDocument) -> Iterator[Row]:
     for one in document.assumptions:
         on = (one.node, one.source, one.target, one.edge_type)
         yield one.key, *on, one.assumption_text, one.risk_level, one.owner, one.review_by
 
 
-def _indicators(document: TheoryDocument) -> Iterator[Row]:
+def _build_indicator_rows(document: TheoryDocument) -> Iterator[Row]:
     for one in document.indicators:
         numbers = (one.baseline, one.baseline_verified, one.target)
         yield one.key, one.node, one.name, one.unit, one.direction, *numbers, one.method, one.frequency, one.owner
 
 
-def _lines(header: Iterable[Cell], rows: Iterable[Iterable[Cell]]) -> Iterator[str]:
+def _format_lines(header: Iterable[Cell], rows: Iterable[Iterable[Cell]]) -> Iterator[str]:
     for row in (header, *rows):
-        yield ",".join(map(_cell, row)) + LINE_END
+        yield ",".join(map(_format_cell, row)) + LINE_END
 
 
-def _cell(value: Cell) -> str:
+def _format_cell(value: Cell) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

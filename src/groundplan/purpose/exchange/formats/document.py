@@ -21,12 +21,12 @@ from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, N
 
 FORMAT = 1
 INDENT_CHARS = 2
-THINGS_MAX = 10_000  # of one kind in one file; more would hold the project lock for too long
+ITEMS_MAX = 10_000  # of one kind in one file; more would hold the project lock for too long
 
-_ITEMS_LIMIT = Meta(max_length=THINGS_MAX)
+_ITEMS_LIMIT = Meta(max_length=ITEMS_MAX)
 
 
-class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentNode(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """A purpose node. In files of other programs the key may be any name, and the title may be empty."""
 
     key: Ref
@@ -38,7 +38,7 @@ class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
     metadata: dict[str, Any] | None = None
 
 
-class EdgeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentEdge(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """An edge. Source and target are keys."""
 
     source: Ref
@@ -48,7 +48,7 @@ class EdgeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
     confidence: Confidence | None = None
 
 
-class AssumptionWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentAssumption(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """An assumption on a node, or on the edge from `source` to `target`."""
 
     key: Ref
@@ -62,7 +62,7 @@ class AssumptionWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
     review_by: str | None = None
 
 
-class IndicatorWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+class DocumentIndicator(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """An indicator on a node."""
 
     key: Ref
@@ -78,7 +78,7 @@ class IndicatorWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
     owner: Word | None = None
 
 
-class WaiverWritten(Struct, forbid_unknown_fields=True):
+class DocumentWaiver(Struct, forbid_unknown_fields=True):
     """A waiver of a check until a day."""
 
     code: Ref
@@ -91,11 +91,11 @@ class WaiverWritten(Struct, forbid_unknown_fields=True):
 class TheoryDocument(Struct, forbid_unknown_fields=True):
     """A theory as a file."""
 
-    nodes: Annotated[list[NodeWritten], _ITEMS_LIMIT]
-    edges: Annotated[list[EdgeWritten], _ITEMS_LIMIT] = []
-    assumptions: Annotated[list[AssumptionWritten], _ITEMS_LIMIT] = []
-    indicators: Annotated[list[IndicatorWritten], _ITEMS_LIMIT] = []
-    waivers: Annotated[list[WaiverWritten], _ITEMS_LIMIT] = []
+    nodes: Annotated[list[DocumentNode], _ITEMS_LIMIT]
+    edges: Annotated[list[DocumentEdge], _ITEMS_LIMIT] = []
+    assumptions: Annotated[list[DocumentAssumption], _ITEMS_LIMIT] = []
+    indicators: Annotated[list[DocumentIndicator], _ITEMS_LIMIT] = []
+    waivers: Annotated[list[DocumentWaiver], _ITEMS_LIMIT] = []
     profile: Profile | None = None  # by default that of the latest published version
     format: Literal[1] = 1
 
@@ -104,19 +104,19 @@ def build_document(theory: Theory) -> TheoryDocument:
     """Convert a theory to a document."""
     content = theory.content
     return TheoryDocument(
-        [_convert_row(NodeWritten, node, metadata=node.metadata or None) for node in content.nodes.values()],
-        [_convert_row(EdgeWritten, edge) for edge in content.edges],
+        [_convert_row(DocumentNode, node, metadata=node.metadata or None) for node in content.nodes.values()],
+        [_convert_row(DocumentEdge, edge) for edge in content.edges],
         [
-            _convert_row(AssumptionWritten, one, **({} if one.edge is None else one.edge._asdict()))
+            _convert_row(DocumentAssumption, one, **({} if one.edge is None else one.edge._asdict()))
             for one in content.assumptions.values()
         ],
-        [_convert_row(IndicatorWritten, one) for one in content.indicators.values()],
-        [WaiverWritten(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
+        [_convert_row(DocumentIndicator, one) for one in content.indicators.values()],
+        [DocumentWaiver(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
         theory.profile,
     )
 
 
-def native_json(theory: Theory) -> str:
+def write_json(theory: Theory) -> str:
     """Write a theory as a native file."""
     document = build_document(theory)
     plain = {

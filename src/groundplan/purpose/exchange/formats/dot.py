@@ -49,7 +49,7 @@ _wrap_title = TextWrapper(TITLE_LINE_CHARS, break_on_hyphens=False).wrap
 _wrap_note = TextWrapper(NOTE_LINE_CHARS, break_on_hyphens=False).wrap
 
 
-def dot(theory: Theory) -> str:
+def write_dot(theory: Theory) -> str:
     """Write a theory as a Graphviz graph."""
     lines = [
         f"// Groundplan theory of change, format: {FORMAT}",
@@ -57,31 +57,31 @@ def dot(theory: Theory) -> str:
         "  rankdir=LR;",
         '  node [fontname="sans-serif"];',
         '  edge [fontname="sans-serif", fontsize=10];',
-        *_clusters(theory),
-        *_edges(theory),
+        *_format_clusters(theory),
+        *_format_edges(theory),
         # At the end, because clusters inherit the attributes set before them.
-        *_note(theory),
+        *_format_note(theory),
         "}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _clusters(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumptions_by_subject()
+def _format_clusters(theory: Theory) -> Iterator[str]:
+    assumed = theory.group_assumptions_by_subject()
     for node_type, name in BAND_NAMES.items():
-        nodes = theory.content.of_type(node_type)
+        nodes = theory.content.list_nodes_of_type(node_type)
         if not nodes:
             continue
         yield f'  subgraph "cluster_{name.lower()}" {{'
         yield f'    label="{name}";'
         yield '    fontname="sans-serif";'
         for node in nodes:
-            attributes = _format_attributes(_node(theory, node, assumed.get(node.key, [])))
+            attributes = _format_attributes(_build_node_attributes(theory, node, assumed.get(node.key, [])))
             yield f"    {_quote_lines([node.key])} [{attributes}];"
         yield "  }"
 
 
-def _node(theory: Theory, node: PurposeNode, assumptions: list[Assumption]) -> dict[str, str]:
+def _build_node_attributes(theory: Theory, node: PurposeNode, assumptions: list[Assumption]) -> dict[str, str]:
     shape, style = SHAPES[node.node_type]
     hue = TYPE_HUES[node.node_type]
     marks = [describe_assumption(theory, one) for one in assumptions]
@@ -92,12 +92,12 @@ def _node(theory: Theory, node: PurposeNode, assumptions: list[Assumption]) -> d
         "fillcolor": f'"{COLOURS[f"{hue}-fill"].light}"',
         "color": f'"{COLOURS[f"{hue}-line"].light}"',
         "fontcolor": f'"{COLOURS.get(f"{hue}-text", COLOURS["text"]).light}"',
-        **_tooltip(theory, "tooltip", node.description, assumptions),
+        **_build_tooltip(theory, "tooltip", node.description, assumptions),
     }
 
 
-def _edges(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumptions_by_subject()
+def _format_edges(theory: Theory) -> Iterator[str]:
+    assumed = theory.group_assumptions_by_subject()
     for edge in theory.content.edges:
         assumptions = assumed.get(edge.name, [])
         said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumptions]
@@ -105,21 +105,21 @@ def _edges(theory: Theory) -> Iterator[str]:
         fields = {
             **({"label": _quote_lines(said)} if said else {}),
             **STYLES[edge.edge_type],
-            **_tooltip(theory, "tooltip", edge.mechanism, assumptions),
-            **(_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if said else {}),
+            **_build_tooltip(theory, "tooltip", edge.mechanism, assumptions),
+            **(_build_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if said else {}),
         }
         listed = f" [{_format_attributes(fields)}]" if fields else ""
         yield f"  {_quote_lines([edge.source])} -> {_quote_lines([edge.target])}{listed};"
 
 
-def _tooltip(theory: Theory, name: str, text: str | None, assumptions: list[Assumption]) -> dict[str, str]:
+def _build_tooltip(theory: Theory, name: str, text: str | None, assumptions: list[Assumption]) -> dict[str, str]:
     lines = (text or "").splitlines()
     for one in assumptions:
         lines += f"{describe_assumption(theory, one)}: {one.assumption_text}".splitlines()
     return {name: _quote_lines(lines)} if any(lines) else {}
 
 
-def _note(theory: Theory) -> Iterator[str]:
+def _format_note(theory: Theory) -> Iterator[str]:
     waived = [line for one in theory.waivers for line in _wrap_note(f"Waived: {describe_waiver(one)}")]
     yield f"  label={_quote_lines([*_wrap_note(describe_version(theory)), *waived], _LEFT_BREAK)};"
     yield "  labelloc=b;"

@@ -56,7 +56,7 @@ WAIVER_FIELDS = ("code", "refs", "reason", "owner", "due")
 Fields = dict[str, Any]
 
 
-def graphml(theory: Theory) -> str:
+def write_graphml(theory: Theory) -> str:
     """Write a theory as GraphML."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -68,43 +68,46 @@ def graphml(theory: Theory) -> str:
             for name, kind in names.items()
         ),
         '  <graph id="theory" edgedefault="directed">',
-        *_graph(theory),
+        *_format_graph(theory),
         "  </graph>",
         "</graphml>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _graph(theory: Theory) -> Iterator[str]:
-    assumed, measured = theory.assumptions_by_subject(), theory.measured()
+def _format_graph(theory: Theory) -> Iterator[str]:
+    assumed, measured = theory.group_assumptions_by_subject(), theory.group_indicators_by_node()
 
     def assumptions(on: str | EdgeName) -> list[Fields]:
-        return [{**_fields(one, ASSUMPTION_FIELDS), "status": theory.status_of(one.key)} for one in assumed.get(on, ())]
+        return [
+            {**_select_fields(one, ASSUMPTION_FIELDS), "status": theory.get_status(one.key)}
+            for one in assumed.get(on, ())
+        ]
 
     def indicators(of: str) -> list[Fields]:
-        return [_indicator(theory, one) for one in measured.get(of, ())]
+        return [_build_indicator_fields(theory, one) for one in measured.get(of, ())]
 
-    waivers = [_fields(one, WAIVER_FIELDS) for one in theory.waivers]
-    yield from _data("graph", {**theory._asdict(), "format": FORMAT, "waivers": waivers}, "    ")
+    waivers = [_select_fields(one, WAIVER_FIELDS) for one in theory.waivers]
+    yield from _format_data("graph", {**theory._asdict(), "format": FORMAT, "waivers": waivers}, "    ")
     for node in theory.content.nodes.values():
         more = {"assumptions": assumptions(node.key), "indicators": indicators(node.key)}
         yield f'    <node id="{node.key}">'
-        yield from _data("node", {**asdict(node), **more}, "      ")
+        yield from _format_data("node", {**asdict(node), **more}, "      ")
         yield "    </node>"
     for edge in theory.content.edges:
         yield f'    <edge id="{".".join(edge.name)}" source="{edge.source}" target="{edge.target}">'
-        yield from _data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
+        yield from _format_data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
         yield "    </edge>"
 
 
-def _indicator(theory: Theory, one: Indicator) -> Fields:
-    fields = _fields(one, INDICATOR_FIELDS)
+def _build_indicator_fields(theory: Theory, one: Indicator) -> Fields:
+    fields = _select_fields(one, INDICATOR_FIELDS)
     if one.key in theory.latest:
-        fields["latest"] = _fields(theory.latest[one.key], MEASUREMENT_FIELDS)
+        fields["latest"] = _select_fields(theory.latest[one.key], MEASUREMENT_FIELDS)
     return fields
 
 
-def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
+def _format_data(of: str, values: Fields, indent: str) -> Iterator[str]:
     """Yield the existing values in key order."""
     for name in KEYS[of]:
         value = values[name]
@@ -117,6 +120,6 @@ def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
             yield f'{indent}<data key="{of}_{name}">{escape_xml(text)}</data>'
 
 
-def _fields(row: Any, names: tuple[str, ...]) -> Fields:
+def _select_fields(row: Any, names: tuple[str, ...]) -> Fields:
     """Return these fields of a row, without those that have no value."""
     return {name: value for name in names if (value := getattr(row, name)) is not None}

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from groundplan.purpose.canonical import normalize_numbers
-from groundplan.purpose.dates import day_of
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.formats.captions import describe_version
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
@@ -46,18 +46,18 @@ _VERIFIED_REMARKS = {None: "", True: "verified", False: "not verified"}
 _NON_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")
 
 
-def iati(theory: Theory) -> str:
+def write_iati(theory: Theory) -> str:
     """Write the nodes that have indicators as results."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<iati-activities version="{VERSION}" xmlns:groundplan="{NAMESPACE}" groundplan:format="{FORMAT}">',
         "  <iati-activity>",
-        f"    <iati-identifier>{identifier(theory.project)}</iati-identifier>",
+        f"    <iati-identifier>{build_identifier(theory.project)}</iati-identifier>",
         f"    <!-- {PUBLISHER_ADDS_FIRST} -->",
         *_format_narrative("title", theory.project, "    "),
         *_format_narrative("description", f"Theory of change of {describe_version(theory)}", "    "),
         f"    <!-- {PUBLISHER_ADDS_NEXT} -->",
-        *_results(theory),
+        *_format_results(theory),
         "  </iati-activity>",
         "</iati-activities>",
     ]
@@ -66,33 +66,33 @@ def iati(theory: Theory) -> str:
 
 def find_left_out(theory: Theory) -> list[str]:
     """Return the keys of the nodes that are not in the file, because they have no indicator."""
-    indicators = theory.measured()
+    indicators = theory.group_indicators_by_node()
     return sort_keys(key for key in theory.content.nodes if key not in indicators)
 
 
-def identifier(project: str) -> str:
+def build_identifier(project: str) -> str:
     """Return an activity identifier, with a placeholder for the identifier of the publisher."""
     return f"XX-{_NON_ALPHANUMERIC.sub('-', project.upper()).strip('-') or 'PROJECT'}"
 
 
-def _results(theory: Theory) -> Iterator[str]:
-    indicators = theory.measured()
+def _format_results(theory: Theory) -> Iterator[str]:
+    indicators = theory.group_indicators_by_node()
     for node_type in reversed(BAND_NAMES):
-        for node in theory.content.of_type(node_type):
+        for node in theory.content.list_nodes_of_type(node_type):
             if node.key in indicators:
-                yield from _result(theory, node, indicators[node.key])
+                yield from _format_result(theory, node, indicators[node.key])
 
 
-def _result(theory: Theory, node: PurposeNode, indicators: list[Indicator]) -> Iterator[str]:
+def _format_result(theory: Theory, node: PurposeNode, indicators: list[Indicator]) -> Iterator[str]:
     yield f'    <result type="{RESULT_TYPES[node.node_type]}" groundplan:key="{node.key}">'
     yield from _format_narrative("title", node.title, "      ")
     yield from _format_narrative("description", node.description, "      ")
     for one in indicators:
-        yield from _indicator(one, theory.latest.get(one.key))
+        yield from _format_indicator(one, theory.latest.get(one.key))
     yield "    </result>"
 
 
-def _indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
+def _format_indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
     fields = {"measure": PERCENTAGE if (one.unit or "").casefold() in PERCENT_WORDS else UNITS}
     if one.direction is not None:
         fields["ascending"] = "1" if one.direction is IndicatorDirection.INCREASE else "0"
@@ -124,7 +124,7 @@ def _describe_indicator(one: Indicator) -> Iterator[str]:
 
 def _format_latest(latest: Measurement) -> Iterator[str]:
     """Return the latest measurement with its date."""
-    day = day_of(latest.as_of)
+    day = get_day(latest.as_of)
     yield "        <period>"
     yield f'          <period-start iso-date="{day}"/>'
     yield f'          <period-end iso-date="{day}"/>'
@@ -134,7 +134,7 @@ def _format_latest(latest: Measurement) -> Iterator[str]:
 
 
 def _format_value(tag: str, value: float, remark: str, indent: str) -> Iterator[str]:
-    yield f'{indent}<{tag} value="{_number(value)}">'
+    yield f'{indent}<{tag} value="{_format_number(value)}">'
     yield from _format_narrative("comment", remark, f"{indent}  ")
     yield f"{indent}</{tag}>"
 
@@ -147,6 +147,6 @@ def _format_narrative(tag: str, text: str | None, indent: str) -> Iterator[str]:
         yield f"{indent}</{tag}>"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Format a number without an exponent, which not every reader accepts."""
     return f"{Decimal(repr(normalize_numbers(value))):f}"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from groundplan.purpose.canonical import normalize_numbers
-from groundplan.purpose.dates import day_of
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.formats.captions import describe_edge, describe_version, describe_waiver
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
@@ -31,17 +31,17 @@ _VERIFIED_SUFFIXES = {None: "", True: " (verified)", False: " (not verified)"}
 _UNCUT_CHARS_MAX = 16 * TEXT_BYTES_MAX
 
 
-def logframe(theory: Theory) -> str:
+def write_logframe(theory: Theory) -> str:
     """Write a theory as a logical framework in Markdown."""
-    blocks = [f"# Logical framework: {_text(describe_version(theory))}", _about(theory)]
+    blocks = [f"# Logical framework: {_format_text(describe_version(theory))}", _describe_node(theory)]
     for node_type, name in reversed(BAND_NAMES.items()):
-        nodes = theory.content.of_type(node_type)
+        nodes = theory.content.list_nodes_of_type(node_type)
         if nodes:
             blocks.append(f"## {name}")
-            blocks.append("\n".join(_table(theory, nodes)))
+            blocks.append("\n".join(_format_table(theory, nodes)))
     for title, lines in (
         ("What leads to what", [_format_edge(theory, edge) for edge in theory.content.edges]),
-        ("Waivers", [_text(describe_waiver(one)) for one in theory.waivers]),
+        ("Waivers", [_format_text(describe_waiver(one)) for one in theory.waivers]),
     ):
         if lines:
             blocks.append(f"## {title}")
@@ -49,24 +49,24 @@ def logframe(theory: Theory) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _about(theory: Theory) -> str:
-    published = "" if theory.published_at is None else f" Published on {day_of(theory.published_at)}."
+def _describe_node(theory: Theory) -> str:
+    published = "" if theory.published_at is None else f" Published on {get_day(theory.published_at)}."
     empty = "" if theory.content.nodes else " There is nothing in this version yet."
     return f"Groundplan, format: {FORMAT}.{published}{empty}"
 
 
-def _table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
-    assumed, indicators = _group_assumptions(theory), theory.measured()
-    yield _row(COLUMNS)
-    yield _row("---" for _ in COLUMNS)
+def _format_table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
+    assumed, indicators = _group_assumptions(theory), theory.group_indicators_by_node()
+    yield _format_row(COLUMNS)
+    yield _format_row("---" for _ in COLUMNS)
     for node in nodes:
         seen = indicators.get(node.key, [])
-        yield _row(
+        yield _format_row(
             (
-                _cell(_objective(node)),
-                _cell(_indicator(theory, one) for one in seen),
-                _cell(_format_verification(theory, one) for one in seen),
-                _cell(_assumption(theory, one) for one in assumed.get(node.key, ())),
+                _format_cell(_format_objective(node)),
+                _format_cell(_format_indicator(theory, one) for one in seen),
+                _format_cell(_format_verification(theory, one) for one in seen),
+                _format_cell(_format_assumption(theory, one) for one in assumed.get(node.key, ())),
             )
         )
 
@@ -81,41 +81,41 @@ def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
     return found
 
 
-def _objective(node: PurposeNode) -> Iterator[str]:
-    yield f"**{node.key}** {_text(node.title)}"
+def _format_objective(node: PurposeNode) -> Iterator[str]:
+    yield f"**{node.key}** {_format_text(node.title)}"
     if node.description and node.description.strip():
-        yield _text(node.description)
+        yield _format_text(node.description)
     if node.owner is not None:
-        yield f"Owner: {_text(node.owner)}"
+        yield f"Owner: {_format_text(node.owner)}"
 
 
-def _indicator(theory: Theory, one: Indicator) -> str:
-    unit = "" if one.unit is None else f" {_text(one.unit)}"
-    baseline = _number(one.baseline) + _VERIFIED_SUFFIXES[one.baseline_verified]
+def _format_indicator(theory: Theory, one: Indicator) -> str:
+    unit = "" if one.unit is None else f" {_format_text(one.unit)}"
+    baseline = _format_number(one.baseline) + _VERIFIED_SUFFIXES[one.baseline_verified]
     latest = theory.latest.get(one.key)
-    now = "not measured yet" if latest is None else f"latest {_number(latest.value)} on {day_of(latest.as_of)}"
+    now = "not measured yet" if latest is None else f"latest {_format_number(latest.value)} on {get_day(latest.as_of)}"
     way = "" if one.direction is None else f", should {one.direction}"
-    return f"**{one.key}** {_text(one.name)}: {baseline} → {_number(one.target)}{unit}{way}; {now}"
+    return f"**{one.key}** {_format_text(one.name)}: {baseline} → {_format_number(one.target)}{unit}{way}; {now}"
 
 
 def _format_verification(theory: Theory, one: Indicator) -> str:
-    said = [_text(text) for text in (one.method, one.frequency, one.owner) if text is not None]
+    said = [_format_text(text) for text in (one.method, one.frequency, one.owner) if text is not None]
     latest = theory.latest.get(one.key)
     if latest is not None and latest.source is not None:
-        said.append(f"latest from {_text(latest.source)}")
+        said.append(f"latest from {_format_text(latest.source)}")
     if latest is not None and latest.note is not None:
-        said.append(f"note: {_text(latest.note)}")
+        said.append(f"note: {_format_text(latest.note)}")
     return f"**{one.key}** {', '.join(said) or EMPTY_CELL}"
 
 
-def _assumption(theory: Theory, one: Assumption) -> str:
+def _format_assumption(theory: Theory, one: Assumption) -> str:
     risk = "risk not said" if one.risk_level is None else f"risk {one.risk_level}"
-    said = [_format_edge_name(one.edge), risk, STATUS_NAMES[theory.status_of(one.key)]]
+    said = [_format_edge_name(one.edge), risk, STATUS_NAMES[theory.get_status(one.key)]]
     if one.owner is not None:
-        said.append(f"owner {_text(one.owner)}")
+        said.append(f"owner {_format_text(one.owner)}")
     if one.review_by is not None:
         said.append(f"review by {one.review_by}")
-    return f"**{one.key}** {_text(one.assumption_text)} ({', '.join(part for part in said if part)})"
+    return f"**{one.key}** {_format_text(one.assumption_text)} ({', '.join(part for part in said if part)})"
 
 
 def _format_edge_name(name: EdgeName | None) -> str:
@@ -127,24 +127,26 @@ def _format_edge_name(name: EdgeName | None) -> str:
 
 
 def _format_edge(theory: Theory, edge: PurposeEdge) -> str:
-    ends = " → ".join(f"**{key}** {_text(theory.content.nodes[key].title)}" for key in (edge.source, edge.target))
+    ends = " → ".join(
+        f"**{key}** {_format_text(theory.content.nodes[key].title)}" for key in (edge.source, edge.target)
+    )
     said = describe_edge(edge)
-    how = "" if edge.mechanism is None else f": {_text(edge.mechanism)}"
+    how = "" if edge.mechanism is None else f": {_format_text(edge.mechanism)}"
     note = f" ({', '.join(said)})" if said else ""
     return f"{ends}{note}{how}"
 
 
-def _row(cells: Iterable[str]) -> str:
+def _format_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(lines: Iterable[str]) -> str:
+def _format_cell(lines: Iterable[str]) -> str:
     return NEW_LINE.join(lines) or EMPTY_CELL
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     return escape_inline(text, chars_max=_UNCUT_CHARS_MAX)
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return EMPTY_CELL if value is None else msgspec.json.encode(normalize_numbers(value)).decode()

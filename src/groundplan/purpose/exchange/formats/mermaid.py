@@ -48,17 +48,17 @@ _COMMENT_SPECIAL_CHARS = re.compile("[{}<>&]")
 _DIRECTION = re.compile("(?<=direction) (?=[A-Z]{2})")
 
 
-def mermaid(theory: Theory) -> str:
+def write_mermaid(theory: Theory) -> str:
     """Write a theory as a Mermaid flowchart."""
     lines = [
         f"%% Groundplan theory of change, format: {FORMAT}",
-        f"%% {_remark(describe_version(theory))}",
-        *(f"%% Waived: {_remark(describe_waiver(one))}" for one in theory.waivers),
+        f"%% {_escape_comment(describe_version(theory))}",
+        *(f"%% Waived: {_escape_comment(describe_waiver(one))}" for one in theory.waivers),
         "flowchart LR",
-        *_columns(theory),
-        *_waivers(theory),
-        *_arrows(theory),
-        *_classes(),
+        *_format_columns(theory),
+        *_format_waivers(theory),
+        *_format_arrows(theory),
+        *_format_classes(),
     ]
     return "\n".join(lines) + "\n"
 
@@ -69,26 +69,27 @@ def encode_text(text: str) -> str:
     return _DIRECTION.sub("#32;", _SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", line))
 
 
-def _remark(text: str) -> str:
+def _escape_comment(text: str) -> str:
     """Escape text for a comment, where only directives and HTML tags are special."""
     return _COMMENT_SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
 
 
-def _columns(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumptions_by_subject()
+def _format_columns(theory: Theory) -> Iterator[str]:
+    assumed = theory.group_assumptions_by_subject()
     for node_type, name in BAND_NAMES.items():
-        nodes = theory.content.of_type(node_type)
+        nodes = theory.content.list_nodes_of_type(node_type)
         if not nodes:
             continue
         yield f'  subgraph {name.lower()}["{name}"]'
         for node in nodes:
             marks = [describe_assumption(theory, one) for one in assumed.get(node.key, ())]
             opened, closed = SHAPES[node_type]
-            yield f"    {node.key}{opened}{_label((node.key, node.title, *marks))}{closed}:::{TYPE_HUES[node_type]}"
+            label = _format_label((node.key, node.title, *marks))
+            yield f"    {node.key}{opened}{label}{closed}:::{TYPE_HUES[node_type]}"
         yield "  end"
 
 
-def _waivers(theory: Theory) -> Iterator[str]:
+def _format_waivers(theory: Theory) -> Iterator[str]:
     if theory.waivers:
         opened, closed = WAIVER_SHAPE
         yield '  subgraph waivers["Waived"]'
@@ -97,19 +98,19 @@ def _waivers(theory: Theory) -> Iterator[str]:
         yield "  end"
 
 
-def _arrows(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumptions_by_subject()
+def _format_arrows(theory: Theory) -> Iterator[str]:
+    assumed = theory.group_assumptions_by_subject()
     for edge in theory.content.edges:
         said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumed.get(edge.name, ())]
-        label = f'|"{_label(said)}"|' if said else ""
+        label = f'|"{_format_label(said)}"|' if said else ""
         yield f"  {edge.source} {ARROWS[edge.edge_type]}{label} {edge.target}"
 
 
-def _label(parts: Iterable[str]) -> str:
+def _format_label(parts: Iterable[str]) -> str:
     return NEW_LINE.join(encode_text(part) for part in parts)
 
 
-def _classes() -> Iterator[str]:
+def _format_classes() -> Iterator[str]:
     colour = {name: one.light for name, one in COLOURS.items()}
     for hue in TYPE_HUES.values():
         text = colour.get(f"{hue}-text", colour["text"])

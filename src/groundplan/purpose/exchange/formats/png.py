@@ -86,14 +86,14 @@ def _find_fallback_font() -> str | None:
     """
     from resvg_py import svg_to_bytes
 
-    empty = svg_to_bytes(svg_string=_sample(""))
+    empty = svg_to_bytes(svg_string=_sample_text(""))
     for font in (None, *FALLBACK_FONTS):
-        if svg_to_bytes(svg_string=_sample("A"), sans_serif_family=font) != empty:
+        if svg_to_bytes(svg_string=_sample_text("A"), sans_serif_family=font) != empty:
             return font
     raise NoFont
 
 
-def _sample(text: str) -> str:
+def _sample_text(text: str) -> str:
     from groundplan.purpose.picture.tokens import FONT
 
     return (

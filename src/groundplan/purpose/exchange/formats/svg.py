@@ -7,6 +7,6 @@ from groundplan.purpose.picture.picture_model import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 
 
-def svg(theory: Theory) -> str:
+def write_svg(theory: Theory) -> str:
     """Draw a theory with the light theme."""
     return draw(build_plan_picture(theory)).svg

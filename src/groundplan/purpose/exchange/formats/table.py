@@ -28,7 +28,7 @@ ImportFormat = Literal["json", "canvas", "csv", "xmpz2"]  # the same as READABLE
 class FormatInfo(NamedTuple):
     """The description of a file format."""
 
-    what: str
+    description: str
     suffix: str
     is_written: bool
     is_read: bool

@@ -52,7 +52,7 @@ def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -
     sheet.freeze_panes = FIRST_BELOW_HEADER
     for number, cells in enumerate(zip(header, *rows, strict=True), 1):
         column = sheet.column_dimensions[get_column_letter(number)]  # type: ignore[attr-defined] # the stubs forget it
-        column.width = _width(cells)
+        column.width = _compute_width(cells)
     names = [WriteOnlyCell(sheet, name) for name in header]
     for name in names:
         name.font = Font(bold=True)
@@ -61,7 +61,7 @@ def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -
         sheet.append([_cell(sheet, value) for value in row])
 
 
-def _width(cells: Iterable[Cell]) -> int:
+def _compute_width(cells: Iterable[Cell]) -> int:
     """Return the width of a column in characters: that of its longest line, within limits."""
     longest = max(len(line) for cell in cells if cell is not None for line in str(cell).split("\n"))
     return min(max(longest + 2, COLUMN_CHARS_MIN), COLUMN_CHARS_MAX)

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.formats.document import ITEMS_MAX
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile, too_many
 
 SEPARATORS = (",", ";", "\t")
-CELLS_MAX = 200 * THINGS_MAX  # four times the maximum of the four sheets, if all were as wide as the widest
+CELLS_MAX = 200 * ITEMS_MAX  # four times the maximum of the four sheets, if all were as wide as the widest
 COLUMNS_MAX = 1_000
 BLOCKS_MAX = 1_000
 
@@ -47,20 +47,20 @@ def parse_blocks(text: str) -> Iterator[list[Row]]:
         if match is not None:
             declared = match[1]
             continue
-        separator = _separator(cells.line(), declared, separator)
+        separator = _choose_separator(cells.peek_line(), declared, separator)
         block: list[Row] = []
-        for row in cells.rows(separator):
+        for row in cells.read_rows(separator):
             if not any(cell and not cell.isspace() for cell in row):
                 break
             block.append(row)
-            if len(block) > THINGS_MAX + 1:  # one more for the header
-                raise too_many("rows of one sheet", THINGS_MAX)
+            if len(block) > ITEMS_MAX + 1:  # one more for the header
+                raise too_many("rows of one sheet", ITEMS_MAX)
         if block:
             yield block
     raise too_many("sheets", BLOCKS_MAX)
 
 
-def _separator(line: str, declared: str, before: str) -> str:
+def _choose_separator(line: str, declared: str, before: str) -> str:
     """Return the declared separator if the line has it, else the most frequent one, else the previous one."""
     bare = _QUOTED.sub("", line)
     return declared if declared and declared in bare else max((before, *SEPARATORS), key=bare.count)
@@ -85,12 +85,12 @@ class _CellReader:
             self._at = found.end()
         return found
 
-    def line(self) -> str:
+    def peek_line(self) -> str:
         """Return the text from here to the end of the line."""
         end = _LINE_END.search(self._text, self._at)
         return self._text[self._at : len(self._text) if end is None else end.start()]
 
-    def rows(self, separator: str) -> Iterator[Row]:
+    def read_rows(self, separator: str) -> Iterator[Row]:
         """Yield the rows from here, without trailing empty cells."""
         one = re.escape(separator)
         # Possessive: quoted text is matched once, without backtracking.

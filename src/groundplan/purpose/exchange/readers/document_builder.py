@@ -16,11 +16,11 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.document import (
-    THINGS_MAX,
-    AssumptionWritten,
-    EdgeWritten,
-    IndicatorWritten,
-    NodeWritten,
+    ITEMS_MAX,
+    DocumentAssumption,
+    DocumentEdge,
+    DocumentIndicator,
+    DocumentNode,
     TheoryDocument,
 )
 from groundplan.purpose.limits import (
@@ -33,7 +33,7 @@ from groundplan.purpose.limits import (
 from groundplan.purpose.model import Confidence, EdgeType, NodeType, RiskLevel
 
 FILE_BYTES_MAX = 64 << 20
-SKIPPED_MAX = 100 * THINGS_MAX  # with more skipped items the import is useless
+SKIPPED_MAX = 100 * ITEMS_MAX  # with more skipped items the import is useless
 # Commas and brackets in a JSON file: one per value, and all values are in memory before the first is read.
 PIECES_MAX = 5_000_000
 EXAMPLES_MAX = 5
@@ -52,9 +52,9 @@ class UnreadableFile(Invalid):
         super().__init__(f"{why}; nothing was imported", code=self.code, **details)
 
 
-def too_many(things: str, limit: int) -> UnreadableFile:
+def too_many(items: str, limit: int) -> UnreadableFile:
     """Return the error for a file that exceeds a limit."""
-    return UnreadableFile(f"there are more than {limit} {things} in it", limit=limit)
+    return UnreadableFile(f"there are more than {limit} {items} in it", limit=limit)
 
 
 class SkippedItem(Struct):
@@ -77,14 +77,14 @@ class DocumentBuilder:
     """Collects a theory while a file is read. Nodes have their names in the file; keys are assigned later."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, NodeWritten] = {}
-        self._edges: dict[tuple[str, str, EdgeType], EdgeWritten] = {}
-        self._assumptions: dict[str, AssumptionWritten] = {}
-        self._indicators: dict[str, IndicatorWritten] = {}
+        self._nodes: dict[str, DocumentNode] = {}
+        self._edges: dict[tuple[str, str, EdgeType], DocumentEdge] = {}
+        self._assumptions: dict[str, DocumentAssumption] = {}
+        self._indicators: dict[str, DocumentIndicator] = {}
         self._skipped: dict[tuple[str, str], SkippedItem] = {}
         self._skips_left = SKIPPED_MAX
 
-    def node(
+    def add_node(
         self,
         ref: str,
         node_type: NodeType,
@@ -106,17 +106,17 @@ class DocumentBuilder:
             self.skip("title", f"longer than {TITLE_CHARS_MAX} characters; the full title is in the description", line)
             description = line if not description else f"{line}\n\n{description}"
             line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
-        self._nodes[ref] = NodeWritten(
+        self._nodes[ref] = DocumentNode(
             ref,
             node_type,
             line,
-            self.text(description, TEXT_BYTES_MAX, "description", ref),
-            self.text(narrative, TEXT_BYTES_MAX, "narrative", ref),
-            self.word(owner, "owner", ref),
+            self.clean_text(description, TEXT_BYTES_MAX, "description", ref),
+            self.clean_text(narrative, TEXT_BYTES_MAX, "narrative", ref),
+            self.clean_word(owner, "owner", ref),
             metadata or None,
         )
 
-    def edge(
+    def add_edge(
         self,
         source: str,
         target: str,
@@ -141,13 +141,13 @@ class DocumentBuilder:
         if (source, target, edge_type) in self._edges:
             self.skip("edge", "it exists already", label)
             return False
-        if len(self._edges) >= THINGS_MAX:
-            raise too_many("edges", THINGS_MAX)
-        cleaned = self.text(mechanism, SENTENCE_BYTES_MAX, "mechanism", label)
-        self._edges[source, target, edge_type] = EdgeWritten(source, target, edge_type, cleaned, confidence)
+        if len(self._edges) >= ITEMS_MAX:
+            raise too_many("edges", ITEMS_MAX)
+        cleaned = self.clean_text(mechanism, SENTENCE_BYTES_MAX, "mechanism", label)
+        self._edges[source, target, edge_type] = DocumentEdge(source, target, edge_type, cleaned, confidence)
         return True
 
-    def assumption(
+    def add_assumption(
         self,
         ref: str,
         text: str,
@@ -167,11 +167,11 @@ class DocumentBuilder:
         if node not in self._nodes if edge is None else edge not in self._edges:
             self.skip("assumption", "its node or edge was not imported", ref)
             return
-        cleaned = self.text(text, SENTENCE_BYTES_MAX, "assumption", ref)
+        cleaned = self.clean_text(text, SENTENCE_BYTES_MAX, "assumption", ref)
         if cleaned is None:
             self.skip("assumption", "its text is empty", ref)
             return
-        one = AssumptionWritten(ref, cleaned, risk_level=risk_level, owner=self.word(owner, "owner", ref))
+        one = DocumentAssumption(ref, cleaned, risk_level=risk_level, owner=self.clean_word(owner, "owner", ref))
         one.review_by = review_by
         if edge is None:
             one.node = node
@@ -179,7 +179,7 @@ class DocumentBuilder:
             one.source, one.target, one.edge_type = edge
         self._assumptions[ref] = one
 
-    def indicator(self, ref: str, node: str, name: str, **fields: Any) -> None:
+    def add_indicator(self, ref: str, node: str, name: str, **fields: Any) -> None:
         """Add an indicator on a node that was added before. `unit`, `frequency` and `owner` are single lines.
 
         Raises:
@@ -194,12 +194,12 @@ class DocumentBuilder:
             self.skip("indicator", "it has no name", ref)
             return
         for word in ("unit", "frequency", "owner"):
-            fields[word] = self.word(fields.get(word), word, ref)
-        fields["method"] = self.text(fields.get("method"), SENTENCE_BYTES_MAX, "method", ref)
+            fields[word] = self.clean_word(fields.get(word), word, ref)
+        fields["method"] = self.clean_text(fields.get("method"), SENTENCE_BYTES_MAX, "method", ref)
         if len(line) > TITLE_CHARS_MAX:
             self.skip("name of an indicator", f"longer than {TITLE_CHARS_MAX} characters; shortened", line)
             line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
-        self._indicators[ref] = IndicatorWritten(ref, node, line, **fields)
+        self._indicators[ref] = DocumentIndicator(ref, node, line, **fields)
 
     def skip(self, what: str, why: str, example: str) -> None:
         """Record that an item was skipped or changed.
@@ -215,7 +215,7 @@ class DocumentBuilder:
         if len(one.examples) < EXAMPLES_MAX:
             one.examples.append(quote_text(example)[1:-1])
 
-    def text(self, raw: str | None, bytes_max: int, what: str, where: str) -> str | None:
+    def clean_text(self, raw: str | None, bytes_max: int, what: str, where: str) -> str | None:
         """Return a text that can be stored, shortened if it is too long; None if it is blank."""
         if raw is None:
             return None
@@ -227,7 +227,7 @@ class DocumentBuilder:
             cleaned = cleaned.encode()[: bytes_max - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
         return cleaned
 
-    def word(self, raw: str | None, what: str, where: str) -> str | None:
+    def clean_word(self, raw: str | None, what: str, where: str) -> str | None:
         """Return a name or a unit that can be stored, shortened if it is too long."""
         line = normalize_line(raw or "")
         if len(line) > WORD_CHARS_MAX:
@@ -235,7 +235,7 @@ class DocumentBuilder:
             line = line[: WORD_CHARS_MAX - 1].rstrip() + ELLIPSIS
         return line or None
 
-    def done(self) -> ReadDocument:
+    def build(self) -> ReadDocument:
         """Return the document.
 
         Raises:
@@ -251,13 +251,13 @@ class DocumentBuilder:
         )
         return ReadDocument(document, list(self._skipped.values()))
 
-    def _name(self, ref: str, sort: str, taken: dict[str, Any]) -> None:
+    def _name(self, ref: str, kind: str, existing: dict[str, Any]) -> None:
         if not ref or len(ref) > REF_CHARS_MAX or _UNSTORABLE.search(ref):
-            raise UnreadableFile(f"{quote_text(ref)} cannot be the name of a {sort}")
-        if ref in taken:
+            raise UnreadableFile(f"{quote_text(ref)} cannot be the name of a {kind}")
+        if ref in existing:
             raise UnreadableFile(f"two items are called {quote_text(ref)}; names must be unique", name=ref)
-        if len(taken) >= THINGS_MAX:
-            raise too_many(f"{sort}s", THINGS_MAX)
+        if len(existing) >= ITEMS_MAX:
+            raise too_many(f"{kind}s", ITEMS_MAX)
 
 
 def remove_unstorable(raw: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.formats.document import ITEMS_MAX
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile, too_many
 from groundplan.purpose.exchange.readers.safe_xml import Element
 
@@ -27,7 +27,7 @@ ID_CHARS_MAX = 64  # they are numbers
 LABEL_CHARS_MAX = 100
 KIND_CHARS_MAX = 80
 NO_REFERENCE = ("", "")
-POOL_MAX = 10 * THINGS_MAX  # a factor may be on any number of diagrams, and its links with it
+POOL_MAX = 10 * ITEMS_MAX  # a factor may be on any number of diagrams, and its links with it
 
 _BLOCK_TAGS = frozenset({"br", "div", "ul", "ol", "li"})
 _BULLET = "\n- "
@@ -50,27 +50,27 @@ class MiradiItem:
     @cached_property
     def name(self) -> str:
         """The name, or an empty text."""
-        return " ".join(self.text("Name").split())
+        return " ".join(self.get_text("Name").split())
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """A short label for messages."""
         return self.name[:LABEL_CHARS_MAX] or f"{self.kind} {self.id}"
 
-    def text(self, field: str) -> str:
+    def get_text(self, field: str) -> str:
         """Return a formatted text as plain text with the same lines."""
         element = self._fields.get(field)
-        return "" if element is None else plain_text(element)
+        return "" if element is None else extract_text(element)
 
     def is_true(self, field: str) -> bool:
-        return self.text(field) in ("1", "true")
+        return self.get_text(field) in ("1", "true")
 
-    def ids(self, *fields: str) -> list[str]:
+    def get_ids(self, *fields: str) -> list[str]:
         """Return the Ids of the first list that exists under these names."""
         lists = (self._fields[field].children for field in fields if field in self._fields)
         return [one.text.strip() for one in next(lists, [])]
 
-    def reference(self, field: str) -> tuple[str, str]:
+    def get_reference(self, field: str) -> tuple[str, str]:
         """Return the kind and the Id of a reference, or NO_REFERENCE."""
         element = self._fields.get(field)
         while element is not None and element.children:
@@ -94,7 +94,7 @@ class MiradiProject:
                 self._elements.setdefault(kind, []).extend(pool.children)
         self._pools: dict[str, dict[str, MiradiItem]] = {}
 
-    def pool(self, kind: str) -> dict[str, MiradiItem]:
+    def get_pool(self, kind: str) -> dict[str, MiradiItem]:
         """Return all items of a kind, by Id.
 
         Raises:
@@ -102,7 +102,7 @@ class MiradiProject:
         """
         if kind not in self._pools:
             found: dict[str, MiradiItem] = {}
-            for thing in self._things(kind):
+            for thing in self._iter_items(kind):
                 if thing.id in found:
                     raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
                 found[thing.id] = thing
@@ -117,7 +117,7 @@ class MiradiProject:
             if kind not in self._pools:
                 yield from ((kind, _label_element(one)) for one in elements)
 
-    def _things(self, kind: str) -> Iterator[MiradiItem]:
+    def _iter_items(self, kind: str) -> Iterator[MiradiItem]:
         yield from (MiradiItem(one) for one in self._elements.get(kind, ()) if one.tag == kind)
 
 
@@ -128,7 +128,7 @@ def to_words(kind: str) -> str | None:
     return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in _WORD.findall(kind))
 
 
-def plain_text(formatted: Element) -> str:
+def extract_text(formatted: Element) -> str:
     """Return the text of an element and its descendants. As in HTML, only elements break lines."""
     parts: list[str] = []
     waiting: list[str | Element] = [formatted]
@@ -147,6 +147,6 @@ def plain_text(formatted: Element) -> str:
 
 def _label_element(element: Element) -> str:
     """Return a label for an element, which may have no Id."""
-    names = (plain_text(child) for child in element.children if child.tag == f"{element.tag}Name")
+    names = (extract_text(child) for child in element.children if child.tag == f"{element.tag}Name")
     name = " ".join(next(names, "").split()) or f"{element.tag} {element.attributes.get('Id', '')}".rstrip()
     return name[:LABEL_CHARS_MAX]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.formats.canvas_texts import AssumptionCard, NodeCard, read_card, read_label
-from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.formats.canvas_texts import AssumptionCard, NodeCard, parse_card, parse_label
+from groundplan.purpose.exchange.formats.document import ITEMS_MAX
 from groundplan.purpose.exchange.readers.document_builder import (
     DocumentBuilder,
     ReadDocument,
@@ -25,10 +25,10 @@ from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
 # Cards, or lines between them: nodes, assumptions with two lines each, and groups.
-LISTED_MAX = 4 * THINGS_MAX
+LISTED_MAX = 4 * ITEMS_MAX
 CARD_CHARS_MAX = 4 * TEXT_BYTES_MAX  # a theory stores only a part of it
 # Checks of whether a card is in a group: a thousand groups with the maximum number of cards.
-LOOKS_MAX = 10_000_000
+COMPARISONS_MAX = 10_000_000
 
 _RISKS = {"1": RiskLevel.HIGH, "2": RiskLevel.MEDIUM, "3": RiskLevel.MEDIUM, "4": RiskLevel.LOW}
 
@@ -77,24 +77,24 @@ def read_canvas(raw: bytes) -> ReadDocument:
     builder = DocumentBuilder()
     canvas = _Canvas()
     ids: set[str] = set()
-    for one in _objects(found, "nodes"):
+    for one in _get_objects(found, "nodes"):
         id_ = one.get("id")
         if not isinstance(id_, str) or not id_:
             raise UnreadableFile("one of its nodes has no id; every node of a JSON Canvas needs one")
         if id_ in ids:
             raise UnreadableFile(f"two items are called {quote_text(id_)}; names must be unique", name=id_)
         ids.add(id_)
-        _take_card(one, id_, canvas, builder)
-        if max(len(canvas.nodes), len(canvas.assumptions)) > THINGS_MAX:
-            raise too_many("cards", THINGS_MAX)
-    for one in _objects(found, "edges"):
-        _take_line(one, canvas, builder)
-    _gather(canvas, builder)
-    return builder.done()
+        _read_card(one, id_, canvas, builder)
+        if max(len(canvas.nodes), len(canvas.assumptions)) > ITEMS_MAX:
+            raise too_many("cards", ITEMS_MAX)
+    for one in _get_objects(found, "edges"):
+        _read_line(one, canvas, builder)
+    _add_items(canvas, builder)
+    return builder.build()
 
 
-def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    listed = found.get(name) or []
+def _get_objects(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    listed = document.get(name) or []
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise UnreadableFile(f"it is not a JSON Canvas: {name} must be a list of objects")
     if len(listed) > LISTED_MAX:
@@ -102,33 +102,33 @@ def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return listed
 
 
-def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: DocumentBuilder) -> None:
-    box = _box(one)
+def _read_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: DocumentBuilder) -> None:
+    box = _parse_box(one)
     match one.get("type"):
         case "group":
-            label = _text(one, "label")
+            label = _get_text(one, "label")
             builder.skip("group", "only the type that its name gives to the cards inside is imported", label or id_)
             group_type = parse_node_type(label)
             canvas.groups[id_] = _Group(group_type, *box) if group_type is not None and box is not None else None
             return
         case "text":
-            text = _text(one, "text")
+            text = _get_text(one, "text")
             if len(text) > CARD_CHARS_MAX:
                 builder.skip("card", f"longer than {CARD_CHARS_MAX} characters; shortened", id_)
-            card = read_card(text[:CARD_CHARS_MAX])
+            card = parse_card(text[:CARD_CHARS_MAX])
         case "file":
-            path = _text(one, "file")
+            path = _get_text(one, "file")
             name = path.rpartition("/")[2].removesuffix(".md")
-            whole = path + _text(one, "subpath")
+            whole = path + _get_text(one, "subpath")
             card = NodeCard(name, whole if whole != name else "")
         case "link":
-            card = NodeCard(_text(one, "url"), "")
+            card = NodeCard(_get_text(one, "url"), "")
         case _:
             builder.skip("card", "of a type that JSON Canvas 1.0 does not have", id_)
             return
     if isinstance(card, AssumptionCard):
         # The text of the card decides; without it the colour that the author chose.
-        risk = card.risk_level or _RISKS.get(_text(one, "color"))
+        risk = card.risk_level or _RISKS.get(_get_text(one, "color"))
         canvas.assumptions[id_] = card._replace(risk_level=risk)
         return
     canvas.nodes[id_] = card
@@ -137,13 +137,13 @@ def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: Document
         canvas.middles[id_] = (left + right) / 2, (top + bottom) / 2
 
 
-def _take_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -> None:
-    source, target = _text(one, "fromNode"), _text(one, "toNode")
+def _read_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -> None:
+    source, target = _get_text(one, "fromNode"), _get_text(one, "toNode")
     edge_label = f"{source} -> {target}"
     if source in canvas.groups or target in canvas.groups:
         builder.skip("edge", "its source or target is a group", edge_label)
         return
-    edge_type, mechanism = read_label(_text(one, "label"))
+    edge_type, mechanism = parse_label(_get_text(one, "label"))
     if target in canvas.assumptions and source not in canvas.assumptions:
         canvas.lines_from.setdefault(target, []).append(source)
         return
@@ -160,16 +160,16 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -
         canvas.arrows.append(_Arrow(target, source, EdgeType.FEEDBACK, None))
 
 
-def _gather(canvas: _Canvas, builder: DocumentBuilder) -> None:
-    inside = _types_by_group(canvas, builder)
+def _add_items(canvas: _Canvas, builder: DocumentBuilder) -> None:
+    inside = _infer_types_by_group(canvas, builder)
     said = {id_: inside.get(id_) for id_ in canvas.nodes}
     causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type.is_causal)
     types = infer_node_types(builder, said, causal)
     for id_, card in canvas.nodes.items():
-        builder.node(id_, types[id_], card.title, description=card.description)
+        builder.add_node(id_, types[id_], card.title, description=card.description)
     between: dict[tuple[str, str], list[EdgeType]] = {}
     for one in canvas.arrows:
-        if builder.edge(*one[:3], mechanism=one.mechanism):
+        if builder.add_edge(*one[:3], mechanism=one.mechanism):
             between.setdefault((one.source, one.target), []).append(one.edge_type)
     for id_, assumed in canvas.assumptions.items():
         _gather_assumption(id_, assumed, canvas, between, builder)
@@ -196,13 +196,13 @@ def _gather_assumption(
     else:
         builder.skip("assumption", "it is connected to nothing, or to too many items", id_)
         return
-    builder.assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
+    builder.add_assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
 
 
-def _types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, NodeType]:
+def _infer_types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, NodeType]:
     """Return the type of each card inside typed groups; the smallest group decides."""
     found: dict[str, NodeType] = {}
-    looks_left = LOOKS_MAX
+    looks_left = COMPARISONS_MAX
     outside = canvas.middles
     groups = sorted((group for group in canvas.groups.values() if group is not None), key=lambda one: one.area)
     for place, group in enumerate(groups):
@@ -220,7 +220,7 @@ def _types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, Node
     return found
 
 
-def _box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
+def _parse_box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
     """Return left, top, right and bottom, if they are given."""
     values: list[Any] = [one.get(name) for name in ("x", "y", "width", "height")]
     if not all(isinstance(value, int | float) for value in values):
@@ -229,7 +229,7 @@ def _box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
     return x, y, x + width, y + height
 
 
-def _text(one: dict[str, Any], name: str) -> str:
+def _get_text(one: dict[str, Any], name: str) -> str:
     """Return a text, empty if there is none."""
     value = one.get(name)
     return value if isinstance(value, str) else ""

@@ -18,7 +18,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, FORMULA_GUARD, NEEDS_GUARD, Sheet
-from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.formats.document import ITEMS_MAX
 from groundplan.purpose.exchange.readers.csv_rows import Row, parse_blocks
 from groundplan.purpose.exchange.readers.document_builder import (
     DocumentBuilder,
@@ -124,21 +124,21 @@ def read_csv(raw: bytes) -> ReadDocument:
         raise UnreadableFile(
             "it contains NUL characters, such as UTF-16 or UTF-32 without a byte order mark; save it as UTF-8"
         )
-    sheets = _sheets(text, builder)
-    links = [_link(row, builder) for row in sheets[Sheet.LINKS]]
+    sheets = _read_sheets(text, builder)
+    links = [_parse_link(row, builder) for row in sheets[Sheet.LINKS]]
     _gather_factors(sheets[Sheet.FACTORS], links, builder)
     types: dict[tuple[str, str], list[EdgeType]] = {}
     for one in links:
-        if builder.edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
+        if builder.add_edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
             types.setdefault((one.source, one.target), []).append(one.edge_type)
     for place, row in enumerate(sheets[Sheet.ASSUMPTIONS], 1):
         _gather_assumption(row, place, types, builder)
     for place, row in enumerate(sheets[Sheet.INDICATORS], 1):
         _gather_indicator(row, place, builder)
-    return builder.done()
+    return builder.build()
 
 
-def _sheets(text: str, builder: DocumentBuilder) -> Sheets:
+def _read_sheets(text: str, builder: DocumentBuilder) -> Sheets:
     """Return the rows of each sheet, by our column names."""
     found: Sheets = {sheet: [] for sheet in Sheet}
     has_factors = False
@@ -146,15 +146,15 @@ def _sheets(text: str, builder: DocumentBuilder) -> Sheets:
         sheet, places = _recognise_sheet(header)
         if sheet is None:
             for row in (header, *rows):
-                builder.skip("row", "it follows an empty line instead of a known header", _first(row))
+                builder.skip("row", "it follows an empty line instead of a known header", _get_first_cell(row))
             continue
         has_factors |= sheet is Sheet.FACTORS
         for place, name in enumerate(header):
             if place not in places and _normalize_name(name):
                 builder.skip("column", f"unknown in a sheet of {sheet}", name.strip())
-        if len(found[sheet]) + len(rows) > THINGS_MAX:
-            raise too_many(f"{sheet}", THINGS_MAX)
-        found[sheet] += _records(header, places, rows, builder)
+        if len(found[sheet]) + len(rows) > ITEMS_MAX:
+            raise too_many(f"{sheet}", ITEMS_MAX)
+        found[sheet] += _read_records(header, places, rows, builder)
     if not has_factors:
         example = ",".join(COLUMNS[Sheet.FACTORS])
         raise UnreadableFile(f"it has no sheet of factors; add one with a header such as {example}")
@@ -180,24 +180,26 @@ def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
     return best
 
 
-def _records(header: Row, places: dict[int, str], rows: list[Row], builder: DocumentBuilder) -> Iterator[Record]:
+def _read_records(
+    header: Row, column_names: dict[int, str], rows: list[Row], builder: DocumentBuilder
+) -> Iterator[Record]:
     named = {place for place, name in enumerate(header) if _normalize_name(name)}
     for row in rows:
         for place, cell in enumerate(row):
             if place not in named and cell.strip():
                 builder.skip("cell", "its column has no header", cell.strip())
-        yield {column: _remove_guard(row[place]) if place < len(row) else "" for place, column in places.items()}
+        yield {column: _remove_guard(row[place]) if place < len(row) else "" for place, column in column_names.items()}
 
 
-def _link(row: Record, builder: DocumentBuilder) -> _Link:
+def _parse_link(row: Record, builder: DocumentBuilder) -> _Link:
     source, target = normalize_line(row["source"]), normalize_line(row["target"])
-    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", builder)
+    edge_type = _make_choice_type(EdgeType, row.get("type", ""), "type of a link", builder)
     return _Link(
         source,
         target,
         edge_type or EdgeType.CONTRIBUTES_TO,
         row.get("mechanism", ""),
-        _choice(Confidence, row.get("confidence", ""), "confidence", builder),
+        _make_choice_type(Confidence, row.get("confidence", ""), "confidence", builder),
     )
 
 
@@ -209,7 +211,7 @@ def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBui
         # Without keys, other sheets refer to factors by title.
         ref = normalize_line(row.get("key", "")) or title[:REF_CHARS_MAX].rstrip()
         if not ref:
-            builder.skip("row", "it has neither a key nor a title", _first([*row.values()]))
+            builder.skip("row", "it has neither a key nor a title", _get_first_cell([*row.values()]))
             continue
         named.append((ref, row))
         word = row.get("type", "").strip()
@@ -219,58 +221,58 @@ def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBui
     causal = ((one.source, one.target) for one in links if one.edge_type.is_causal)
     types = infer_node_types(builder, said, causal)
     for ref, row in named:
-        builder.node(
+        builder.add_node(
             ref,
             types[ref],
             row.get("title", ""),
             description=row.get("description"),
             narrative=row.get("narrative"),
             owner=row.get("owner"),
-            metadata=_metadata(row.get("metadata", ""), ref, builder),
+            metadata=_parse_metadata(row.get("metadata", ""), ref, builder),
         )
 
 
 def _gather_assumption(
-    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], builder: DocumentBuilder
+    row: Record, index: int, types: dict[tuple[str, str], list[EdgeType]], builder: DocumentBuilder
 ) -> None:
-    ref = normalize_line(row.get("key", "")) or f"assumption {place}"
+    ref = normalize_line(row.get("key", "")) or f"assumption {index}"
     node = normalize_line(row.get("node", "")) or None
     source, target = normalize_line(row.get("source", "")), normalize_line(row.get("target", ""))
-    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", builder)
+    edge_type = _make_choice_type(EdgeType, row.get("type", ""), "type of a link", builder)
     if node is not None and (source or target):
         builder.skip("link of an assumption", "the assumption also names a node and is kept there", ref)
     if edge_type is None:
         # A link without a type is a contribution, or the only link between the two nodes.
         there = types.get((source, target), [])
         edge_type = next((one for one in there if len(there) == 1), EdgeType.CONTRIBUTES_TO)
-    builder.assumption(
+    builder.add_assumption(
         ref,
         row["assumption"],
         node=node,
         edge=None if node is not None else (source, target, edge_type),
-        risk_level=_choice(RiskLevel, row.get("risk", ""), "risk", builder),
+        risk_level=_make_choice_type(RiskLevel, row.get("risk", ""), "risk", builder),
         owner=row.get("owner"),
-        review_by=_day(row.get("review_by", ""), builder),
+        review_by=_parse_day(row.get("review_by", ""), builder),
     )
 
 
-def _gather_indicator(row: Record, place: int, builder: DocumentBuilder) -> None:
-    builder.indicator(
-        normalize_line(row.get("key", "")) or f"indicator {place}",
+def _gather_indicator(row: Record, index: int, builder: DocumentBuilder) -> None:
+    builder.add_indicator(
+        normalize_line(row.get("key", "")) or f"indicator {index}",
         normalize_line(row["node"]),
         row["name"],
         unit=row.get("unit"),
-        direction=_choice(IndicatorDirection, row.get("direction", ""), "direction", builder),
-        baseline=_number(row.get("baseline", ""), "baseline", builder),
-        baseline_verified=_boolean(row.get("baseline_verified", ""), builder),
-        target=_number(row.get("target", ""), "target", builder),
+        direction=_make_choice_type(IndicatorDirection, row.get("direction", ""), "direction", builder),
+        baseline=_parse_number(row.get("baseline", ""), "baseline", builder),
+        baseline_verified=_parse_boolean(row.get("baseline_verified", ""), builder),
+        target=_parse_number(row.get("target", ""), "target", builder),
         method=row.get("method"),
         frequency=row.get("frequency"),
         owner=row.get("owner"),
     )
 
 
-def _choice(choices: type[Choice], cell: str, what: str, builder: DocumentBuilder) -> Choice | None:
+def _make_choice_type(choices: type[Choice], cell: str, what: str, builder: DocumentBuilder) -> Choice | None:
     said = _normalize_name(cell)
     found = next((one for one in choices if _normalize_name(one) == said), None) if said else None
     if found is None and cell.strip():
@@ -278,7 +280,7 @@ def _choice(choices: type[Choice], cell: str, what: str, builder: DocumentBuilde
     return found
 
 
-def _number(cell: str, what: str, builder: DocumentBuilder) -> float | None:
+def _parse_number(cell: str, what: str, builder: DocumentBuilder) -> float | None:
     said = cell.strip()
     if not said:
         return None
@@ -291,7 +293,7 @@ def _number(cell: str, what: str, builder: DocumentBuilder) -> float | None:
     return None
 
 
-def _boolean(cell: str, builder: DocumentBuilder) -> bool | None:
+def _parse_boolean(cell: str, builder: DocumentBuilder) -> bool | None:
     said = cell.strip()
     found = _BOOLEANS.get(said.casefold())
     if found is None and said:
@@ -299,7 +301,7 @@ def _boolean(cell: str, builder: DocumentBuilder) -> bool | None:
     return found
 
 
-def _day(cell: str, builder: DocumentBuilder) -> str | None:
+def _parse_day(cell: str, builder: DocumentBuilder) -> str | None:
     said = cell.strip()
     try:
         return parse_day(said, ("review_by",)) if said else None
@@ -308,7 +310,7 @@ def _day(cell: str, builder: DocumentBuilder) -> str | None:
         return None
 
 
-def _metadata(cell: str, ref: str, builder: DocumentBuilder) -> dict[str, Any] | None:
+def _parse_metadata(cell: str, ref: str, builder: DocumentBuilder) -> dict[str, Any] | None:
     if not cell.strip():
         return None
     try:
@@ -333,5 +335,5 @@ def _normalize_name(name: str) -> str:
     return _NON_LETTERS.sub("", _remove_guard(name)).casefold()
 
 
-def _first(row: Row) -> str:
+def _get_first_cell(row: Row) -> str:
     return next((cell.strip() for cell in row if cell.strip()), "")

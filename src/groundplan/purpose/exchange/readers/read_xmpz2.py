@@ -86,16 +86,16 @@ def read_xmpz2(raw: bytes) -> ReadDocument:
     Raises:
         UnreadableFile: the file is not a Miradi project, or is malformed.
     """
-    return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).done()
+    return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).read()
 
 
 class _Factor:
     """A factor that becomes a node."""
 
-    def __init__(self, kind: str, thing: MiradiItem) -> None:
+    def __init__(self, kind: str, item: MiradiItem) -> None:
         self.kind = kind
-        self.thing = thing
-        self.ref = _ref(kind, thing.id)
+        self.item = item
+        self.ref = _make_ref(kind, item.id)
 
 
 class _MiradiReader:
@@ -104,155 +104,161 @@ class _MiradiReader:
     def __init__(self, project: MiradiProject) -> None:
         self._project = project
         self._builder = DocumentBuilder()
-        self._placed = {one.id: one.reference("WrappedFactorId") for one in project.pool("DiagramFactor").values()}
+        self._placed = {
+            one.id: one.get_reference("WrappedFactorId") for one in project.get_pool("DiagramFactor").values()
+        }
 
-    def done(self) -> ReadDocument:
-        links = self._links()
-        factors = list(self._factors({end for pair in links for end in pair}))
+    def read(self) -> ReadDocument:
+        links = self._group_links()
+        factors = list(self._iter_factors({end for pair in links for end in pair}))
         self._gather_nodes(factors)
         linked = self._gather_edges(links)
         for factor in factors:
             if factor.ref not in linked:
-                self._builder.skip("factor without a link", "imported anyway", factor.thing.shown)
+                self._builder.skip("factor without a link", "imported anyway", factor.item.label)
         self._gather_indicators(factors)
         self._gather_assumptions({factor.ref for factor in factors})
         for kind, (what, why) in _SKIPPED_KINDS.items():
-            for thing in self._pool(kind).values():
-                self._builder.skip(what, why, thing.shown)
+            for thing in self._get_pool(kind).values():
+                self._builder.skip(what, why, thing.label)
         self._count_unread()
-        return self._builder.done()
+        return self._builder.build()
 
-    def _pool(self, kind: str) -> dict[str, MiradiItem]:
+    def _get_pool(self, kind: str) -> dict[str, MiradiItem]:
         """Return the items of a kind. Older schemas store activities as tasks."""
-        return self._project.pool(kind) or (self._project.pool("Task") if kind == "Activity" else {})
+        return self._project.get_pool(kind) or (self._project.get_pool("Task") if kind == "Activity" else {})
 
-    def _factors(self, linked: set[str]) -> Iterator[_Factor]:
+    def _iter_factors(self, linked: set[str]) -> Iterator[_Factor]:
         for kind in _NODE_TYPES:
-            for thing in self._pool(kind).values():
-                if kind != "Activity" or _ref(kind, thing.id) in linked:
+            for thing in self._get_pool(kind).values():
+                if kind != "Activity" or _make_ref(kind, thing.id) in linked:
                     yield _Factor(kind, thing)
 
     def _gather_nodes(self, factors: list[_Factor]) -> None:
         described_refs = {factor.ref for factor in factors}  # nodes are not described again
         for factor in factors:
-            described = "\n\n".join(filter(None, [factor.thing.text("Details"), *self._notes(factor, described_refs)]))
-            self._builder.node(
+            described = "\n\n".join(
+                filter(None, [factor.item.get_text("Details"), *self._describe_details(factor, described_refs)])
+            )
+            self._builder.add_node(
                 factor.ref,
                 _NODE_TYPES[factor.kind],
-                factor.thing.name,
+                factor.item.name,
                 description=described,
-                metadata=self._metadata(factor),
+                metadata=self._build_metadata(factor),
             )
             if factor.kind == "Cause":
                 self._builder.skip(
                     "threat or contributing factor",
                     "imported as an outcome; its wording describes a problem, not a change",
-                    factor.thing.shown,
+                    factor.item.label,
                 )
         for kind, (called, _) in _DESCRIBED_KINDS.items():
-            for thing in self._pool(kind).values():
-                if _ref(kind, thing.id) not in described_refs:
-                    self._builder.skip(called.lower(), "no imported item lists it", thing.shown)
+            for thing in self._get_pool(kind).values():
+                if _make_ref(kind, thing.id) not in described_refs:
+                    self._builder.skip(called.lower(), "no imported item lists it", thing.label)
 
-    def _notes(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
+    def _describe_details(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
         """Yield descriptions of the items that belong to a factor and were not described before."""
         for kind, (called, lists) in _DESCRIBED_KINDS.items():
-            for identifier in factor.thing.ids(*lists):
-                thing = self._pool(kind).get(identifier)
-                ref = _ref(kind, identifier)
+            for identifier in factor.item.get_ids(*lists):
+                thing = self._get_pool(kind).get(identifier)
+                ref = _make_ref(kind, identifier)
                 if thing is None or ref in described_refs:
                     continue
                 described_refs.add(ref)
-                self._builder.skip(called.lower(), "added to the description of its factor", thing.shown)
-                yield f"{called}: {thing.name or thing.shown}\n{thing.text('Details')}".rstrip()
+                self._builder.skip(called.lower(), "added to the description of its factor", thing.label)
+                yield f"{called}: {thing.name or thing.label}\n{thing.get_text('Details')}".rstrip()
 
-    def _metadata(self, factor: _Factor) -> dict[str, Any]:
+    def _build_metadata(self, factor: _Factor) -> dict[str, Any]:
         kind = factor.kind
         if kind == "Cause":
-            kind = "DirectThreat" if factor.thing.is_true("IsDirectThreat") else "ContributingFactor"
-        metadata = {"miradi_id": factor.thing.id, "miradi_type": kind}
-        identifier = self._builder.word(factor.thing.text("Identifier"), "identifier", factor.ref)
+            kind = "DirectThreat" if factor.item.is_true("IsDirectThreat") else "ContributingFactor"
+        metadata = {"miradi_id": factor.item.id, "miradi_type": kind}
+        identifier = self._builder.clean_word(factor.item.get_text("Identifier"), "identifier", factor.ref)
         return metadata if identifier is None else metadata | {"miradi_identifier": identifier}
 
-    def _links(self) -> dict[tuple[str, str], list[MiradiItem]]:
+    def _group_links(self) -> dict[tuple[str, str], list[MiradiItem]]:
         """Return the links of all diagrams by source and target."""
         found: dict[tuple[str, str], list[MiradiItem]] = {}
-        for link in self._pool("DiagramLink").values():
-            source, target = (self._end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
+        for link in self._get_pool("DiagramLink").values():
+            source, target = (self._get_end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
             why = self._explain_unlinkable(link, {source[0], target[0]})
             if why is None:
-                found.setdefault((_ref(*source), _ref(*target)), []).append(link)
+                found.setdefault((_make_ref(*source), _make_ref(*target)), []).append(link)
             else:
-                self._builder.skip("link", why, f"{self._label(*source)} -> {self._label(*target)}")
+                self._builder.skip("link", why, f"{self._get_label(*source)} -> {self._get_label(*target)}")
         return found
 
-    def _end(self, link: MiradiItem, field: str) -> tuple[str, str]:
+    def _get_end(self, link: MiradiItem, field: str) -> tuple[str, str]:
         """Return the kind and Id of the factor at an end of a link."""
-        return self._placed.get(link.reference(field)[1], NO_REFERENCE)
+        return self._placed.get(link.get_reference(field)[1], NO_REFERENCE)
 
     def _explain_unlinkable(self, link: MiradiItem, kinds: set[str]) -> str | None:
         if "" in kinds:
             return "its source or target is not in the file"
         if "GroupBox" in kinds:
-            is_of_members = any(one in self._pool("DiagramLink") for one in link.ids("GroupedDiagramLinkIds"))
+            is_of_members = any(one in self._get_pool("DiagramLink") for one in link.get_ids("GroupedDiagramLinkIds"))
             return (
                 f"it connects a group box, whose members {'have their own links' if is_of_members else 'have no links'}"
             )
         return None if kinds <= _NODE_TYPES.keys() else "its source or target is not a factor"
 
-    def _label(self, kind: str, identifier: str) -> str:
+    def _get_label(self, kind: str, identifier: str) -> str:
         is_known = any(kind in known for known in (_NODE_TYPES, _SKIPPED_KINDS, _ASSUMPTION_KINDS))
-        thing = self._pool(kind).get(identifier) if is_known else None
-        return "?" if thing is None else thing.shown
+        thing = self._get_pool(kind).get(identifier) if is_known else None
+        return "?" if thing is None else thing.label
 
     def _gather_edges(self, links: dict[tuple[str, str], list[MiradiItem]]) -> set[str]:
         """Add the edges; return the nodes that they connect."""
         linked: set[str] = set()
         for (source, target), drawn in links.items():
-            annotations = dict.fromkeys(filter(None, (one.text("Annotation") for one in drawn)))
+            annotations = dict.fromkeys(filter(None, (one.get_text("Annotation") for one in drawn)))
             confidence = Confidence.LOW if any(one.is_true("IsUncertainLink") for one in drawn) else None
-            if not self._builder.edge(source, target, mechanism="\n".join(annotations), confidence=confidence):
+            if not self._builder.add_edge(source, target, mechanism="\n".join(annotations), confidence=confidence):
                 continue
             linked |= {source, target}
             if any(one.is_true("IsBidirectionalLink") for one in drawn):
-                self._builder.edge(target, source, EdgeType.FEEDBACK)
+                self._builder.add_edge(target, source, EdgeType.FEEDBACK)
         return linked
 
     def _gather_indicators(self, factors: list[_Factor]) -> None:
-        waiting = dict(self._pool("Indicator"))
-        attributes = dict(self._pool("KeyEcologicalAttribute"))
+        waiting = dict(self._get_pool("Indicator"))
+        attributes = dict(self._get_pool("KeyEcologicalAttribute"))
         for factor in factors:
-            owners = [factor.thing]
-            owners += filter(None, (attributes.pop(one, None) for one in factor.thing.ids("KeyEcologicalAttributeIds")))
-            for identifier in (one for owner in owners for one in owner.ids("IndicatorIds")):
+            owners = [factor.item]
+            owners += filter(
+                None, (attributes.pop(one, None) for one in factor.item.get_ids("KeyEcologicalAttributeIds"))
+            )
+            for identifier in (one for owner in owners for one in owner.get_ids("IndicatorIds")):
                 thing = waiting.pop(identifier, None)
                 if thing is None:
                     self._builder.skip(
-                        "indicator", "it is not in the file, or belongs to another factor", factor.thing.shown
+                        "indicator", "it is not in the file, or belongs to another factor", factor.item.label
                     )
                 else:
-                    self._builder.indicator(
-                        _ref("Indicator", identifier), factor.ref, thing.name, unit=thing.text("Unit")
+                    self._builder.add_indicator(
+                        _make_ref("Indicator", identifier), factor.ref, thing.name, unit=thing.get_text("Unit")
                     )
         for thing in waiting.values():
-            self._builder.skip("indicator", "its factor was not imported", thing.shown)
+            self._builder.skip("indicator", "its factor was not imported", thing.label)
 
     def _gather_assumptions(self, node_refs: set[str]) -> None:
         for kind, what in _ASSUMPTION_KINDS.items():
-            for thing in self._pool(kind).values():
-                about = thing.ids(*_SUBJECT_LISTS)
+            for thing in self._get_pool(kind).values():
+                about = thing.get_ids(*_SUBJECT_LISTS)
                 if not about:
-                    self._builder.skip(what, "it names no factor or link", thing.shown)
+                    self._builder.skip(what, "it names no factor or link", thing.label)
                     continue
-                refs = dict.fromkeys(_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
+                refs = dict.fromkeys(_make_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
                 nodes = [ref for ref in refs if ref in node_refs]
                 if not nodes:
-                    self._builder.skip(what, "its node or edge was not imported", thing.shown)
+                    self._builder.skip(what, "its node or edge was not imported", thing.label)
                     continue
                 if len(nodes) > 1:
-                    self._builder.skip(what, "it is about several factors; kept at the first one", thing.shown)
-                text = "\n".join(filter(None, (thing.name, thing.text("Details"))))
-                self._builder.assumption(_ref(kind, thing.id), text, node=nodes[0])
+                    self._builder.skip(what, "it is about several factors; kept at the first one", thing.label)
+                text = "\n".join(filter(None, (thing.name, thing.get_text("Details"))))
+                self._builder.add_assumption(_make_ref(kind, thing.id), text, node=nodes[0])
 
     def _count_unread(self) -> None:
         kinds: dict[str, str] = {}
@@ -262,5 +268,5 @@ class _MiradiReader:
             self._builder.skip(kinds.get(kind, _UNKNOWN_KIND), "a theory cannot store it", shown)
 
 
-def _ref(kind: str, identifier: str) -> str:
+def _make_ref(kind: str, identifier: str) -> str:
     return f"{kind}-{identifier}"

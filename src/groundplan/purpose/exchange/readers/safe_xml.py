@@ -52,14 +52,14 @@ def read_xml(raw: bytes) -> Element:
     Raises:
         UnreadableFile: the file is not XML, or exceeds what is supported.
     """
-    tree = _Tree()
+    tree = _TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.ordered_attributes = True
     parser.XmlDeclHandler = tree.on_declaration
     parser.StartDoctypeDeclHandler = tree.on_doctype
-    parser.StartElementHandler = tree.opened
-    parser.EndElementHandler = tree.closed
+    parser.StartElementHandler = tree.on_start
+    parser.EndElementHandler = tree.on_end
     parser.CharacterDataHandler = tree.on_text
     try:
         for at in range(0, len(raw), CHUNK_BYTES):
@@ -73,7 +73,7 @@ def read_xml(raw: bytes) -> Element:
     return tree.root
 
 
-class _Tree:
+class _TreeBuilder:
     """Builds the tree with a stack of open elements, so depth needs no recursion."""
 
     def __init__(self) -> None:
@@ -98,18 +98,18 @@ class _Tree:
             f"its XML has a document type ({quote_text(name)}), which is not supported; save it without one"
         )
 
-    def opened(self, name: str, listed: list[str]) -> None:
+    def on_start(self, name: str, listed: list[str]) -> None:
         self._elements += 1
         if self._elements > ELEMENTS_MAX:
             raise UnreadableFile(f"its XML has more than {ELEMENTS_MAX} elements", limit=ELEMENTS_MAX)
         if len(self._open) >= DEPTH_MAX:
             raise UnreadableFile(f"its XML is nested deeper than {DEPTH_MAX} elements", limit=DEPTH_MAX)
-        element = Element(_local(name), self._attributes(listed) if listed else _NO_ATTRIBUTES)
+        element = Element(_strip_prefix(name), self._parse_attributes(listed) if listed else _NO_ATTRIBUTES)
         self._pieces[-1].append(element)
         self._open.append(element)
         self._pieces.append([])
 
-    def closed(self, _name: str) -> None:
+    def on_end(self, _name: str) -> None:
         pieces = self._pieces.pop()
         element = self._open.pop()
         if pieces:
@@ -119,7 +119,7 @@ class _Tree:
         self._count(len(text))
         self._pieces[-1].append(text)
 
-    def _attributes(self, listed: list[str]) -> dict[str, str]:
+    def _parse_attributes(self, listed: list[str]) -> dict[str, str]:
         self._count(sum(map(len, listed)))
         found: dict[str, str] = {}
         for name, value in zip(listed[::2], listed[1::2], strict=True):
@@ -136,5 +136,5 @@ class _Tree:
             raise UnreadableFile(f"its XML holds more than {TEXT_CHARS_MAX} characters of text", limit=TEXT_CHARS_MAX)
 
 
-def _local(name: str) -> str:
+def _strip_prefix(name: str) -> str:
     return name.rpartition(":")[2]

@@ -45,7 +45,7 @@ def read_member(raw: bytes, name: str) -> bytes:
     Raises:
         UnreadableFile: there is no such member, or the archive is damaged or not supported.
     """
-    end, members = _directory(raw)
+    end, members = _read_directory(raw)
     found = [one for one in members if one.orig_filename == name]
     if not found:
         raise UnreadableFile(f"there is no {quote_text(name)} in the zip archive")
@@ -56,9 +56,9 @@ def read_member(raw: bytes, name: str) -> bytes:
     return _extract(raw, found[0], min(behind, default=end))
 
 
-def _directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
+def _read_directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
     """Return the end of the data, and the members."""
-    at = _end_of_directory(raw)
+    at = _find_end_of_directory(raw)
     _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(raw, at)
     if disk or first_disk or here != count:
         raise _split()
@@ -81,7 +81,7 @@ def _directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
     return start, members
 
 
-def _end_of_directory(raw: bytes) -> int:
+def _find_end_of_directory(raw: bytes) -> int:
     """Return the position of the end record. Only a comment may follow, which can contain the mark again."""
     at = len(raw)
     while (at := raw.rfind(_END_MARK, max(0, len(raw) - _END.size - _COMMENT_BYTES_MAX), at)) >= 0:
@@ -107,7 +107,7 @@ def _encode_name(member: ZipInfo) -> bytes:
 def _extract(raw: bytes, member: ZipInfo, next_start: int) -> bytes:
     if member.flag_bits & _ENCRYPTED:
         raise UnreadableFile("the zip archive is encrypted; save it without a password")
-    start = _data_start(raw, member)
+    start = _find_data_start(raw, member)
     if start + member.compress_size > next_start:
         raise _damaged("a member is truncated")
     packed = memoryview(raw)[start : start + member.compress_size]
@@ -124,7 +124,7 @@ def _extract(raw: bytes, member: ZipInfo, next_start: int) -> bytes:
     return content
 
 
-def _data_start(raw: bytes, member: ZipInfo) -> int:
+def _find_data_start(raw: bytes, member: ZipInfo) -> int:
     """Return the start of the data, after a local header that matches the directory entry."""
     place = member.header_offset
     mark, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = _LOCAL.unpack_from(raw, place)

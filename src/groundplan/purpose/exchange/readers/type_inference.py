@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder
-from groundplan.purpose.graph.cycles import components
+from groundplan.purpose.graph.cycles import find_components
 from groundplan.purpose.graph.indexed_graph import Graph
 from groundplan.purpose.model import NodeType
 
@@ -38,24 +38,24 @@ _WORDS = {
 _WORD = re.compile(r"[a-z]+")
 
 
-def parse_node_type(said: str) -> NodeType | None:
+def parse_node_type(label: str) -> NodeType | None:
     """Return the type that a label names: `GOAL`, `Outcomes`, `Long-term results`. None unless it names exactly one."""
-    found = {_WORDS[word] for word in _WORD.findall(said.casefold()) if word in _WORDS}
+    found = {_WORDS[word] for word in _WORD.findall(label.casefold()) if word in _WORDS}
     return found.pop() if len(found) == 1 else None
 
 
 def infer_node_types(
-    builder: DocumentBuilder, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
+    builder: DocumentBuilder, declared_types: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:
     """Return the type of every node, by name. Inferred types are recorded as skipped items.
 
     Edges to missing nodes and self edges are ignored.
     """
-    untyped = [ref for ref, node_type in said.items() if node_type is None]
-    inferred = _infer_by_distance(said, causal) if untyped else {}
+    untyped = [ref for ref, node_type in declared_types.items() if node_type is None]
+    inferred = _infer_by_distance(declared_types, causal) if untyped else {}
     for ref in untyped:
         builder.skip("type", "not given; inferred from the position of the node", ref)
-    return {ref: inferred[ref] if node_type is None else node_type for ref, node_type in said.items()}
+    return {ref: inferred[ref] if node_type is None else node_type for ref, node_type in declared_types.items()}
 
 
 def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
@@ -69,7 +69,7 @@ def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -
         out[source].append(edge)
         is_touched[source] = is_touched[target] = True
     sources, targets = [source for source, _ in ends], [target for _, target in ends]
-    component = components(Graph([*numbers], numbers, sources, targets, out, []))
+    component = find_components(Graph([*numbers], numbers, sources, targets, out, []))
     members: list[list[int]] = [[] for _ in range(max(component, default=-1) + 1)]
     for number, one in enumerate(component):
         members[one].append(number)

@@ -30,12 +30,12 @@ def order_elements(lanes: Lanes, columns: int) -> Order:
         causes[target].append(source)
     order = _order_by_walk(lanes, columns, causes)
     is_large = lanes.total > LARGE
-    best, fewest = order, _crossings(order, effects)
+    best, fewest = order, _count_crossings(order, effects)
     for sweep in range(SWEEPS_LARGE if is_large else SWEEPS):
         if not fewest:
             break
         order = _sweep(order, effects, causes, to_the_right=bool(sweep % 2))
-        crossings = _crossings(order, effects)
+        crossings = _count_crossings(order, effects)
         if crossings < fewest:
             best, fewest = order, crossings
     if not is_large and fewest:
@@ -94,7 +94,7 @@ def _number(column: Sequence[int], places: dict[int, float]) -> None:
         places[one] = place - middle
 
 
-def _crossings(order: Order, effects: list[list[int]]) -> int:
+def _count_crossings(order: Order, effects: list[list[int]]) -> int:
     """Return the number of crossing pairs of links."""
     count = 0
     for column, following in pairwise(order):

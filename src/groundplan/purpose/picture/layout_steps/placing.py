@@ -26,10 +26,10 @@ HEIGHT_SLACK = 1.04
 def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[float], float]:
     """Return the centre of every element, and the height of the picture. `heights` are those of the cards."""
     tall = [*heights, *([float(tokens.LANE_HEIGHT)] * (lanes.total - lanes.cards))]
-    offsets = [_offsets(column, tall, lanes.cards) for column in order]
+    offsets = [_compute_offsets(column, tall, lanes.cards) for column in order]
     packed = [offsets[at][-1] + tall[column[-1]] / 2 for at, column in enumerate(order)]
     height = HEIGHT_SLACK * max(packed, default=0)
-    causes, effects = _pulls(lanes)
+    causes, effects = _collect_neighbours(lanes)
     middles = [0.0] * lanes.total
     for at, column in enumerate(order):
         for offset, one in zip(offsets[at], column, strict=True):
@@ -58,7 +58,7 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
     return middles, height
 
 
-def packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
+def compute_packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
     """Return the minimum height of the tallest column."""
     tall = [0.0] * columns
     for one in range(lanes.total):
@@ -68,7 +68,7 @@ def packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float
     return max(tall, default=0.0)
 
 
-def _pulls(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple[int, float]]]]:
+def _collect_neighbours(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple[int, float]]]]:
     """Return the neighbours of every element on the left and on the right, with weights."""
     causes: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     effects: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
@@ -79,7 +79,7 @@ def _pulls(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple
     return causes, effects
 
 
-def _offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[float]:
+def _compute_offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[float]:
     """Return the centres of a tightly packed column, from 0."""
     found: list[float] = []
     edge = 0.0

@@ -40,7 +40,7 @@ def route_edges(
     stage: ColumnSpans, lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes, height: float
 ) -> tuple[list[EdgeRoute], float]:
     """Return the route of every edge, and the lowest point of those that lead back."""
-    ports = _ports(lanes, middles, edges, sizes)
+    ports = _assign_ports(lanes, middles, edges, sizes)
     routes: list[EdgeRoute] = []
     backward = 0
     depth = height
@@ -67,7 +67,7 @@ def route_edges(
     return routes, depth
 
 
-def _ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes) -> list[float]:
+def _assign_ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes) -> list[float]:
     """Return the height at which every edge enters its card, ordered by its origin."""
     coming: dict[int, list[tuple[float, int]]] = {}
     for number, (source, target) in enumerate(edges):

@@ -14,12 +14,12 @@ FILE = "AGENTS.md"
 _SPECIAL = "*?[{\\"
 
 
-def file_for(patterns: Sequence[str]) -> str:
+def choose_file(patterns: Sequence[str]) -> str:
     """Return the file in the deepest directory that contains everything the patterns can match."""
     shared: list[str] | None = None
     for pattern in patterns:
-        for directory in _directories(pattern):
-            shared = directory if shared is None else _common_prefix(shared, directory)
+        for directory in _list_directories(pattern):
+            shared = directory if shared is None else _find_common_prefix(shared, directory)
     kept = []
     for name in shared or ():
         if name in SKIPPED_FOLDERS:
@@ -39,13 +39,13 @@ def escape_path(path: str) -> str:
     return f"\\{plain}" if plain.startswith("!") else plain
 
 
-def _directories(pattern: str) -> list[list[str]]:
+def _list_directories(pattern: str) -> list[list[str]]:
     parsed = parse_pattern(pattern)
     heads = [route.head for route in parsed.routes] or [parsed.text.rpartition("/")[0]]
     return [[name for name in head.split("/") if name] for head in heads]
 
 
-def _common_prefix(one: list[str], other: list[str]) -> list[str]:
+def _find_common_prefix(one: list[str], other: list[str]) -> list[str]:
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1

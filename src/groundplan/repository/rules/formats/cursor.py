@@ -20,28 +20,28 @@ SUFFIX = ".mdc"
 
 def render_front_matter(subject: ExportedAtom) -> str:
     """Return the front matter of a rule file."""
-    bare = _front(subject, ",".join(subject.patterns))
+    bare = _render_front(subject, ",".join(subject.patterns))
     if _reads_back(bare, subject):
         return bare
     # Patterns with commas, quotes or blanks need a list, which Cursor does not document, but which is exact.
-    return _front(subject, f"[{', '.join(quote(pattern) for pattern in subject.patterns)}]")
+    return _render_front(subject, f"[{', '.join(quote(pattern) for pattern in subject.patterns)}]")
 
 
-def read_patterns(given: Fields) -> tuple[str, ...]:
+def read_patterns(fields: Fields) -> tuple[str, ...]:
     """Return the patterns of a rule.
 
     Raises:
         UnreadableRule: the rule has no patterns; it only applies when it is named.
     """
-    if is_true(given.get("alwaysApply")):
+    if is_true(fields.get("alwaysApply")):
         return ("**",)
-    globs = given.get("globs") or given.get("paths")
+    globs = fields.get("globs") or fields.get("paths")
     if not globs:
         raise UnreadableRule("has no file patterns; give it globs, or alwaysApply: true")
     return parse_patterns(globs)
 
 
-def _front(subject: ExportedAtom, globs: str) -> str:
+def _render_front(subject: ExportedAtom, globs: str) -> str:
     # Cursor treats quotes around globs as part of them, and stops at a blank after a comma.
     return f"{FENCE}\ndescription: {quote_if_needed(subject.name)}\nglobs: {globs}\nalwaysApply: false\n{FENCE}\n"
 

@@ -63,7 +63,7 @@ def parse_fields(front: str) -> Fields:
     """
     inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
     bare = {found[1]: _parse_bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
-    read = {**_from_yaml(_BARE.sub("", inner)), **bare}
+    read = {**_parse_yaml(_BARE.sub("", inner)), **bare}
     return {name: value for name, value in read.items() if value != ""}
 
 
@@ -142,7 +142,7 @@ def _parse_bare(name: str, text: str) -> str | list[str]:
     if name not in _PATTERN_FIELDS:
         return text
     if text.startswith("[") and text.endswith("]"):  # a list that a comment follows
-        return _from_yaml(f"{name}: {text}").get(name, "")
+        return _parse_yaml(f"{name}: {text}").get(name, "")
     is_mapping = text.startswith("{") and text.endswith("}") and (":" in text or not text[1:-1].strip())
     loader: Any = yaml.SafeLoader("")
     if is_mapping or loader.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT:
@@ -150,7 +150,7 @@ def _parse_bare(name: str, text: str) -> str | list[str]:
     return text
 
 
-def _from_yaml(text: str) -> Fields:
+def _parse_yaml(text: str) -> Fields:
     import yaml  # takes 30 ms, and only rule files need it
 
     try:
@@ -165,7 +165,7 @@ def _from_yaml(text: str) -> Fields:
         return {}
     if not isinstance(root, yaml.MappingNode):
         raise UnreadableRule("has front matter without fields")
-    return {str(key.value): _value(str(key.value), value, yaml) for key, value in root.value}
+    return {str(key.value): _parse_value(str(key.value), value, yaml) for key, value in root.value}
 
 
 def _limit_complexity(events: Iterable[Any], yaml: Any) -> None:
@@ -179,7 +179,7 @@ def _limit_complexity(events: Iterable[Any], yaml: Any) -> None:
             raise UnreadableRule("has front matter that is nested too deeply")
 
 
-def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
+def _parse_value(name: str, node: Any, yaml: Any) -> str | list[str]:
     if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and node.value in _NULL_WORDS:
         return ""
     items = node.value if isinstance(node, yaml.SequenceNode) else [node]

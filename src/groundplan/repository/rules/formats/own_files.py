@@ -28,8 +28,8 @@ def plan_files(
     folder: Folder,
     own: OwnFiles,
     project_id: str,
-    wanted: Mapping[str, tuple[str, Piece]],
-    known: KnownContent,
+    named_pieces: Mapping[str, tuple[str, Piece]],
+    known_content: KnownContent,
     *,
     force: bool,
 ) -> ExportPlan:
@@ -38,7 +38,10 @@ def plan_files(
     Raises:
         UnusableFile: the folder for rules of this format is behind a link.
     """
-    existing = {name: _read_existing(folder, f"{own.home}/{name}") for name in folder.names(own.home, own.suffix)}
+    existing = {
+        name: _read_existing(folder, f"{own.generated_folder}/{name}")
+        for name in folder.list_names(own.generated_folder, own.suffix)
+    }
     pieces = {
         name: file.piece
         for name, file in existing.items()
@@ -46,18 +49,18 @@ def plan_files(
     }
     others = [name.removesuffix(own.suffix) for name, one in pieces.items() if one.mark.project_id != project_id]
     plan = ExportPlan()
-    names = assign_slugs([(atom_id, name) for atom_id, (name, _) in wanted.items()], others)
-    for atom_id, (_, piece) in wanted.items():
+    names = assign_slugs([(atom_id, name) for atom_id, (name, _) in named_pieces.items()], others)
+    for atom_id, (_, piece) in named_pieces.items():
         name = f"{names[atom_id]}{own.suffix}"
-        _plan_one(plan, f"{own.home}/{name}", piece, existing.get(name), known, force=force)
+        _plan_one(plan, f"{own.generated_folder}/{name}", piece, existing.get(name), known_content, force=force)
         pieces.pop(name, None)
     for name, found in pieces.items():
         if found.mark.project_id != project_id:
             continue
-        if not known.covers(found) and not force:
-            plan.drifted.append(FileIssue(f"{own.home}/{name}", found.mark.atom_id, ATOM_GONE))
+        if not known_content.covers(found) and not force:
+            plan.drifted.append(FileIssue(f"{own.generated_folder}/{name}", found.mark.atom_id, ATOM_GONE))
         else:
-            plan.changes.append(FileChange(f"{own.home}/{name}", None))
+            plan.changes.append(FileChange(f"{own.generated_folder}/{name}", None))
     return plan
 
 
@@ -66,19 +69,19 @@ def _plan_one(
     path: str,
     piece: Piece,
     existing: _ExistingFile | UnusableFile | None,
-    known: KnownContent,
+    known_content: KnownContent,
     *,
     force: bool,
 ) -> None:
     match existing:
         case UnusableFile():
             plan.refused.append(FileIssue(path, piece.mark.atom_id, existing.reason))
-        case _ExistingFile(piece=Piece() as found) if found.same_content_as(piece) and not found.is_edited:
+        case _ExistingFile(piece=Piece() as found) if found.has_same_content(piece) and not found.is_edited:
             plan.unchanged.append(path)
-        case _ExistingFile(piece=Piece() as found) if not known.covers(found) and not force:
+        case _ExistingFile(piece=Piece() as found) if not known_content.covers(found) and not force:
             plan.drifted.append(FileIssue(path, piece.mark.atom_id, HAND_EDITED))
         case _ExistingFile(piece=None) if not force:
-            plan.drifted.append(FileIssue(path, piece.mark.atom_id, NOT_OURS, can_be_taken=False))
+            plan.drifted.append(FileIssue(path, piece.mark.atom_id, NOT_OURS, can_be_overwritten=False))
         case _:
             breaks = detect_line_breaks("" if existing is None else existing.text)
             plan.changes.append(FileChange(path, apply_line_breaks(piece.as_file, breaks)))

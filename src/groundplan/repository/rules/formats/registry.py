@@ -34,7 +34,7 @@ class OwnFiles:
     patterns: Callable[[Fields], tuple[str, ...]]
 
     @property
-    def home(self) -> str:
+    def generated_folder(self) -> str:
         """The folder for generated rules."""
         return f"{self.folder}/{SUBFOLDER}"
 

@@ -21,12 +21,17 @@ _LAST_LINE_IS_EMPTY = re.compile(r"(?:\A|(?<=\n))\r?\n\Z")
 
 
 def plan_blocks(
-    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], known: KnownContent, *, force: bool
+    folder: Folder,
+    project_id: str,
+    pieces: Mapping[str, Mapping[str, Piece]],
+    known_content: KnownContent,
+    *,
+    force: bool,
 ) -> ExportPlan:
     """Return the changes that give each file its blocks; pieces are given by path and atom, in order."""
     plan = ExportPlan()
-    for path in sorted({*wanted, *folder.named(agents.FILE)}):
-        here = wanted.get(path, {})
+    for path in sorted({*pieces, *folder.find_files(agents.FILE)}):
+        here = pieces.get(path, {})
         try:
             text = folder.read(path) or ""
         except UnusableFile as error:
@@ -37,15 +42,15 @@ def plan_blocks(
             continue
         if _has_unclosed_blocks(path, parts, project_id, plan, force=force):
             continue
-        page = _SharedFile(path, here, known, plan, detect_line_breaks(text), force=force)
+        page = _SharedFile(path, here, known_content, plan, detect_line_breaks(text), force=force)
         existing = {part.mark.atom_id for part in parts if isinstance(part, RuleBlock)}
         for part in parts:
             if isinstance(part, UnclosedBlock):
                 plan.repaired.append(FileIssue(path, part.mark.atom_id, REPAIRED))  # by dropping this line
             elif isinstance(part, RuleBlock) and part.mark.project_id == project_id:
-                page.take(part, [one for one in known.others(part.piece) if one not in existing])
+                page.add_block(part, [one for one in known_content.list_other_atoms(part.piece) if one not in existing])
             else:
-                page.keep(part if isinstance(part, str) else part.text)
+                page.add_text(part if isinstance(part, str) else part.text)
         page.finish(text)
     return plan
 
@@ -62,7 +67,7 @@ def _has_unclosed_blocks(
     if not openings or (force and not others):
         return False
     for one in openings:
-        left = FileIssue(path, one.mark.atom_id, one.reason, can_be_taken=False)
+        left = FileIssue(path, one.mark.atom_id, one.reason, can_be_overwritten=False)
         (plan.refused if one in others else plan.drifted).append(left)
     return True
 
@@ -73,83 +78,83 @@ class _SharedFile:
     def __init__(
         self,
         path: str,
-        wanted: Mapping[str, Piece],
-        known: KnownContent,
+        pieces: Mapping[str, Piece],
+        known_content: KnownContent,
         plan: ExportPlan,
         breaks: str,
         *,
         force: bool,
     ) -> None:
         self._path = path
-        self._wanted = wanted
-        self._known = known
+        self._pieces = pieces
+        self._known_content = known_content
         self._plan = plan
         self._breaks = breaks
         self._force = force
         self._gaps = [""]
-        self._written = {atom_id: self._render_block(piece) for atom_id, piece in wanted.items()}
-        self._found: dict[str, str] = {}  # existing blocks that need no change
+        self._new_blocks = {atom_id: self._render_block(piece) for atom_id, piece in pieces.items()}
+        self._existing_blocks: dict[str, str] = {}  # existing blocks that need no change
         self._placed: set[str] = set()
         self._had_blocks = False
         # Set when a block was removed, so that the empty line after it is removed too.
         self._drops_next_break = False
 
-    def keep(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add text that is not a block of this project."""
         if self._drops_next_break:
             text = text.removeprefix(CRLF if text.startswith(CRLF) else LF)
             self._drops_next_break = False
         self._gaps[-1] += text
 
-    def take(self, block: RuleBlock, heirs: Iterable[str]) -> None:
+    def add_block(self, block: RuleBlock, heirs: Iterable[str]) -> None:
         """Add a block of this project. Its position goes to its atom, or to an heir: one with the same content."""
         self._had_blocks = True
-        atom_id = self._first_unplaced(block.mark.atom_id, *heirs)
+        atom_id = self._find_first_unplaced(block.mark.atom_id, *heirs)
         if atom_id is not None:
-            self._settle(block, atom_id)
+            self._place_block(block, atom_id)
             self._gaps.append("")
         elif self._would_lose_edits(block.piece):
             self._plan.drifted.append(FileIssue(self._path, block.mark.atom_id, ATOM_GONE))
-            self.keep(block.text)
+            self.add_text(block.text)
         elif empty := _LAST_LINE_IS_EMPTY.search(self._gaps[-1]):
             self._gaps[-1] = self._gaps[-1][: empty.start()]
         else:
             self._drops_next_break = True
 
-    def _first_unplaced(self, *atom_ids: str) -> str | None:
+    def _find_first_unplaced(self, *atom_ids: str) -> str | None:
         """Return the first atom that belongs in this file and has no position yet."""
-        return next((one for one in atom_ids if one in self._wanted and one not in self._placed), None)
+        return next((one for one in atom_ids if one in self._pieces and one not in self._placed), None)
 
-    def _settle(self, block: RuleBlock, atom_id: str) -> None:
+    def _place_block(self, block: RuleBlock, atom_id: str) -> None:
         self._placed.add(atom_id)
         if self._would_lose_edits(block.piece):
             self._plan.drifted.append(FileIssue(self._path, atom_id, HAND_EDITED))
-            self._found[atom_id] = block.text
-            self._written[atom_id] = block.text if block.text.endswith(LF) else block.text + self._breaks
-        elif block.piece.same_content_as(self._wanted[atom_id]) and not block.piece.is_edited:
-            self._found[atom_id] = block.text
-            self._written[atom_id] = self._render_block(block.piece)
+            self._existing_blocks[atom_id] = block.text
+            self._new_blocks[atom_id] = block.text if block.text.endswith(LF) else block.text + self._breaks
+        elif block.piece.has_same_content(self._pieces[atom_id]) and not block.piece.is_edited:
+            self._existing_blocks[atom_id] = block.text
+            self._new_blocks[atom_id] = self._render_block(block.piece)
 
     def _would_lose_edits(self, piece: Piece) -> bool:
         """Return whether overwriting a piece would lose edits."""
-        return not self._known.covers(piece) and not self._force
+        return not self._known_content.covers(piece) and not self._force
 
     def _render_block(self, piece: Piece) -> str:
         return apply_line_breaks(piece.as_block, self._breaks)
 
     def finish(self, before: str) -> None:
         """Put the blocks in order, and add the change of the file to the plan."""
-        if self._written and len(self._gaps) == 1:
+        if self._new_blocks and len(self._gaps) == 1:
             above = self._gaps[0]
             if above:
                 above += self._breaks if above.endswith(LF) else self._breaks * 2
             self._gaps = [above, ""]
         tail = self._gaps.pop()
-        self._gaps += [self._breaks] * (len(self._written) - len(self._gaps))
-        if self._join({**self._written, **self._found}.values(), tail) == before:
+        self._gaps += [self._breaks] * (len(self._new_blocks) - len(self._gaps))
+        if self._join({**self._new_blocks, **self._existing_blocks}.values(), tail) == before:
             self._plan.unchanged += [self._path] if self._had_blocks else []
             return
-        after = self._join(self._written.values(), tail)
+        after = self._join(self._new_blocks.values(), tail)
         self._plan.changes.append(FileChange(self._path, after if after.strip() else None))
 
     def _join(self, blocks: Iterable[str], tail: str) -> str:

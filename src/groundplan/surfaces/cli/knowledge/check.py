@@ -65,7 +65,9 @@ def check(
 
     unwanted = _parse_states(fail_on)
     with invocation.session(reads_only=True) as session:
-        report = check_repository(session, project, Path(repo), since, record=not no_record, tell=_Progress())
+        report = check_repository(
+            session, project, Path(repo), since, record=not no_record, report_progress=_Progress()
+        )
     states = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
     return CommandResult(
         report,
@@ -144,17 +146,17 @@ def _draw_report(report: Report, project: str) -> None:
         Rows(
             lambda _: doubtful,
             "state: freshness, atom: name",
-            ("confirmed at", _commit),
+            ("confirmed at", _format_commit),
             ("files", lambda atom: _format_names(atom.files or [], FILES_SHOWN_MAX)),
         ),
         GAP,
         _format_findings,
-        Lines(lambda _: _next_steps(doubtful, project), title="Next steps:"),
+        Lines(lambda _: _list_next_steps(doubtful, project), title="Next steps:"),
     )(report)
 
 
 def _format_findings(report: Report) -> Iterator[str]:
-    yield _summary(report)
+    yield _format_summary(report)
     names = {atom.id: atom.name for atom in report.atoms}
     for hint in report.hints or ():
         yield f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}."
@@ -169,7 +171,7 @@ def _format_findings(report: Report) -> Iterator[str]:
         yield f"{report.note[:1].upper()}{report.note[1:]}."
 
 
-def _summary(report: Report) -> str:
+def _format_summary(report: Report) -> str:
     if not report.atoms:
         return "This project has no atoms yet, so there is nothing to check."
     counts = Counter(str(atom.freshness) for atom in report.atoms)
@@ -182,11 +184,13 @@ def _summary(report: Report) -> str:
     )
 
 
-def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
+def _list_next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
     steps = []
     by_state = {str(atom.freshness): atom for atom in reversed(doubtful)}
     if changed := by_state.get("changed"):
-        steps.append(f"git diff {_commit(changed)}..HEAD   (review the changes; update the atom if it is outdated)")
+        steps.append(
+            f"git diff {_format_commit(changed)}..HEAD   (review the changes; update the atom if it is outdated)"
+        )
     if atom := changed or by_state.get("unanchored"):
         steps.append(
             f"groundplan knowledge confirm {atom.id} --project {shlex.quote(project)}   (if the atom is still correct)"
@@ -212,7 +216,7 @@ def _draw_confirmation(done: Confirmation) -> None:
     )(done)
 
 
-def _commit(atom: CheckedAtom) -> str | None:
+def _format_commit(atom: CheckedAtom) -> str | None:
     return atom.commit[:COMMIT_CHARS_SHOWN] if atom.commit else None
 
 

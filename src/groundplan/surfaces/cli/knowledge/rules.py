@@ -151,7 +151,7 @@ def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Pat
             "drifted",
             GAP,
             "Next steps:",
-            lambda _: [*_next_steps(done.drifted, rules_format, project, root), f"  {again} --force"],
+            lambda _: [*_list_next_steps(done.drifted, rules_format, project, root), f"  {again} --force"],
             otherwise=(
                 When(lambda _: is_empty, GAP, "The project has no atoms yet."),
                 Lines(
@@ -163,13 +163,13 @@ def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Pat
     )(done)
 
 
-def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
+def _list_next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
     """Return what to do about each kind of unchanged file. The last line introduces the --force command."""
     from groundplan.repository.rules.export_plan import NOT_OURS
 
-    edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
+    edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_overwritten]
     is_theirs = any(one.reason == NOT_OURS for one in drifted)
-    is_damaged = any(not one.can_be_taken and one.reason != NOT_OURS for one in drifted)
+    is_damaged = any(not one.can_be_overwritten and one.reason != NOT_OURS for one in drifted)
     steps = []
     if edited:
         named = f"--format {rules_format} {edited[0]} --project {shlex.quote(project)} --task ID"

@@ -24,7 +24,7 @@ from groundplan.surfaces.cli.drawing import (
     View,
     When,
 )
-from groundplan.surfaces.cli.purpose.checks import CHECK, REFUTED_TITLE, finding, verdict
+from groundplan.surfaces.cli.purpose.checks import CHECK, REFUTED_TITLE, format_finding, format_verdict
 from groundplan.surfaces.cli.purpose.formatting import (
     ARROW,
     format_refs,
@@ -33,7 +33,7 @@ from groundplan.surfaces.cli.purpose.formatting import (
     list_named_keys,
     pluralize,
 )
-from groundplan.surfaces.cli.purpose.tree import assumption_line, format_tree
+from groundplan.surfaces.cli.purpose.tree import format_assumption_line, format_tree
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, format_time, format_title, format_value, to_one_line
 
 COUNTED = ("goal", "outcome", "output", "activity", "edge", "assumption", "indicator")
@@ -96,7 +96,7 @@ def _format_feedback(answer: OpenedPurpose) -> Iterator[Part]:
     for edge in answer.edges or ():
         if edge.edge_type is EdgeType.FEEDBACK:
             yield format_title(f"{edge.source}{ARROW}{edge.target}", edge.mechanism or "")
-            yield from (assumption_line(one, depth=0) for one in edge.assumptions or ())
+            yield from (format_assumption_line(one, depth=0) for one in edge.assumptions or ())
 
 
 def _format_baseline(one: IndicatorView) -> str:
@@ -122,11 +122,11 @@ def _format_left_out(answer: OpenedPurpose) -> str:
 
 def _list_gates(answer: Published) -> Iterator[tuple[str, str]]:
     for one in answer.gates:
-        yield f"gate {one.gate}", verdict(one)
+        yield f"gate {one.gate}", format_verdict(one)
 
 
 def _list_findings(answer: Published) -> list[str]:
-    return [finding(one) for gate in answer.gates for one in gate.checks if one.result in ("failed", "waived")]
+    return [format_finding(one) for gate in answer.gates for one in gate.checks if one.result in ("failed", "waived")]
 
 
 # --- Views ------------------------------------------------------------------------------------------------------------

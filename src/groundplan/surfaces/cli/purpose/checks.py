@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from groundplan.purpose.analysis.analyse import Analysis, GoalAnalysis, Touched
+from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, GoalAnalysis
 from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.result import Check, GateResult
@@ -21,13 +21,13 @@ REFUTED_TITLE = "{assumption} is refuted. Affected:"
 _RESULT_ORDER = ("failed", "waived", "passed", "not_applicable")
 
 
-def verdict(result: GateResult) -> str:
+def format_verdict(result: GateResult) -> str:
     """Return the result and score of a gate."""
     score = EMPTY_CELL if result.score is None else f"{result.score:g}"
     return f"{'passed' if result.passed else 'not passed'}, {result.message or f'score {score}'}"
 
 
-def finding(check: Check) -> str:
+def format_finding(check: Check) -> str:
     """Return a check that did not pass on one line."""
     level = "waived" if check.result == "waived" else check.severity
     refs = f" ({join_names(check.refs)})" if check.refs else ""
@@ -79,7 +79,7 @@ def _format_edge(edge: Any) -> str:
     return str(EdgeName(edge.source, edge.target, edge.edge_type))
 
 
-def _format_touched(one: Touched) -> Iterator[str]:
+def _format_touched(one: AssumptionImpact) -> Iterator[str]:
     return list_named_keys(one, "goals, nodes, edges, activities before it: activities")
 
 
@@ -98,7 +98,7 @@ def _format_unsearched_goals(answer: Health | Analysis) -> Iterator[Part]:
 
 
 GATE = (
-    Fields("gate, profile", ("result", verdict)),
+    Fields("gate, profile", ("result", format_verdict)),
     GAP,
     Rows(
         _sort_checks,

@@ -234,7 +234,7 @@ def _format_help(formats: Sequence[FileFormat]) -> str:
     parts = []
     for one in formats:
         about = FORMATS[one]
-        lines = [f"[bold]{one}[/bold]  {_escape_markup(about.what)} ({about.suffix})"]
+        lines = [f"[bold]{one}[/bold]  {_escape_markup(about.description)} ({about.suffix})"]
         lines += _wrap("  keeps", _escape_markup(about.keeps))
         lines += _wrap("  loses", _escape_markup(about.loses))
         parts.append("\n".join(lines))

@@ -13,7 +13,7 @@ from groundplan.purpose.exchange.incoming_keys import KeyMapping
 from groundplan.purpose.exchange.readers.document_builder import SkippedItem
 from groundplan.purpose.gates.result import GateResult
 from groundplan.surfaces.cli.files import describe_file
-from groundplan.surfaces.cli.purpose.checks import finding
+from groundplan.surfaces.cli.purpose.checks import format_finding
 from groundplan.surfaces.cli.purpose.formatting import ARROW, pluralize
 from groundplan.surfaces.cli.terminal import echo, echo_list, to_one_line
 
@@ -45,7 +45,7 @@ def draw_import(
     elif gate.passed:
         echo("Gate A would pass.", f"Next: groundplan purpose open --project {shlex.quote(project)}")
     else:
-        echo("Gate A would not pass:", *(f"  {finding(one)}" for one in gate.checks if one.is_blocking))
+        echo("Gate A would not pass:", *(f"  {format_finding(one)}" for one in gate.checks if one.is_blocking))
         echo(f"Next: groundplan purpose check A --project {shlex.quote(project)}")
 
 

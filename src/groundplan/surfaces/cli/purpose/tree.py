@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from groundplan.purpose.model import EdgeType, NodeType
-from groundplan.purpose.open import AssumptionShown, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
@@ -37,7 +37,7 @@ def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
     drawn: set[str] = set()
     goals = [key for key, node in nodes.items() if node.node_type is NodeType.GOAL]
     for key in goals:
-        yield from _branch(key, nodes, causes, effects, drawn)
+        yield from _format_branch(key, nodes, causes, effects, drawn)
     # Then the nodes without effects, and last the nodes in cycles.
     ends = [key for key in nodes if key not in effects]
     left = [key for key in (*ends, *nodes) if key not in drawn]
@@ -46,10 +46,10 @@ def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
         yield Text("Not connected to a goal:")
     for key in left:
         if key not in drawn:
-            yield from _branch(key, nodes, causes, effects, drawn, depth=1)
+            yield from _format_branch(key, nodes, causes, effects, drawn, depth=1)
 
 
-def _branch(
+def _format_branch(
     root: str,
     nodes: Mapping[str, PurposeNodeView],
     causes: Mapping[str, Sequence[PurposeEdgeView]],
@@ -69,7 +69,7 @@ def _branch(
             f"  {escape_control_chars(to_one_line(node.title))}" if node else "  (on another page)",
             "" if is_new else "dim",
         )
-        line.append(_edge_note(step.edge))
+        line.append(_format_edge_note(step.edge))
         if node is not None and is_new:
             line.append(f"  {escape_control_chars(to_one_line(node.owner))}" if node.owner else "", "dim")
             here = step.edge.target if step.edge else None
@@ -81,13 +81,13 @@ def _branch(
         on_edge = (step.edge.assumptions or ()) if step.edge else ()
         on_node = (node.assumptions or ()) if node and is_new else ()
         for one in (*on_edge, *on_node):
-            yield assumption_line(one, depth=step.depth)
+            yield format_assumption_line(one, depth=step.depth)
         if is_new:
             drawn.add(step.key)
             waiting += [_Step(edge.source, step.depth + 1, edge) for edge in reversed(causes.get(step.key, ()))]
 
 
-def _edge_note(edge: PurposeEdgeView | None) -> str:
+def _format_edge_note(edge: PurposeEdgeView | None) -> str:
     if edge is None:
         return ""
     type_ = edge.edge_type if edge.edge_type is not EdgeType.CONTRIBUTES_TO else None
@@ -95,7 +95,7 @@ def _edge_note(edge: PurposeEdgeView | None) -> str:
     return f"  [{note}]" if note else ""
 
 
-def assumption_line(one: AssumptionShown, *, depth: int) -> Text:
+def format_assumption_line(one: AssumptionView, *, depth: int) -> Text:
     """Return the line of an assumption."""
     line = Text(f"{INDENT * depth}   ? {one.key}  ")
     line.append(one.status.replace("_", " "), STYLES[one.status])

@@ -28,7 +28,7 @@ def demo(invocation: Invocation) -> CommandResult:
         projects = session.call("project.list", archived=True).projects
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
         work = session.call("work.open", project=example.PROJECTS[0].name)
-        facts = _facts(session, example.PROJECTS[0].name)
+        facts = _count_facts(session, example.PROJECTS[0].name)
         theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
     data = {
         "db": strip_password(db),
@@ -55,12 +55,12 @@ def demo(invocation: Invocation) -> CommandResult:
         if facts:
             echo("", f"Facts of {example.PROJECTS[0].name}:", "", _format_facts(facts))
         echo("", f"Theory of change of {example.PROJECTS[0].name}:", "", *summarize_theory(theory))
-        echo("", "Next steps:", *(f"  {line}" for line in _suggestions(db)))
+        echo("", "Next steps:", *(f"  {line}" for line in _list_suggestions(db)))
 
     return CommandResult(data, draw)
 
 
-def _facts(session: Session, project: str) -> dict[str, int] | None:
+def _count_facts(session: Session, project: str) -> dict[str, int] | None:
     """Return the number of committed facts by kind, or None if there are none."""
     view = session.context.fetch_latest_committed_context_view(project)
     if view is None:
@@ -88,9 +88,9 @@ def _make_temporary_path() -> str:
     return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
 
 
-def _suggestions(db: str) -> list[str]:
+def _list_suggestions(db: str) -> list[str]:
     name = example.PROJECTS[0].name
-    program = _program()
+    program = _find_program()
     # Each fits into 80 characters. A URL is not printed because it may hold a password.
     return [
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
@@ -109,7 +109,7 @@ def _suggestions(db: str) -> list[str]:
     ]
 
 
-def _program() -> str:
+def _find_program() -> str:
     """Return what to type to run this program: its name if it is on the PATH, else its path."""
     started = Path(sys.argv[0])
     is_found = started.name != "groundplan" or shutil.which("groundplan")

@@ -31,5 +31,5 @@ def doctor(invocation: Invocation) -> CommandResult:
             "No checks failed." if is_well else "Some checks failed.",
         )({"findings": findings})
 
-    data = {"checks": [finding.body() for finding in findings], "ok": is_well}
+    data = {"checks": [finding.to_dict() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)

@@ -39,12 +39,12 @@ def is_ready(path: str) -> bool:
         os.close(file)  # this would drop the locks of our own connections, but there are none yet
     return (
         header.startswith(MAGIC)
-        and _number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
-        and _number(header, USER_VERSION_OFFSET) == _count_migrations()
+        and _read_number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
+        and _read_number(header, USER_VERSION_OFFSET) == _count_migrations()
     )
 
 
-def _number(header: bytes, at: int) -> int:
+def _read_number(header: bytes, at: int) -> int:
     return int.from_bytes(header[at : at + 4], "big")
 
 

@@ -75,14 +75,14 @@ def run(argv: Sequence[str]) -> int:
 def _serve(given: dict[str, str]) -> int:
     kind = given.get("kind", _KINDS[0])
     if kind not in _KINDS:
-        raise _usage(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
-    tokens_max = _tokens_max(given.get("max-answer-tokens"))
+        raise _usage_error(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
+    tokens_max = _parse_tokens_max(given.get("max-answer-tokens"))
     repo = given.get("repo")
     if repo is not None:
         _refuse_missing_folder(repo)
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
-        raise _usage("MCP needs standard input and output, and one of them is closed")
+        raise _usage_error("MCP needs standard input and output, and one of them is closed")
     from groundplan.surfaces.mcp.interface import DeferredTools
     from groundplan.surfaces.mcp.stdio import serve
 
@@ -125,7 +125,7 @@ def _open_session(
     cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
         open_store(settings.db, build_schema),
-        settings.actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
+        settings.build_actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
         preferences=settings.preferences(
             McpVocabulary(OPERATIONS),
             answer_tokens_max=cap,
@@ -154,24 +154,26 @@ def _parse_flags(argv: Sequence[str]) -> dict[str, str]:
             return {"help": ""}
         name, has_value, value = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            raise _usage(f"mcp takes only options, not {quote_text(word)}")
+            raise _usage_error(f"mcp takes only options, not {quote_text(word)}")
         if name not in _FLAGS:
             near = find_nearest(name, _FLAGS)
             hint = f", did you mean --{near}" if near else ""
-            raise _usage(f"no such option {quote_text('--' + name)}{hint}", **({"near": f"--{near}"} if near else {}))
+            raise _usage_error(
+                f"no such option {quote_text('--' + name)}{hint}", **({"near": f"--{near}"} if near else {})
+            )
         if not has_value:
             if not rest:
-                raise _usage(f"--{name} needs a value")
+                raise _usage_error(f"--{name} needs a value")
             value = rest.pop(0)
         given[name] = value
     return given
 
 
-def _tokens_max(given: str | None) -> int | None:
+def _parse_tokens_max(given: str | None) -> int | None:
     if given is None:
         return None
     if not (given.isascii() and given.isdigit() and len(given) <= 9):
-        raise _usage(f"--max-answer-tokens must be a whole number, 0 for no limit, not {quote_text(given)}")
+        raise _usage_error(f"--max-answer-tokens must be a whole number, 0 for no limit, not {quote_text(given)}")
     return int(given)
 
 
@@ -179,10 +181,10 @@ def _refuse_missing_folder(repo: str) -> None:
     from pathlib import Path
 
     if not repo or not Path(repo).is_dir():
-        raise _usage(f"--repo must be an existing folder, not {quote_text(repo)}")
+        raise _usage_error(f"--repo must be an existing folder, not {quote_text(repo)}")
 
 
-def _usage(sentence: str, **details: Any) -> GroundplanError:
+def _usage_error(sentence: str, **details: Any) -> GroundplanError:
     from groundplan.surfaces.cli.failures import UsageError
 
     return UsageError(f"{sentence}; see groundplan mcp --help", **details)

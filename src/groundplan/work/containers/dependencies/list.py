@@ -12,12 +12,12 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import type_of_kind
+from groundplan.work.containers.answers import to_container_type
 from groundplan.work.containers.dependencies.manage import DependencyType
-from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import status_of
+from groundplan.work.engine.statuses import get_status
 
 DEPENDENCIES_SHOWN_MAX = 100
 
@@ -82,7 +82,7 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
     Raises:
         NotFound: the task or feature does not exist.
     """
-    node = container(tx, ContainerType(request.container_type), request.id)
+    node = resolve_container(tx, ContainerType(request.container_type), request.id)
     answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
     left_out = {}
     if request.direction is not DependencyDirection.DEPENDENTS:
@@ -99,9 +99,9 @@ def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[Contai
     found = [
         ContainerDependency(
             end.id,
-            type_of_kind(end.kind),
+            to_container_type(end.kind),
             end.summary,
-            status_of(end, now=tx.now),
+            get_status(end, now=tx.now),
             DependencyType.BLOCKS if end.type == "depends_on" else DependencyType.RELATES_TO,
         )
         for end in ends
@@ -117,7 +117,7 @@ OPERATION = Operation(
     input=QueryDependencies,
     output=Dependencies,
     handler=dependencies,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_dependencies", Group.CONTAINERS),
     command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),

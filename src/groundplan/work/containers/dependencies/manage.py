@@ -16,8 +16,8 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.containers.blockers import blockers_of
-from groundplan.work.containers.refs import find_any_container, project_of, type_of
+from groundplan.work.containers.blockers import load_blockers
+from groundplan.work.containers.refs import find_any_container, get_container_type, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
 from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
@@ -87,9 +87,9 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     if kind is DependencyType.BLOCKS:
-        refuse_container_cycle(WaitingMoments(tx), begins, ends, field=_field(request, "toId"))
+        refuse_container_cycle(WaitingMoments(tx), begins, ends, field=_get_argument_name(request, "toId"))
     elif source.n == target.n:
-        raise CycleDetected(Loop([source.id, source.id]), hint=CYCLE_HINT, field=_field(request, "toId"))
+        raise CycleDetected(Loop([source.id, source.id]), hint=CYCLE_HINT, field=_get_argument_name(request, "toId"))
     is_related = kind is DependencyType.RELATES_TO and tx.one_or_none(
         sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
     )
@@ -113,9 +113,9 @@ def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
         # RELATES_TO has no direction, so the edge may be stored the other way round.
         begins, ends = ends, begins
         if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
-            end = {"id": target.id, "containerType": type_of(target).value}
+            end = {"id": target.id, "containerType": get_container_type(target).value}
             step = NextStep("container.dependencies", "lists its dependencies", end)
-            raise NotFound("dependency", _id(kind, source, target), next_steps=step)
+            raise NotFound("dependency", _build_id(kind, source, target), next_steps=step)
     _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
     return _answer(tx, "delete", kind, source, target)
 
@@ -137,23 +137,23 @@ def _record_change(
     tx.record(op, begins.id, changed(type_, before and before.id, after and after.id))
     other = after or before
     if type_ == DEPENDS_ON and other is not None and not other.resolved:
-        readiness.waits_for([begins.n], by=1 if after else -1)
+        readiness.adjust_open_dependencies([begins.n], by=1 if after else -1)
     readiness.settle()
 
 
 def _answer(
     tx: Transaction, operation: str, kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow
 ) -> DependencyAnswer:
-    answer = DependencyAnswer(_id(kind, source, target), kind, operation, source.id, target.id)
+    answer = DependencyAnswer(_build_id(kind, source, target), kind, operation, source.id, target.id)
     if kind is DependencyType.BLOCKS:
-        answer.blocked_by = blockers_of(tx, fetch_node(tx, target.n)).all
-        answer.target_type = type_of(target)
+        answer.blocked_by = load_blockers(tx, fetch_node(tx, target.n)).all
+        answer.target_type = get_container_type(target)
     else:
-        answer.from_entity_type, answer.to_entity_type = type_of(source), type_of(target)
+        answer.from_entity_type, answer.to_entity_type = get_container_type(source), get_container_type(target)
     return answer
 
 
-def _id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> str:
+def _build_id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> str:
     return f"{source.id}:{target.id}:{kind}"
 
 
@@ -168,9 +168,9 @@ def _parse_refs(request: ManageDependency) -> tuple[str, str]:
             raise invalid_argument(("id",), "is not a dependency id; send fromId and toId, or an id from an answer")
         return parts[0], parts[1]
     if request.from_id is None:
-        raise missing_argument("fromId", (), wanted="the container that blocks toId or is related to it")
+        raise missing_argument("fromId", (), expected="the container that blocks toId or is related to it")
     if request.to_id is None:
-        raise missing_argument("toId", (), wanted="the container that fromId blocks or is related to")
+        raise missing_argument("toId", (), expected="the container that fromId blocks or is related to")
     return request.from_id, request.to_id
 
 
@@ -180,26 +180,28 @@ def _kind(request: ManageDependency) -> DependencyType:
 
 def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, WorkNodeRow]:
     source_ref, target_ref = _parse_refs(request)
-    source = find_any_container(tx, source_ref, field=_field(request, "fromId"))
-    target = find_any_container(tx, target_ref, field=_field(request, "toId"))
+    source = find_any_container(tx, source_ref, field=_get_argument_name(request, "fromId"))
+    target = find_any_container(tx, target_ref, field=_get_argument_name(request, "toId"))
     for end, name in ((source, "fromId"), (target, "toId")):
-        if type_of(end) is ContainerType.PROJECT:
+        if get_container_type(end) is ContainerType.PROJECT:
             wrong = "is a project, which has no dependencies; name a task or a feature"
-            raise invalid_argument((_field(request, name),), wrong)
-    if request.container_type is not None and type_of(target).value != request.container_type.value:
-        hint = f"it is a {type_of(target)}"
-        raise NotFound(request.container_type, target_ref, hint=hint, field=_field(request, "toId"))
+            raise invalid_argument((_get_argument_name(request, name),), wrong)
+    if request.container_type is not None and get_container_type(target).value != request.container_type.value:
+        hint = f"it is a {get_container_type(target)}"
+        raise NotFound(request.container_type, target_ref, hint=hint, field=_get_argument_name(request, "toId"))
     return source, target
 
 
-def _field(request: ManageDependency, name: str) -> str:
+def _get_argument_name(request: ManageDependency, name: str) -> str:
     """Return the name of the argument that an end comes from."""
     return name if request.id is None else "id"
 
 
 def locate(tx: Transaction, request: ManageDependency) -> str:
     """Return the project of the first end; the other must belong to it too."""
-    return project_of(tx, ContainerType.TASK, _parse_refs(request)[0], field=_field(request, "fromId"))
+    return resolve_container_project(
+        tx, ContainerType.TASK, _parse_refs(request)[0], field=_get_argument_name(request, "fromId")
+    )
 
 
 def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str) -> None:

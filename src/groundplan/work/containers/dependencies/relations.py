@@ -28,7 +28,7 @@ def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str
         Invalid: it would be related to itself, or to too many.
     """
     others: dict[int, str] = {}
-    for ref in parse_list(given, ("relatedTo",), at_most=IDS_MAX, chars_max=255):
+    for ref in parse_list(given, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
         other = find_any_container(tx, ref, field="relatedTo")
         if other.n in (node.n, ROOT_N):
             which = "the container itself" if other.n == node.n else "the project"

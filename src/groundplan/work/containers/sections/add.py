@@ -12,7 +12,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
-from groundplan.work.containers.sections.refs import container, resolve_entity_project
+from groundplan.work.containers.sections.refs import resolve_container, resolve_entity_project
 from groundplan.work.containers.sections.requests import BULK_MAX, Content, ContentFormat, Ordinal, Title, Usage
 from groundplan.work.containers.sections.section import Section, SectionDraft, Sections, add_sections
 
@@ -63,8 +63,8 @@ def add(tx: Transaction, request: AddSection) -> Section:
         TooManySections: the container has the maximum number of sections.
         NotFound: the container does not exist.
     """
-    node = container(tx, request.entity_type, request.entity_id)
-    (made,) = add_sections(tx, node, [_draft(request, ())], within=None)
+    node = resolve_container(tx, request.entity_type, request.entity_id)
+    (made,) = add_sections(tx, node, [_to_section_draft(request, ())], base_path=None)
     return made
 
 
@@ -76,20 +76,20 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
         TooManySections: the container would have too many.
         NotFound: the container does not exist.
     """
-    node = container(tx, request.entity_type, request.entity_id)
-    drafts = [_draft(section, ("sections", index)) for index, section in enumerate(request.sections)]
+    node = resolve_container(tx, request.entity_type, request.entity_id)
+    drafts = [_to_section_draft(section, ("sections", index)) for index, section in enumerate(request.sections)]
     made = add_sections(tx, node, drafts)
     return Sections(made, len(made))
 
 
-def _draft(given: NewSection | AddSection, path: ArgumentPath) -> SectionDraft:
+def _to_section_draft(section: NewSection | AddSection, path: ArgumentPath) -> SectionDraft:
     return SectionDraft(
-        title=given.title,
-        usage_description=given.usage_description,
-        content=given.content,
-        content_format=given.content_format,
-        tags=parse_tags(given.tags, (*path, "tags")),
-        ordinal=given.ordinal,
+        title=section.title,
+        usage_description=section.usage_description,
+        content=section.content,
+        content_format=section.content_format,
+        tags=parse_tags(section.tags, (*path, "tags")),
+        ordinal=section.ordinal,
     )
 
 

@@ -59,7 +59,7 @@ def extract_context_files(sections: Iterable[Section]) -> list[str]:
     found: dict[str, None] = {}
     for section in sections:
         if _is_context_files_title(section.title) and section.content:
-            for path in _paths(section.content):
+            for path in _extract_paths(section.content):
                 found[path] = None
                 if len(found) == PATHS_MAX:
                     return list(found)
@@ -71,16 +71,16 @@ def _is_context_files_title(title: str) -> bool:
     return " ".join(words).removesuffix(":").rstrip().casefold() == TITLE
 
 
-def _paths(content: str) -> Iterator[str]:
+def _extract_paths(content: str) -> Iterator[str]:
     """Yield the paths in a text, with duplicates."""
-    listed = _as_json(content)
+    listed = _parse_json_array(content)
     texts = (_parse_single(text) for text in listed) if listed is not None else _parse_lines(content)
     for text in texts:
         if text is not None and len(text) <= PATH_CHARS_MAX and text.isprintable():
             yield text
 
 
-def _as_json(content: str) -> list[str] | None:
+def _parse_json_array(content: str) -> list[str] | None:
     """Return the strings of a JSON array, or None if the content is not one."""
     if not content.lstrip().startswith("["):
         return None

@@ -15,15 +15,15 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version
 from groundplan.work.containers.sections.refs import (
+    load_section_row,
+    load_section_rows,
     parse_required_ids,
-    project_of,
     refuse_other_container,
     refuse_unknown_ids,
+    resolve_section_project,
     resolve_sections_project,
-    section_row,
-    section_rows,
 )
-from groundplan.work.containers.sections.section import SectionRow, remove_sections, tags_of, to_event_fields
+from groundplan.work.containers.sections.section import SectionRow, load_section_tags, remove_sections, to_event_fields
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 
@@ -70,7 +70,7 @@ def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
         OtherContainer: it belongs to another container than the named one.
         NotFound: it does not exist.
     """
-    row = section_row(tx, request.section_id)
+    row = load_section_row(tx, request.section_id)
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
@@ -87,7 +87,7 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
         Invalid: one belongs to another project than the first.
     """
     ids = parse_required_ids(request.section_ids)
-    found = section_rows(tx, ids)
+    found = load_section_rows(tx, ids)
     refuse_unknown_ids(tx, ids, found)
     rows = [found[id_] for id_ in ids]
     nodes = {n: fetch_node(tx, n) for n in dict.fromkeys(row.node_n for row in rows)}
@@ -99,7 +99,7 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
 
 def _remove(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
     ids = [row.id for row in rows]
-    tags = tags_of(tx, ids)
+    tags = load_section_tags(tx, ids)
     remove_sections(tx, ids)
     tx.run(sql.record_deleted_sections, project_id=tx.project.id, ids=to_json_array(ids))
     for n, node in nodes.items():
@@ -116,7 +116,7 @@ OPERATION = Operation(
     input=DeleteSection,
     output=DeletedSection,
     handler=delete,
-    project=lambda tx, request: project_of(tx, request.section_id),
+    project=lambda tx, request: resolve_section_project(tx, request.section_id),
     tool=Tool("manage_sections", Group.CONTAINERS, "delete"),
     command=Command(
         ("section", "delete"),

@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
-from groundplan.work.containers.sections.refs import container, missing_section, resolve_entity_project
+from groundplan.work.containers.sections.refs import missing_section, resolve_container, resolve_entity_project
 from groundplan.work.containers.sections.requests import parse_ids
 from groundplan.work.containers.sections.section import Sections, load_sections
 
@@ -31,7 +31,7 @@ def list_sections(tx: Transaction, request: ListSections) -> Sections:
     """
     tags = set(parse_tags(request.tags))
     ids = parse_ids(request.section_ids, "sectionIds")
-    node = container(tx, request.entity_type, request.entity_id)
+    node = resolve_container(tx, request.entity_type, request.entity_id)
     sections = load_sections(tx, node, include_content=request.include_content)
     known_ids = {section.id for section in sections}
     for index, id_ in enumerate(ids):

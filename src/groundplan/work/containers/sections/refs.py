@@ -46,22 +46,22 @@ def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: 
         AmbiguousNode: several ids begin with this ref.
     """
     try:
-        return refs.project_of(tx, entity_type.container_type, entity_id)
+        return refs.resolve_container_project(tx, entity_type.container_type, entity_id)
     except GroundplanError as error:
         error.details = {**error.details, "field": "entityId"}
         raise
 
 
-def container(tx: Transaction, entity_type: EntityType, entity_id: str) -> WorkNodeRow:
+def resolve_container(tx: Transaction, entity_type: EntityType, entity_id: str) -> WorkNodeRow:
     """Return the container of this type and id in the current project.
 
     Raises:
         NotFound: the actor can see no such container of this type.
     """
-    return refs.container(tx, entity_type.container_type, entity_id, field="entityId")
+    return refs.resolve_container(tx, entity_type.container_type, entity_id, field="entityId")
 
 
-def project_of(tx: Transaction, section_id: str) -> str:
+def resolve_section_project(tx: Transaction, section_id: str) -> str:
     """Return the project of a section, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:
@@ -96,20 +96,20 @@ def parse_required_ids(section_ids: Sequence[str] | str) -> list[str]:
     return ids
 
 
-def section_row(tx: Transaction, section_id: str) -> SectionRow:
+def load_section_row(tx: Transaction, section_id: str) -> SectionRow:
     """Return the row of a section of the current project.
 
     Raises:
         NotFound: the section does not exist.
     """
     id_ = parse_id(section_id, ("sectionId",))
-    row = section_rows(tx, [id_]).get(id_)
+    row = load_section_rows(tx, [id_]).get(id_)
     if row is None:
         raise missing_section(id_, ("sectionId",))
     return row
 
 
-def section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
+def load_section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
     """Return those of some sections that are in the current project, by id."""
     rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=to_json_array(ids))
     return {row.id: row for row in rows}
@@ -142,7 +142,7 @@ def refuse_other_container(
         OtherContainer: the section belongs to another container.
         NotFound: the actor can see no such container.
     """
-    own_type = EntityType[refs.type_of(node).name]
+    own_type = EntityType[refs.get_container_type(node).name]
     is_project = own_type is EntityType.PROJECT
     own_id = tx.project.id if is_project else node.id
     if entity_type not in (None, own_type):

@@ -12,15 +12,15 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList
-from groundplan.work.containers.sections.refs import container, resolve_entity_project, section_rows
+from groundplan.work.containers.sections.refs import load_section_rows, resolve_container, resolve_entity_project
 from groundplan.work.containers.sections.requests import parse_ids
 from groundplan.work.containers.sections.section import (
     SectionRow,
     Sections,
     insert_sections,
+    load_section_tags,
     load_sections,
     remove_sections,
-    tags_of,
 )
 from groundplan.work.events import WorkOp
 
@@ -40,14 +40,14 @@ def reorder(tx: Transaction, request: ReorderSections) -> Sections:
     Raises:
         NotFound: the container does not exist.
     """
-    node = container(tx, request.entity_type, request.entity_id)
+    node = resolve_container(tx, request.entity_type, request.entity_id)
     ids = parse_ids(request.ordered_ids, "orderedIds")
     before = {section.id: section.ordinal for section in load_sections(tx, node, include_content=False)}
     _refuse_incomplete_order(ids, before)
     moved = {id_: index for index, id_ in enumerate(ids) if before[id_] != index}
     if moved:
-        rows = section_rows(tx, list(moved))
-        tags = tags_of(tx, list(moved))
+        rows = load_section_rows(tx, list(moved))
+        tags = load_section_tags(tx, list(moved))
         # Ordinals are unique and every UPDATE raises the version by one, so updates alone cannot swap two sections and
         # raise each version only once. Moved sections are deleted and inserted again.
         remove_sections(tx, moved)

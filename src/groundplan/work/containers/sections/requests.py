@@ -49,13 +49,13 @@ def parse_id(text: str, path: ArgumentPath) -> str:
     return found
 
 
-def parse_ids(given: Sequence[str] | str, field: str) -> list[str]:
+def parse_ids(values: Sequence[str] | str, field: str) -> list[str]:
     """Parse ids into their canonical spelling, without duplicates, in the given order.
 
     Raises:
         Invalid: one is not a UUID, or there are more than a container can have.
     """
-    texts = parse_list(given, (field,), at_most=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
+    texts = parse_list(values, (field,), items_max=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
     return list(dict.fromkeys(parse_id(text, (field, index)) for index, text in enumerate(texts)))
 
 

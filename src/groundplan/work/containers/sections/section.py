@@ -17,7 +17,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, quote_text
-from groundplan.work.containers.refs import type_of
+from groundplan.work.containers.refs import get_container_type
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
 from groundplan.work.engine.row import WorkNodeRow
@@ -141,12 +141,12 @@ class UsedOrdinals:
     def __len__(self) -> int:
         return len(self._taken)
 
-    def refuse_taken_ordinal(self, ordinal: int, path: ArgumentPath, *, but: str | None = None) -> None:
+    def refuse_taken_ordinal(self, ordinal: int, path: ArgumentPath, *, except_id: str | None = None) -> None:
         """Raise OrdinalTaken if a section other than `but` has the ordinal."""
-        id_, title = self._taken.get(ordinal, (but, ""))
-        if id_ != but:
+        id_, title = self._taken.get(ordinal, (except_id, ""))
+        if id_ != except_id:
             by = f"section {id_} ({quote_text(title)})"
-            raise ordinal_taken(path, ordinal, by, free=self._next_free(ordinal), sectionId=id_)
+            raise ordinal_taken(path, ordinal, by, free=self._find_next_free(ordinal), sectionId=id_)
 
     def assign(self, drafts: Sequence[SectionDraft], paths: Sequence[ArgumentPath]) -> list[int]:
         """Return the ordinals of new sections: the requested one, otherwise the next after all others.
@@ -162,17 +162,21 @@ class UsedOrdinals:
             self.refuse_taken_ordinal(draft.ordinal, field)
             if draft.ordinal in requested:
                 by = f"{format_argument_path(requested[draft.ordinal])} of this call"
-                raise ordinal_taken(field, draft.ordinal, by, free=self._next_free(draft.ordinal, requested))
+                raise ordinal_taken(field, draft.ordinal, by, free=self._find_next_free(draft.ordinal, requested))
             requested[draft.ordinal] = path
         following = count(max((*self._taken, *requested), default=-1) + 1)
         return [next(following) if draft.ordinal is None else draft.ordinal for draft in drafts]
 
-    def _next_free(self, ordinal: int, requested: Collection[int] = ()) -> int:
+    def _find_next_free(self, ordinal: int, requested: Collection[int] = ()) -> int:
         return next(n for n in count(ordinal + 1) if n not in self._taken and n not in requested)
 
 
 def add_sections(
-    tx: Transaction, node: WorkNodeRow, drafts: Sequence[SectionDraft], *, within: ArgumentPath | None = ("sections",)
+    tx: Transaction,
+    node: WorkNodeRow,
+    drafts: Sequence[SectionDraft],
+    *,
+    base_path: ArgumentPath | None = ("sections",),
 ) -> list[Section]:
     """Add sections to a container of the current project and record them in its history: all of them, or none.
 
@@ -183,7 +187,7 @@ def add_sections(
         OrdinalTaken: two sections would have the same ordinal.
         Invalid: content in the format JSON is not JSON.
     """
-    paths: list[ArgumentPath] = [() if within is None else (*within, index) for index in range(len(drafts))]
+    paths: list[ArgumentPath] = [() if base_path is None else (*base_path, index) for index in range(len(drafts))]
     for draft, path in zip(drafts, paths, strict=True):
         refuse_malformed(draft.content, draft.content_format, (*path, "content"))
     ordinals = UsedOrdinals(tx, node)
@@ -218,7 +222,7 @@ def insert_sections(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[s
     """Insert sections with their tags."""
     values = [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows]
     if values:
-        tx.many(sql.add_section, values)
+        tx.run_many(sql.add_section, values)
     for value in values:
         if of_this := tags.get(value["id"]):
             tx.run(sql.add_tags, project_id=tx.project.id, id=value["id"], tags=to_json_array(of_this))
@@ -234,11 +238,11 @@ def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool =
     """Return the sections of a container of the current project, in order."""
     query = sql.sections_of if include_content else sql.sections_without_content
     rows = tx.all(query, SectionRow, project_id=tx.project.id, n=node.n)
-    tags = tags_of(tx, [row.id for row in rows])
+    tags = load_section_tags(tx, [row.id for row in rows])
     return [build_section(tx, node, row, tags.get(row.id, []), include_content=include_content) for row in rows]
 
 
-def tags_of(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
+def load_section_tags(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
     """Return the sorted tags of some sections of the current project; sections without tags are left out."""
     found: dict[str, list[str]] = {}
     for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
@@ -250,7 +254,7 @@ def build_section(
     tx: Transaction, node: WorkNodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True
 ) -> Section:
     """Build the answer for a section from its row."""
-    container_type = type_of(node)
+    container_type = get_container_type(node)
     return Section(
         id=row.id,
         entity_type=EntityType[container_type.name],

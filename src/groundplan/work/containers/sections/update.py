@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version, parse_tags
-from groundplan.work.containers.sections.refs import project_of, refuse_other_container, section_row
+from groundplan.work.containers.sections.refs import load_section_row, refuse_other_container, resolve_section_project
 from groundplan.work.containers.sections.requests import (
     Content,
     ContentFormat,
@@ -31,7 +31,7 @@ from groundplan.work.containers.sections.section import (
     SectionRow,
     UsedOrdinals,
     build_section,
-    tags_of,
+    load_section_tags,
     to_event_fields,
 )
 from groundplan.work.engine.row import fetch_node
@@ -106,17 +106,17 @@ def update_text(tx: Transaction, request: UpdateText) -> Section:
 
 
 def _update_section(tx: Transaction, request: UpdateSection | UpdateText, given: dict[str, Any]) -> Section:
-    row = section_row(tx, request.section_id)
+    row = load_section_row(tx, request.section_id)
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
-    before = to_event_fields(row, tags_of(tx, [row.id]).get(row.id, []))
+    before = to_event_fields(row, load_section_tags(tx, [row.id]).get(row.id, []))
     after = {**before, **given}
     if "content" in given or "content_format" in given:
         path = "content" if "content" in given else "contentFormat"
         refuse_malformed(after["content"], after["content_format"], (path,))
     if "ordinal" in given:
-        UsedOrdinals(tx, node).refuse_taken_ordinal(given["ordinal"], ("ordinal",), but=row.id)
+        UsedOrdinals(tx, node).refuse_taken_ordinal(given["ordinal"], ("ordinal",), except_id=row.id)
     written = _write_section(tx, row, before, after)
     tx.record(
         WorkOp.SECTION_CHANGED, node.id, changed(f"sections.{row.id}", {name: before[name] for name in given}, given)
@@ -129,7 +129,7 @@ def _write_section(tx: Transaction, row: SectionRow, before: Mapping[str, Any], 
     touched: dict[str, Any] = {"version": row.version + 1, "modified_at": tx.now, "modified_by": tx.actor.id}
     written = replace(row, **columns, **touched)
     # The statement compares the version too, so that no concurrent write is lost.
-    if not tx.store(sql.update_section, written, project_id=tx.project.id, version=row.version):
+    if not tx.run_with_record(sql.update_section, written, project_id=tx.project.id, version=row.version):
         raise LookupError("section vanished although its project is locked")
     if after["tags"] != before["tags"]:
         tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array([row.id]))
@@ -145,7 +145,7 @@ OPERATION = Operation(
     input=UpdateSection,
     output=Section,
     handler=update,
-    project=lambda tx, request: project_of(tx, request.section_id),
+    project=lambda tx, request: resolve_section_project(tx, request.section_id),
     tool=Tool("manage_sections", Group.CONTAINERS, "update"),
     command=Command(
         ("section", "update"),
@@ -170,7 +170,7 @@ UPDATE_TEXT = Operation(
     input=UpdateText,
     output=Section,
     handler=update_text,
-    project=lambda tx, request: project_of(tx, request.section_id),
+    project=lambda tx, request: resolve_section_project(tx, request.section_id),
     tool=Tool("manage_sections", Group.CONTAINERS, "updateText"),
     command=Command(
         ("section", "update-text"),

@@ -11,7 +11,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.tagged_entities import TaggedType, resolve_projects, tag_counts
+from groundplan.work.containers.tags.tagged_entities import TaggedType, count_tags, resolve_projects
 
 
 class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
@@ -40,7 +40,7 @@ class Tags(Struct, rename="camel"):
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
     """Return the tags of a project, or of all unarchived projects that the actor sees."""
-    counts = tag_counts(tx, resolve_projects(tx), request.entity_type)
+    counts = count_tags(tx, resolve_projects(tx), request.entity_type)
     found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
     return Tags(found, len(found))
 

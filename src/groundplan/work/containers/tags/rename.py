@@ -25,10 +25,10 @@ from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
     TagRef,
     count_unlisted,
-    entities_with,
+    count_uses_by_project,
+    list_entities_with_tag,
     list_visible_projects,
     missing_tag,
-    uses_by_project,
 )
 from groundplan.work.events import WorkOp
 
@@ -103,10 +103,10 @@ def preview(tx: Transaction, request: RenameTag) -> RenamedTag:
     """
     old, new = _validate_names(request)
     project = {tx.project.id: tx.project.name}
-    affected = uses_by_project(tx, project, old).total()
+    affected = count_uses_by_project(tx, project, old).total()
     if affected == 0:
         raise missing_tag(tx, project, old, "oldTag")
-    entities = entities_with(tx, project, old)
+    entities = list_entities_with_tag(tx, project, old)
     for entity in entities:
         entity.project_id = UNSET  # all have the project_id of the answer
     return RenamedTag(old, new, request.dry_run, tx.project.id, affected, entities, count_unlisted(affected, entities))
@@ -173,7 +173,7 @@ def _locate(tx: Transaction, request: RenameTag) -> str:
     # Archived projects count only if no other project uses the tag; then the caller learns that it is archived.
     for archived in (False, True):
         projects = list_visible_projects(tx, archived=archived)
-        uses = uses_by_project(tx, projects, tag)
+        uses = count_uses_by_project(tx, projects, tag)
         if len(uses) > 1:
             raise tag_in_several_projects(tag, {id_: name for id_, name in projects.items() if id_ in uses})
         for project_id in uses:

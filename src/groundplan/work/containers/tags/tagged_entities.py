@@ -59,20 +59,20 @@ def list_visible_projects(tx: Transaction, *, archived: bool = False) -> dict[st
     return {project.id: project.name for project in list_projects(tx, ListProjects(archived=archived)).projects}
 
 
-def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | None = None) -> Counter[str]:
+def count_tags(tx: Transaction, project_ids: Iterable[str], tagged_type: TaggedType | None = None) -> Counter[str]:
     """Return how often each tag is used in some projects, by all entities or by one type."""
     place = {"project_ids": to_json_array(project_ids)}
     counts: Counter[str] = Counter()
-    if of is None:
+    if tagged_type is None:
         counts.update(dict(tx.all(sql.container_tags, **place)))
-    elif of is not TaggedType.SECTION:
-        counts.update(dict(tx.all(sql.container_tags_by_kind, **place, kind=of.value.lower())))
-    if of in (None, TaggedType.SECTION):
+    elif tagged_type is not TaggedType.SECTION:
+        counts.update(dict(tx.all(sql.container_tags_by_kind, **place, kind=tagged_type.value.lower())))
+    if tagged_type in (None, TaggedType.SECTION):
         counts.update(dict(tx.all(sql.section_tags, **place)))
     return counts
 
 
-def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
+def count_uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
     """Return how often a tag is used in each project; projects without it are left out."""
     place = {"project_ids": to_json_array(project_ids), "tag": tag}
     uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **place)))
@@ -80,7 +80,7 @@ def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Co
     return uses
 
 
-def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
+def list_entities_with_tag(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
     """Return the first entities with a tag in some projects: containers, then sections."""
     place = {"project_ids": to_json_array(projects), "tag": tag}
     found: list[TaggedEntity] = []
@@ -103,7 +103,7 @@ def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: st
     """Return the error for a tag that is not used, with similar tags."""
     from difflib import get_close_matches  # imported here because only this error needs it
 
-    counts = tag_counts(tx, project_ids).most_common(TAGS_SCANNED_MAX)
+    counts = count_tags(tx, project_ids).most_common(TAGS_SCANNED_MAX)
     spelled: dict[str, str] = {name.casefold(): name for name, _ in reversed(counts)}
     near = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]
     return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists the tags"), field=field)

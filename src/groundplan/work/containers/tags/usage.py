@@ -15,10 +15,10 @@ from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
     TagRef,
     count_unlisted,
-    entities_with,
+    count_uses_by_project,
+    list_entities_with_tag,
     missing_tag,
     resolve_projects,
-    uses_by_project,
 )
 
 
@@ -48,10 +48,10 @@ def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
     """
     projects = resolve_projects(tx)
     tag = request.tag.strip()
-    count = uses_by_project(tx, projects, tag).total()
+    count = count_uses_by_project(tx, projects, tag).total()
     if count == 0:
         raise missing_tag(tx, projects, tag, "tag")
-    entities = entities_with(tx, projects, tag)
+    entities = list_entities_with_tag(tx, projects, tag)
     return TagUsage(tag, count, entities, count_unlisted(count, entities))
 
 

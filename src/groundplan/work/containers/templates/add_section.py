@@ -111,20 +111,20 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
         is_required=request.is_required,
         tags=tags,
     )
-    tx.store(sql.add_section, section, template_id=template.id, tags=to_json_array(tags))
+    tx.run_with_record(sql.add_section, section, template_id=template.id, tags=to_json_array(tags))
     tx.run(sql.touch_template, id=template.id)
     tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, to_event_fields(section)))
     return AddedSection(template.id, section)
 
 
-def _choose_ordinal(wanted: int | None, taken: Sequence[int]) -> int:
+def _choose_ordinal(requested: int | None, used: Sequence[int]) -> int:
     """Return the ordinal of a new section; `taken` is sorted."""
-    if wanted is None:
-        return taken[-1] + 1 if taken else 0
-    if wanted in taken:
-        free = next(ordinal for ordinal in range(wanted + 1, wanted + len(taken) + 1) if ordinal not in taken)
-        raise ordinal_taken(wanted, free)
-    return wanted
+    if requested is None:
+        return used[-1] + 1 if used else 0
+    if requested in used:
+        free = next(ordinal for ordinal in range(requested + 1, requested + len(used) + 1) if ordinal not in used)
+        raise ordinal_taken(requested, free)
+    return requested
 
 
 OPERATION = Operation(

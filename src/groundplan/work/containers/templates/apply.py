@@ -14,7 +14,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType
-from groundplan.work.containers.sections.refs import container, resolve_entity_project
+from groundplan.work.containers.sections.refs import resolve_container, resolve_entity_project
 from groundplan.work.containers.sections.section import SectionDraft, add_sections
 from groundplan.work.containers.templates.refs import resolve_template_with_sections
 from groundplan.work.containers.templates.template import Template, TemplateRef
@@ -40,11 +40,13 @@ class TemplateForOtherType(RuleViolated):
     code = "template_for_other_type"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, template: Template, given: EntityType) -> None:
+    def __init__(self, template: Template, entity_type: EntityType) -> None:
         target = template.target_entity_type
         super().__init__(
-            f"template {template.name!r} is for {target.value}, not for {given.value}",
-            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": given.value}),
+            f"template {template.name!r} is for {target.value}, not for {entity_type.value}",
+            next_steps=NextStep(
+                "template.list", "lists templates for this type", {"targetEntityType": entity_type.value}
+            ),
             field="templateId",
             templateId=template.id,
             targetEntityType=target.value,
@@ -90,7 +92,7 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
         TemplateForOtherType: the template is for another type of container.
         TooManySections: the container would have too many.
     """
-    node = container(tx, request.entity_type, request.entity_id)
+    node = resolve_container(tx, request.entity_type, request.entity_id)
     template, sections = resolve_template_with_sections(tx, request.template_id, field="templateId")
     if template.target_entity_type is not request.entity_type:
         raise TemplateForOtherType(template, request.entity_type)

@@ -11,7 +11,7 @@ from groundplan.work.containers.templates.template import Template, TemplateSect
 AUTHOR = "groundplan"
 
 
-def _section(id_: str, title: str, usage: str, sample: str, *, is_required: bool = True) -> TemplateSection:
+def _make_section(id_: str, title: str, usage: str, sample: str, *, is_required: bool = True) -> TemplateSection:
     return TemplateSection(
         id=id_,
         ordinal=0,  # set by _template
@@ -24,7 +24,7 @@ def _section(id_: str, title: str, usage: str, sample: str, *, is_required: bool
     )
 
 
-def _template(
+def _make_template(
     id_: str, name: str, description: str, target: EntityType, tags: list[str], *sections: TemplateSection
 ) -> Template:
     for ordinal, section in enumerate(sections):
@@ -43,31 +43,31 @@ def _template(
     )
 
 
-TASK = _template(
+TASK = _make_template(
     "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d10",
     "Task to implement",
     "What is needed to do a task and to check that it is done.",
     EntityType.TASK,
     ["implementation"],
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c201",
         "Requirements",
         "Read first. What must be true when the task is done.",
         "- The result, as somebody who uses it would say it\n- What must not change\n- Limits: time, size, versions\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c202",
         "Context Files",
         "The files to read or to change, one path on each line; what is known of them is looked up by these paths.",
         "- src/area/module.py\n- tests/area/test_module.py\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c203",
         "Implementation Plan",
         "The steps in their order. Change it when the work shows that it is wrong.",
         "1. A test that fails for want of the change\n2. The change\n3. What has to follow: documentation, migration\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c204",
         "Verification",
         "How to see that it is done: commands to run, and what they say then.",
@@ -75,32 +75,32 @@ TASK = _template(
     ),
 )
 
-BUG = _template(
+BUG = _make_template(
     "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d11",
     "Bug to fix",
     "From what somebody saw to a test that keeps it from coming back.",
     EntityType.TASK,
     ["bug"],
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c211",
         "Observed and Expected",
         "What happens, what should happen, and how to make it happen.",
         "Steps:\n1. …\n\nExpected: …\nObserved: …\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c212",
         "Context Files",
         "The files that have to do with it, one path on each line; what is known of them is looked up by these paths.",
         "- src/area/module.py\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c213",
         "Cause",
         "Why it happens, once it is found: the place, and the wrong belief behind it.",
         "",
         is_required=False,
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c214",
         "Verification",
         "The test that failed before and passes now, and where else the same mistake could be.",
@@ -108,25 +108,25 @@ BUG = _template(
     ),
 )
 
-FEATURE = _template(
+FEATURE = _make_template(
     "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d12",
     "Feature to plan",
     "What a feature is for and where it ends, before it is cut into tasks.",
     EntityType.FEATURE,
     ["planning"],
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c221",
         "Goal",
         "Who can do what afterwards that they cannot do now, and why that matters.",
         "",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c222",
         "Scope",
         "What belongs to it, and what does not although one might think so.",
         "In:\n- …\n\nOut:\n- …\n",
     ),
-    _section(
+    _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c223",
         "Acceptance",
         "What is tried when all tasks are done, and how one sees that it holds.",

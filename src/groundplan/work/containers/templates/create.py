@@ -54,7 +54,7 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
         created_at=tx.now,
         modified_at=tx.now,
     )
-    tx.store(sql.add_template, template, target=template.target_entity_type, tags=to_json_array(tags))
+    tx.run_with_record(sql.add_template, template, target=template.target_entity_type, tags=to_json_array(tags))
     changes = (changed(name, None, value) for name, value in to_event_fields(template).items())
     tx.record(TemplateOp.CREATED, template.id, *changes)
     return OneTemplate(template)

@@ -14,7 +14,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, StringList, parse_tags
 from groundplan.work.containers.templates.built_in import BUILT_IN
-from groundplan.work.containers.templates.template import Template, TemplateRow, template_from
+from groundplan.work.containers.templates.template import Template, TemplateRow, build_template
 
 sql = load_queries(__file__)
 
@@ -41,7 +41,7 @@ class Templates(Struct, rename="camel"):
 def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
     """Return the templates that match the filters."""
     tags = None if request.tags is None else set(parse_tags(request.tags))
-    templates = [template_from(row) for row in tx.all(sql.templates, TemplateRow)]
+    templates = [build_template(row) for row in tx.all(sql.templates, TemplateRow)]
     templates += [msgspec.structs.replace(template, sections=UNSET) for template in BUILT_IN.values()]
     found = [
         template

@@ -16,8 +16,8 @@ from groundplan.work.containers.templates.template import (
     TemplateRow,
     TemplateSection,
     TemplateSectionRow,
-    section_from,
-    template_from,
+    build_template,
+    build_template_section,
 )
 
 NAMES_SCANNED_MAX = 2_000
@@ -78,8 +78,8 @@ def resolve_template(tx: Transaction, ref: str, *, field: str = "id") -> Templat
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET)
     row = tx.one_or_none(sql.template, TemplateRow, id=id_)
     if row is None:
-        raise _missing(tx, ref, field)
-    return template_from(row)
+        raise _format_missing(tx, ref, field)
+    return build_template(row)
 
 
 def resolve_template_with_sections(
@@ -97,8 +97,8 @@ def resolve_template_with_sections(
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET), sections
     rows = tx.all(sql.template_with_sections, TemplateSectionRow, id=id_)
     if not rows:
-        raise _missing(tx, ref, field)
-    return template_from(rows[0]), [section_from(row) for row in rows if row.section_id is not None]
+        raise _format_missing(tx, ref, field)
+    return build_template(rows[0]), [build_template_section(row) for row in rows if row.section_id is not None]
 
 
 def resolve_own_template(tx: Transaction, ref: str) -> Template:
@@ -128,7 +128,7 @@ def resolve_editable_template(tx: Transaction, ref: str) -> Template:
     return template
 
 
-def refuse_taken_name(tx: Transaction, name: str, *, but: str | None = None) -> None:
+def refuse_taken_name(tx: Transaction, name: str, *, except_id: str | None = None) -> None:
     """Reject a name that a template other than `but` has.
 
     Raises:
@@ -136,11 +136,11 @@ def refuse_taken_name(tx: Transaction, name: str, *, but: str | None = None) -> 
     """
     built_in = [template.id for template in BUILT_IN.values() if template.name == name]
     for id_ in (*built_in, *tx.scalars(sql.template_by_name, name=name)):
-        if id_ != but:
+        if id_ != except_id:
             raise TemplateExists(name, id_)
 
 
-def _missing(tx: Transaction, ref: str, field: str) -> NotFound:
+def _format_missing(tx: Transaction, ref: str, field: str) -> NotFound:
     """Return the error for an unknown id. It suggests ids by name, because callers may send a name."""
     from difflib import get_close_matches  # imported here because only this error needs it
 

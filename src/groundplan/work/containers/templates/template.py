@@ -97,23 +97,23 @@ class TemplateSectionRow(TemplateRow):
     is_required: bool | None
 
 
-def template_from(row: TemplateRow) -> Template:
+def build_template(row: TemplateRow) -> Template:
     """Build a template without its sections from its row."""
     fields = {name: getattr(row, name) for name in TemplateRow.__struct_fields__ if name not in ("target", "tags")}
-    return Template(target_entity_type=row.target, tags=_tags(row.tags), **fields)
+    return Template(target_entity_type=row.target, tags=_decode_tags(row.tags), **fields)
 
 
-def section_from(row: TemplateSectionRow) -> TemplateSection:
+def build_template_section(row: TemplateSectionRow) -> TemplateSection:
     """Build a template section from its row."""
     fields = {name: getattr(row, name) for name in TemplateSection.__struct_fields__ if hasattr(row, name)}
-    return TemplateSection(**{**fields, "id": row.section_id, "tags": _tags(row.section_tags)})
+    return TemplateSection(**{**fields, "id": row.section_id, "tags": _decode_tags(row.section_tags)})
 
 
-def _tags(stored: str) -> list[str]:
+def _decode_tags(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def to_event_fields(thing: Template | TemplateSection) -> dict[str, Any]:
+def to_event_fields(item: Template | TemplateSection) -> dict[str, Any]:
     """Return the fields of a template or a section that events record."""
-    fields = (name for name in thing.__struct_fields__ if name not in OMITTED_FROM_EVENTS)
-    return {name: getattr(thing, name) for name in fields}
+    fields = (name for name in item.__struct_fields__ if name not in OMITTED_FROM_EVENTS)
+    return {name: getattr(item, name) for name in fields}

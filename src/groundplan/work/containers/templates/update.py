@@ -54,7 +54,7 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
     if before.is_protected and values != {"is_protected": False}:
         raise TemplateProtected(before)
     if "name" in values:
-        refuse_taken_name(tx, values["name"], but=before.id)
+        refuse_taken_name(tx, values["name"], except_id=before.id)
     return OneTemplate(save_changes(tx, before, **values))
 
 
@@ -69,7 +69,9 @@ def save_changes(tx: Transaction, before: Template, **values: Any) -> Template:
     if not changes:
         return before
     after.modified_at = tx.now
-    tx.store(sql.update_template, after, target=after.target_entity_type, tags=to_json_array(after.tags or ()))
+    tx.run_with_record(
+        sql.update_template, after, target=after.target_entity_type, tags=to_json_array(after.tags or ())
+    )
     tx.record(TemplateOp.UPDATED, after.id, *changes)
     return after
 

@@ -10,20 +10,20 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.completion_hints import GraphHints, build_graph_hints
-from groundplan.work.containers.blockers import Blockers, blockers_of
-from groundplan.work.containers.pipeline import pipelines_of, step_after
-from groundplan.work.containers.refs import project_of, type_of
+from groundplan.work.containers.blockers import Blockers, load_blockers
+from groundplan.work.containers.pipeline import find_step_after, load_pipelines
+from groundplan.work.containers.refs import get_container_type, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
 from groundplan.work.containers.workflow.transitions import (
     NoSuchStep,
     TransitionAnswer,
     build_transition_answer,
+    change_status,
     find_at_version,
-    take_step,
 )
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_claim_live, status_of
+from groundplan.work.engine.statuses import ACTIVE, TERMINAL, get_status, is_claim_live
 from groundplan.work.events import WorkOp
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -45,15 +45,15 @@ class Blocked(RuleViolated):
             )
         if blockers.is_held:
             problems.append(f"is on hold{why}")
-        if blockers.above:
-            problems.append(f"is held back by {', '.join(blockers.above)} above it")
+        if blockers.blocked_ancestors:
+            problems.append(f"is held back by {', '.join(blockers.blocked_ancestors)} above it")
         super().__init__(
-            f"{type_of(node)} {node.id} {' and '.join(problems)}; finish the blockers or unblock it first",
+            f"{get_container_type(node)} {node.id} {' and '.join(problems)}; finish the blockers or unblock it first",
             id=node.id,
             blockedBy=blockers.all,
             blockedByTotal=blockers.total,
             blockedReason=blockers.reason,
-            blockedAbove=blockers.above,
+            blockedAbove=blockers.blocked_ancestors,
         )
 
 
@@ -83,14 +83,18 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
         UnresolvedChildren: the step closes it, but it has open children.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
-    status = status_of(node, now=tx.now)
-    to = status if _is_left_by_another(tx, node) else step_after(pipelines_of(tx).of(request.container_type), status)
+    status = get_status(node, now=tx.now)
+    to = (
+        status
+        if _is_left_by_another(tx, node)
+        else find_step_after(load_pipelines(tx).of(request.container_type), status)
+    )
     if to is None:
         raise NoSuchStep(node, status, "after which there is no step")
     if node.waits or node.blocked_above:
-        raise Blocked(node, blockers_of(tx, node))
+        raise Blocked(node, load_blockers(tx, node))
     readiness = Readiness(tx, decision=None)
-    transition = take_step(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
+    transition = change_status(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
     answer = build_transition_answer(tx, readiness, node, transition, Advanced)
     if to in TERMINAL and request.container_type is WorkflowType.TASK:
         answer.graph_hints = build_graph_hints()
@@ -111,7 +115,7 @@ OPERATION = Operation(
     input=Advance,
     output=Advanced,
     handler=advance,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("advance", Group.CONTAINERS),
     command=Command(("task", "advance"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "advance"), arguments=("id",), fixed={"container_type": "feature"}),),

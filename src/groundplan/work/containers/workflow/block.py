@@ -17,7 +17,7 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.container import HOLD
 from groundplan.work.containers.dependencies.manage import refuse_container_cycle
-from groundplan.work.containers.refs import find_any_container, project_of
+from groundplan.work.containers.refs import find_any_container, resolve_container_project
 from groundplan.work.containers.requests import (
     IDS_MAX,
     ContainerId,
@@ -32,7 +32,7 @@ from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
-from groundplan.work.engine.statuses import status_of
+from groundplan.work.engine.statuses import get_status
 from groundplan.work.events import WorkOp
 
 BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
@@ -69,17 +69,17 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
         MixedProjects: a blocker belongs to another project.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
-    status = status_of(node, now=tx.now)
+    status = get_status(node, now=tx.now)
     if node.resolved:
         raise NoSuchStep(node, status, "so it cannot be blocked")
     ids, holds = parse_blockers(request.blocked_by)
     reason = (request.blocked_reason or "").strip() or None
     if holds and reason is None:
-        raise missing_argument("blockedReason", (), wanted=f"the reason for the hold, which {HOLD} requires")
+        raise missing_argument("blockedReason", (), expected=f"the reason for the hold, which {HOLD} requires")
     readiness = Readiness(tx, decision=None)
     readiness.snapshot([node.n])
     was_waiting = node.waits
-    changes, added = _depend(tx, readiness, node, ids)
+    changes, added = _add_dependencies(tx, readiness, node, ids)
     if holds and node.held_reason != reason:
         changes.append(changed("held_reason", node.held_reason, reason))
         added += [HOLD] if node.held_reason is None else []
@@ -96,19 +96,19 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
     return answer
 
 
-def parse_blockers(given: str | list[str]) -> tuple[list[str], bool]:
+def parse_blockers(value: str | list[str]) -> tuple[list[str], bool]:
     """Parse the blockers into ids and whether a hold is among them.
 
     Raises:
         Invalid: the list is empty.
     """
-    texts = parse_list(given, ("blockedBy",), at_most=IDS_MAX, chars_max=255)
+    texts = parse_list(value, ("blockedBy",), items_max=IDS_MAX, chars_max=255)
     if not texts:
         raise invalid_argument(("blockedBy",), f"is empty; send ids, or {HOLD} for a hold")
     return [text for text in texts if text != HOLD], HOLD in texts
 
 
-def _depend(
+def _add_dependencies(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
 ) -> tuple[list[Change], list[str]]:
     """Add dependencies to a node, and return the changes and the ids of new dependencies."""
@@ -123,7 +123,7 @@ def _depend(
             changes.append(changed(DEPENDS_ON, None, other.id))
             added.append(other.id)
             if not other.resolved:
-                readiness.waits_for([node.n], by=1)
+                readiness.adjust_open_dependencies([node.n], by=1)
     return changes, added
 
 
@@ -135,7 +135,7 @@ def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> Wor
     for change in changes:
         if change.field in ("held_reason", "blocked_reason"):
             setattr(node, change.field, change.after)
-    tx.store(sql.update_node_status, node, project_id=tx.project.id)
+    tx.run_with_record(sql.update_node_status, node, project_id=tx.project.id)
     fields = {change.field for change in changes}
     op = WorkOp.CONNECTED if DEPENDS_ON in fields else WorkOp.HELD if "held_reason" in fields else WorkOp.UPDATED
     tx.record(op, node.id, *changes)
@@ -150,7 +150,7 @@ OPERATION = Operation(
     input=Block,
     output=BlockAnswer,
     handler=block,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("block", Group.CONTAINERS),
     command=Command(
         ("task", "block"), arguments=("id",), names={"blocked_reason": "reason"}, fixed={"container_type": "task"}

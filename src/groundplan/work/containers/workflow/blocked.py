@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import next_offset
+from groundplan.work.containers.answers import compute_next_offset
 from groundplan.work.containers.container import Container, Feature, Task, load_containers_at
 from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
@@ -72,30 +72,30 @@ def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
     """
     found, count = _list_blocked(tx, request, resolve_scope(tx, request.feature_id), is_feature=False)
     items = [item for item in found if isinstance(item, Task)]
-    return BlockedTasks(items, count, next_offset(request.offset, len(items), count))
+    return BlockedTasks(items, count, compute_next_offset(request.offset, len(items), count))
 
 
 def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
     """Return the blocked features of a project or of all projects that the caller sees."""
     found, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
     items = [item for item in found if isinstance(item, Feature)]
-    return BlockedFeatures(items, count, next_offset(request.offset, len(items), count))
+    return BlockedFeatures(items, count, compute_next_offset(request.offset, len(items), count))
 
 
 def _list_blocked(
-    tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, place: SearchScope, *, is_feature: bool
+    tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, scope: SearchScope, *, is_feature: bool
 ) -> tuple[list[Container], int]:
     """Return a page of blocked containers that fits the answer, and their number on all pages."""
     found = []
     count = 0
     wanted = request.offset + request.limit
-    for project_id in place.project_ids:
-        asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": place.feature_n}
+    for project_id in scope.project_ids:
+        asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": scope.feature_n}
         rows = tx.all(sql.blocked, _BlockedRow, **asked, at_most=wanted)
         count += rows[0].total if rows else 0
         found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project are already in order; there the lower number is older, whatever the clock said.
-    best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
+    best = (found if len(scope.project_ids) == 1 else sorted(found))[request.offset : wanted]
     containers = load_containers_at(tx, [(project_id, n) for *_, n, project_id in best])
     frame = BlockedTasks([], count, next_offset=count)
     return tx.budget.reserve(frame).take_rows(containers, at_least=1), count

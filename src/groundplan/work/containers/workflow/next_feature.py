@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Feature, load_containers
 from groundplan.work.containers.refs import resolve_scope
-from groundplan.work.containers.requests import priority_range
+from groundplan.work.containers.requests import get_priority_range
 
 sql = load_queries(__file__)
 
@@ -35,7 +35,7 @@ class _OpenFeature(Struct):
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     """Return the best feature that is not blocked, if there is one."""
     place = resolve_scope(tx)
-    least, below = priority_range(request.priority)
+    least, below = get_priority_range(request.priority)
     found = []
     for project_id in place.project_ids:
         rows = tx.all(sql.next_features, _OpenFeature, project_id=project_id, least=least, below=below)

@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Task, load_containers
 from groundplan.work.containers.refs import resolve_project, resolve_scope
-from groundplan.work.containers.requests import ContainerId, priority_range
+from groundplan.work.containers.requests import ContainerId, get_priority_range
 
 sql = load_queries(__file__)
 
@@ -40,7 +40,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
         NotFound: the feature does not exist.
     """
     place = resolve_scope(tx, request.feature_id)
-    least, below = priority_range(request.priority)
+    least, below = get_priority_range(request.priority)
     found: list[tuple[float, int, str, str, int]] = []
     for project_id in place.project_ids:
         asked = {"project_id": project_id, "least": least, "below": below}

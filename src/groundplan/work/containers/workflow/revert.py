@@ -8,18 +8,18 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.pipeline import pipelines_of, step_before
-from groundplan.work.containers.refs import project_of
+from groundplan.work.containers.pipeline import find_step_before, load_pipelines
+from groundplan.work.containers.refs import resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
 from groundplan.work.containers.workflow.transitions import (
     NoSuchStep,
     TransitionAnswer,
     build_transition_answer,
+    change_status,
     find_at_version,
-    take_step,
 )
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.statuses import NEW, status_of
+from groundplan.work.engine.statuses import NEW, get_status
 from groundplan.work.events import WorkOp
 
 
@@ -41,12 +41,12 @@ def revert(tx: Transaction, request: Revert) -> TransitionAnswer:
         NoSuchStep: it is new or terminated.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
-    status = status_of(node, now=tx.now)
-    to = step_before(pipelines_of(tx).of(request.container_type), status)
+    status = get_status(node, now=tx.now)
+    to = find_step_before(load_pipelines(tx).of(request.container_type), status)
     if to is None:
         raise NoSuchStep(node, status, "which is the first step" if status == NEW else "which is outside the pipeline")
     readiness = Readiness(tx, decision=None)
-    transition = take_step(tx, readiness, node, to=to, op=WorkOp.REVERTED)
+    transition = change_status(tx, readiness, node, to=to, op=WorkOp.REVERTED)
     return build_transition_answer(tx, readiness, node, transition, TransitionAnswer)
 
 
@@ -58,7 +58,7 @@ OPERATION = Operation(
     input=Revert,
     output=TransitionAnswer,
     handler=revert,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("revert", Group.CONTAINERS),
     command=Command(("task", "revert"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "revert"), arguments=("id",), fixed={"container_type": "feature"}),),

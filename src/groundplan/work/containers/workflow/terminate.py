@@ -11,19 +11,19 @@ from groundplan.kernel.budget import CutLists, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import Entity, OneContainer, Transition, dependents_of
-from groundplan.work.containers.refs import project_of
+from groundplan.work.containers.answers import Entity, OneContainer, Transition, load_dependents
+from groundplan.work.containers.refs import resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Reason, Version, WorkflowType
 from groundplan.work.containers.workflow.transitions import (
     UNBLOCKED_LISTS,
     TransitionAnswer,
-    closed_features,
     complete_answer,
     find_at_version,
+    list_closed_features,
 )
 from groundplan.work.engine.drop import drop, find_open_subtree
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT, status_of
+from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT, get_status
 
 DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no reason
 
@@ -61,20 +61,20 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
         ClaimedByAnother: the project enforces claims and another actor has claimed a part of it.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
-    before = status_of(node, now=tx.now)
+    before = get_status(node, now=tx.now)
     reason = (request.reason or "").strip()
     ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
     drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
     ended += readiness.auto_resolved_parents
-    affected = dependents_of(tx, ended)
+    affected = load_dependents(tx, ended)
     answer = Terminated(
         transition=Transition(before, WILL_NOT_IMPLEMENT),
         pipeline_position=None,
         reason=reason or UNSET,
         affected_dependents=affected.listed,
         affected_dependents_total=affected.total,
-        feature_affected_dependents=dependents_of(tx, closed_features(tx, readiness)).listed or UNSET,
+        feature_affected_dependents=load_dependents(tx, list_closed_features(tx, readiness)).listed or UNSET,
     )
     return complete_answer(tx, readiness, node, answer, ended=ended)
 
@@ -87,7 +87,7 @@ OPERATION = Operation(
     input=Terminate,
     output=Terminated,
     handler=terminate,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("terminate", Group.CONTAINERS),
     command=Command(("task", "terminate"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "terminate"), arguments=("id",), fixed={"container_type": "feature"}),),

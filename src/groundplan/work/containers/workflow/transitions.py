@@ -27,15 +27,15 @@ from groundplan.work.containers.answers import (
     list_entities,
     load_container_into,
 )
-from groundplan.work.containers.answers import feature_transition as moved_feature
-from groundplan.work.containers.pipeline import format_position, pipelines_of
-from groundplan.work.containers.refs import container, type_of
+from groundplan.work.containers.answers import get_feature_transition as moved_feature
+from groundplan.work.containers.pipeline import format_position, load_pipelines
+from groundplan.work.containers.refs import get_container_type, resolve_container
 from groundplan.work.containers.requests import ContainerType, WorkflowType
-from groundplan.work.engine.claims import enforce_claims, lease_end
-from groundplan.work.engine.edges import dependents
+from groundplan.work.engine.claims import compute_lease_end, enforce_claims
+from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, status_of
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, get_status
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
 
@@ -52,7 +52,7 @@ class NoSuchStep(RuleViolated):
 
     def __init__(self, node: WorkNodeRow, status: str, why: str) -> None:
         super().__init__(
-            f"{type_of(node)} {node.id} is {status}, {why}",
+            f"{get_container_type(node)} {node.id} is {status}, {why}",
             next_steps=_suggest_step(node, status),
             id=node.id,
             status=status,
@@ -64,7 +64,7 @@ def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
     if status == WILL_NOT_IMPLEMENT:
         reopening = {"node_id": node.id, "resolved": False}
         return NextStep("work.update", "with resolved false reopens it", {"updates": [reopening]})
-    this = {"containerType": type_of(node).value, "id": node.id, "version": node.rev}
+    this = {"containerType": get_container_type(node).value, "id": node.id, "version": node.rev}
     if status == NEW:
         return NextStep("container.advance", "starts it", this)
     return NextStep("container.revert", "moves it back", this)
@@ -95,12 +95,12 @@ def find_at_version(tx: Transaction, container_type: WorkflowType, ref: str, *, 
         NotFound: it does not exist.
         StaleVersion: it is at another version.
     """
-    node = container(tx, ContainerType(container_type), ref)
+    node = resolve_container(tx, ContainerType(container_type), ref)
     refuse_stale(container_type, node.id, current=node.rev, given=version)
     return node
 
 
-def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: str, op: WorkOp) -> Transition:
+def change_status(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: str, op: WorkOp) -> Transition:
     """Change the status of a node.
 
     Raises:
@@ -108,7 +108,7 @@ def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: s
         UnresolvedChildren: the step closes it, but it has open children.
         EvidenceRequired: the step closes it, but it lacks the evidence that the project requires.
     """
-    before = status_of(node, now=tx.now)
+    before = get_status(node, now=tx.now)
     enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
     was_resolved = node.resolved
     if to == CLOSED:
@@ -123,30 +123,34 @@ def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: s
     changes = [changed("status", before, to)]
     if was_resolved != node.resolved:
         changes.append(changed("resolved", was_resolved, node.resolved))
-    changes += _settle_claim(tx, node, to)
+    changes += _update_claim(tx, node, to)
     readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
     is_claimed = any(change.field == "claimed_by" and change.after is not None for change in changes)
     node.claim_number += is_claimed
-    tx.store(sql.update_node_status, node, project_id=tx.project.id)
+    tx.run_with_record(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(op, node.id, *changes)
     if was_resolved != node.resolved:
-        (readiness.closed if node.resolved else readiness.opened)({node.n: node.parent_n})
-    if to == ACTIVE and type_of(node) is ContainerType.TASK:
-        readiness.begun(node.feature_n)
+        (readiness.propagate_resolved if node.resolved else readiness.propagate_opened)({node.n: node.parent_n})
+    if to == ACTIVE and get_container_type(node) is ContainerType.TASK:
+        readiness.start_feature(node.feature_n)
     return Transition(before, to)
 
 
 def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
     refuse_open_children(tx, node)
-    if get_policies(tx).evidence == "require" and not node.evidence_total and type_of(node) is ContainerType.TASK:
+    if (
+        get_policies(tx).evidence == "require"
+        and not node.evidence_total
+        and get_container_type(node) is ContainerType.TASK
+    ):
         raise EvidenceRequired(node)
 
 
-def _settle_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
+def _update_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
     """Claim a task that goes ACTIVE for the caller, release any other claim, and return the changes."""
     before = node.claimed_by, node.claimed_until
-    if to == ACTIVE and type_of(node) is ContainerType.TASK:
-        node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, lease_end(tx)
+    if to == ACTIVE and get_container_type(node) is ContainerType.TASK:
+        node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_lease_end(tx)
         return [
             changed("claimed_by", before[0], node.claimed_by),
             changed("claimed_until", before[1], node.claimed_until),
@@ -176,12 +180,12 @@ def complete_answer(
     """Fill in the container, its position, and the containers that were unblocked by the `ended` nodes."""
     settled = readiness.settle()
     load_container_into(answer, tx, node.n)
-    steps = pipelines_of(tx).of(WorkflowType(type_of(node)))
+    steps = load_pipelines(tx).of(WorkflowType(get_container_type(node)))
     answer.pipeline_position = format_position(steps, answer.transition.after)
     answer.feature_transition = moved_feature(readiness)
     if settled.unblocked:
-        own = set(dependents(tx, ended))
-        of_features = set(dependents(tx, closed_features(tx, readiness))) - own
+        own = set(load_dependents(tx, ended))
+        of_features = set(load_dependents(tx, list_closed_features(tx, readiness))) - own
         released = list_entities(state for state in settled.unblocked if state.n in own)
         answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
         released = list_entities(state for state in settled.unblocked if state.n in of_features)
@@ -190,7 +194,7 @@ def complete_answer(
     return answer
 
 
-def closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
+def list_closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
     """Return the numbers of the features that ended because of their tasks."""
     ids = [move.id for move in readiness.feature_status_changes if move.after in TERMINAL]
     return tx.scalars(sql.node_numbers, ids=to_json_array(ids)) if ids else []

@@ -13,9 +13,9 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import OneContainer, load_container_into
-from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.blockers import load_blockers
 from groundplan.work.containers.container import HOLD
-from groundplan.work.containers.refs import find_any_container, project_of, type_of
+from groundplan.work.containers.refs import find_any_container, get_container_type, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
 from groundplan.work.containers.workflow.block import BlockedBy, parse_blockers
 from groundplan.work.containers.workflow.transitions import find_at_version
@@ -35,9 +35,9 @@ class NotBlockedBy(RuleViolated):
 
     def __init__(self, node: WorkNodeRow, blocker: str) -> None:
         problem = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
-        this = {"containerType": type_of(node).value, "id": node.id}
+        this = {"containerType": get_container_type(node).value, "id": node.id}
         super().__init__(
-            f"{type_of(node)} {node.id} {problem}",
+            f"{get_container_type(node)} {node.id} {problem}",
             next_steps=NextStep("container.workflow_state", "lists its blockers", this),
             field="blockedBy",
             id=node.id,
@@ -77,7 +77,7 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
         raise NotBlockedBy(node, HOLD)
     readiness = Readiness(tx, decision=None)
     readiness.snapshot([node.n])
-    changes, removed = _release(tx, readiness, node, ids)
+    changes, removed = _remove_blockers(tx, readiness, node, ids)
     node = fetch_node(tx, node.n)
     if holds:
         removed.append(HOLD)
@@ -86,12 +86,12 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     if not node.open_deps and node.blocked_reason is not None:
         changes.append(changed("blocked_reason", node.blocked_reason, None))
         node.blocked_reason = None
-    tx.store(sql.update_node_status, node, project_id=tx.project.id)
+    tx.run_with_record(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(WorkOp.DISCONNECTED if ids else WorkOp.UNHELD, node.id, *changes)
     if holds and not node.open_deps:
         readiness.propagate_waiting(node.n, node.kind, waits=False)
     readiness.settle()
-    left = blockers_of(tx, node)
+    left = load_blockers(tx, node)
     answer = UnblockAnswer(
         removed_blockers=removed,
         remaining_blockers=left.all,
@@ -101,7 +101,7 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     return answer
 
 
-def _release(
+def _remove_blockers(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
 ) -> tuple[list[Change], list[str]]:
     changes: list[Change] = []
@@ -113,7 +113,7 @@ def _release(
         changes.append(changed(DEPENDS_ON, other.id, None))
         removed.append(other.id)
         if not other.resolved:
-            readiness.waits_for([node.n], by=-1)
+            readiness.adjust_open_dependencies([node.n], by=-1)
     return changes, removed
 
 
@@ -125,7 +125,7 @@ OPERATION = Operation(
     input=Unblock,
     output=UnblockAnswer,
     handler=unblock,
-    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("unblock", Group.CONTAINERS),
     command=Command(("task", "unblock"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),

@@ -23,7 +23,7 @@ from groundplan.work.graph.reading.neighbours import (
     load_ancestors,
     load_edge_neighbours,
 )
-from groundplan.work.graph.reading.tree import NodeTree, fit_branches, join_branches, left_out, load_branches
+from groundplan.work.graph.reading.tree import NodeTree, count_left_out, fit_branches, join_branches, load_branches
 from groundplan.work.requests import NodeRef
 
 DEPTH_MAX = 10
@@ -84,10 +84,10 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
         answer.depends_on = answer.depends_on or UNSET
         answer.depended_by = answer.depended_by or UNSET
     branches = load_branches(tx, node, n, depth=request.depth)
-    missing = {"ancestors": over.left_out, "children": left_out(branches[:1]), **around.left_out}
+    missing = {"ancestors": over.left_out, "children": count_left_out(branches[:1]), **around.left_out}
     branches = fit_branches(branches, tx.budget.reserve(answer, missing))
     answer.children = join_branches(branches, lean=lean)
-    missing["children"] = left_out(branches)
+    missing["children"] = count_left_out(branches)
     answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
     return answer
 

@@ -72,7 +72,7 @@ def history(tx: Transaction, request: ReadHistory) -> History:
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
     _, node_id = locate_node(tx, request.node_id)
-    before = _position(tx, node_id, request.cursor)
+    before = _decode_position(tx, node_id, request.cursor)
     past = list_events_about(tx, node_id, ops=EVENT_PREFIX, before=before, at_most=request.limit + 1)
     page = take_page(
         tx.budget.reserve(History([])),
@@ -99,7 +99,7 @@ def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
     return found.project_id, found.id
 
 
-def _position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, int]:
+def _decode_position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, int]:
     if cursor is None:
         return AFTER_ALL_EVENTS
     match decode_cursor(tx, OPERATION.name, node_id, cursor):
@@ -109,7 +109,7 @@ def _position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, i
 
 
 def _format_event(event: PastEvent, *, lean: bool) -> HistoryEvent:
-    changes = [_change(change, lean=lean) for change in event.changes]
+    changes = [_to_history_change(change, lean=lean) for change in event.changes]
     return HistoryEvent(
         timestamp=event.at,
         agent=event.actor,
@@ -119,7 +119,7 @@ def _format_event(event: PastEvent, *, lean: bool) -> HistoryEvent:
     )
 
 
-def _change(change: Change, *, lean: bool) -> HistoryChange:
+def _to_history_change(change: Change, *, lean: bool) -> HistoryChange:
     if not lean:
         return HistoryChange(change.field, change.before, change.after)
     return HistoryChange(

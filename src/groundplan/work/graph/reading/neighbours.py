@@ -83,14 +83,14 @@ def load_edge_neighbours(tx: Transaction, n: int, *, resolved: bool, lean: bool)
     targets = tx.scalars(sql.dependencies, **edges)
     waiting = tx.scalars(sql.dependents, **edges)
     related = [
-        *_relations(tx.all(sql.related_out, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "out"),
-        *_relations(tx.all(sql.related_in, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "in"),
+        *_to_relations(tx.all(sql.related_out, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "out"),
+        *_to_relations(tx.all(sql.related_in, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "in"),
     ]
     totals: Sequence[int] = (len(targets), len(waiting), len(related))
     if max(len(targets), len(waiting)) > DEPENDENCIES_MAX or len(related) > RELATED_MAX:
         totals = tx.one(sql.edge_counts, project_id=project_id, n=n)  # there may be more than were fetched
     targets, waiting = targets[:DEPENDENCIES_MAX], waiting[:DEPENDENCIES_MAX]
-    related = [*_first(related, "out"), *_first(related, "in")]
+    related = [*_select_first(related, "out"), *_select_first(related, "in")]
     nodes = load_nodes(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
     left_out = {
         name: total - len(listed)
@@ -106,9 +106,9 @@ def load_edge_neighbours(tx: Transaction, n: int, *, resolved: bool, lean: bool)
     )
 
 
-def _relations(rows: Sequence[tuple[str, str, str]], direction: Literal["out", "in"]) -> list[Relation]:
+def _to_relations(rows: Sequence[tuple[str, str, str]], direction: Literal["out", "in"]) -> list[Relation]:
     return [Relation(type_, direction, id_, summary) for id_, type_, summary in rows]
 
 
-def _first(related: Sequence[Relation], direction: str) -> list[Relation]:
+def _select_first(related: Sequence[Relation], direction: str) -> list[Relation]:
     return [relation for relation in related if relation.direction == direction][:RELATED_MAX]

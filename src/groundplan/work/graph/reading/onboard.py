@@ -40,7 +40,7 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
     if len(projects) == 1:
-        tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
+        tx.set_project(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda project: (project.updated_at, project.id))
     rows = load_overview_rows(tx, (project.id for project in latest))
@@ -58,9 +58,9 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
     return _shorten(tx, request, whole, {"projects": len(projects) - len(choices)})
 
 
-def _shorten(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+def _shorten(tx: Transaction, request: Onboard, orientation: Orientation, unlisted: Mapping[str, int]) -> Orientation:
     lean = tx.preferences.lean if request.lean is None else request.lean
-    return shorten_orientation(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
+    return shorten_orientation(orientation, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 
 
 OPERATION = Operation(

@@ -98,12 +98,14 @@ class Orientation(Struct, kw_only=True):
 AnyBrief = TypeVar("AnyBrief", bound=NodeBrief)
 
 
-def shorten_orientation(whole: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool) -> Orientation:
+def shorten_orientation(
+    orientation: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool
+) -> Orientation:
     """Return as much of an orientation as fits; `unlisted` counts the entries that its lists do not have."""
-    lists = {name: len(getattr(whole, name)) for name in LISTS_MAX if getattr(whole, name) is not UNSET}
+    lists = {name: len(getattr(orientation, name)) for name in LISTS_MAX if getattr(orientation, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
-        lambda chars, kept: _shorten(whole, unlisted, chars, kept, lean=lean),
+        lambda chars, kept: _shorten(orientation, unlisted, chars, kept, lean=lean),
         lists,
         floors=LISTS_MIN,
         tokens_max=limit,
@@ -111,47 +113,48 @@ def shorten_orientation(whole: Orientation, unlisted: Mapping[str, int], *, toke
 
 
 def _shorten(
-    whole: Orientation, unlisted: Mapping[str, int], chars: int, kept: Mapping[str, int], *, lean: bool
+    orientation: Orientation, unlisted: Mapping[str, int], chars: int, list_lengths: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
-        name: [_shorten_entry(entry, chars, lean=lean) for entry in getattr(whole, name)[:count]]
-        for name, count in kept.items()
+        name: [_shorten_entry(entry, chars, lean=lean) for entry in getattr(orientation, name)[:count]]
+        for name, count in list_lengths.items()
     }
-    if whole.project is not UNSET:
-        goal, goal_excerpt = _excerpt(whole.project.goal, chars * GOAL_WIDTHS)
-        parts["project"] = replace(whole.project, goal=goal, goal_excerpt=goal_excerpt)
-    parts["left_out"] = _left_out(whole, unlisted, kept)
+    if orientation.project is not UNSET:
+        goal, goal_excerpt = _make_excerpt(orientation.project.goal, chars * GOAL_WIDTHS)
+        parts["project"] = replace(orientation.project, goal=goal, goal_excerpt=goal_excerpt)
+    parts["left_out"] = _count_left_out(orientation, unlisted, list_lengths)
     if lean:
         parts = {name: part or UNSET for name, part in parts.items()}
-    return replace(whole, **parts)
+    return replace(orientation, **parts)
 
 
 def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
-    summary, excerpt = _excerpt(entry.summary, chars)
+    summary, excerpt = _make_excerpt(entry.summary, chars)
     shortened = replace(entry, summary=summary, excerpt=excerpt)
     match shortened:
         case RecentBrief():
-            shortened.decision, shortened.decision_excerpt = _excerpt(shortened.decision, chars * DECISION_WIDTHS)
+            shortened.decision, shortened.decision_excerpt = _make_excerpt(shortened.decision, chars * DECISION_WIDTHS)
             if lean:
                 shortened.agent = shortened.at = UNSET
         case BlockedBrief():
             shortened.waits_for = [_shorten_entry(other, chars, lean=lean) for other in shortened.waits_for]
-            shortened.hold, shortened.hold_excerpt = _excerpt(shortened.hold, chars)
+            shortened.hold, shortened.hold_excerpt = _make_excerpt(shortened.hold, chars)
         case ClaimBrief() if lean:
             shortened.claimed_at = UNSET
     return shortened
 
 
-def _excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
+def _make_excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
     """Return a stored text if it is short enough, else as much of it as is allowed."""
     if stored is UNSET or len(stored) <= chars_max:
         return stored, UNSET
     return UNSET, stored[: chars_max - 1] + "…"
 
 
-def _left_out(whole: Orientation, unlisted: Mapping[str, int], kept: Mapping[str, int]) -> LeftOut:
+def _count_left_out(orientation: Orientation, unlisted: Mapping[str, int], list_lengths: Mapping[str, int]) -> LeftOut:
     counted = {
-        name: count + sum(not getattr(entry, "resolved", False) for entry in getattr(whole, name)[kept[name] :])
+        name: count
+        + sum(not getattr(entry, "resolved", False) for entry in getattr(orientation, name)[list_lengths[name] :])
         for name, count in unlisted.items()
     }
     return {name: count for name, count in counted.items() if count} or UNSET

@@ -86,40 +86,40 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     """Return the unshortened orientation of the current project, and how many entries its lists leave out."""
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
-    claims, tree = _claims(tx), _tree(tx)
+    claims, tree = _load_claims(tx), _load_tree(tx)
     blocked = _blocked_rows(tx) if row.blocked else []
     whole = Orientation(
         project=ProjectBrief(
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
         counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
-        next=_next(tx),
+        next=_load_next(tx),
         my_claims=claims[: LISTS_MAX["my_claims"]],
         blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
-        recent=_recent(tx),
-        hint=_first_step(tx) if row.total == 1 else _name_loop(tx, blocked),
+        recent=_load_recent(tx),
+        hint=_suggest_first_step(tx) if row.total == 1 else _name_loop(tx, blocked),
     )
     open_in_tree = sum(not branch.resolved for branch in tree)
     return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
 
 
-def _first_step(tx: Transaction) -> str:
+def _suggest_first_step(tx: Transaction) -> str:
     step = NextStep("work.plan", "adds the first nodes", {"project": tx.project.name})
     return f"nothing is planned yet; {tx.describe(step)}"
 
 
-def _next(tx: Transaction) -> list[NodeBrief]:
+def _load_next(tx: Transaction) -> list[NodeBrief]:
     offers = offer(tx, Next(project=tx.project.id, count=LISTS_MAX["next"], lean=True)).nodes
     return [NodeBrief(id=offered.node.id, summary=offered.node.summary) for offered in offers]
 
 
-def _claims(tx: Transaction) -> list[ClaimBrief]:
+def _load_claims(tx: Transaction) -> list[ClaimBrief]:
     rows = tx.all(sql.own_claims, project_id=tx.project.id, looked_through=CLAIMS_SCANNED_MAX)
     return [ClaimBrief(id=id_, summary=summary, claimed_at=claimed_at) for id_, summary, claimed_at in rows]
 
 
-def _tree(tx: Transaction) -> list[BranchBrief]:
+def _load_tree(tx: Transaction) -> list[BranchBrief]:
     parameters = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
         BranchBrief(
@@ -171,14 +171,14 @@ def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetTy
     return found or (n, UNSET, None)
 
 
-def _recent(tx: Transaction) -> list[RecentBrief]:
+def _load_recent(tx: Transaction) -> list[RecentBrief]:
     found = list_headlines(
         tx,
         ops=EVENT_PREFIX,
-        told=[WorkOp.RESOLVED, WorkOp.DROPPED],
+        shown_ops=[WorkOp.RESOLVED, WorkOp.DROPPED],
         writes=WRITES_SCANNED_MAX,
-        of_each=EVENTS_PER_WRITE_MAX,
-        at_most_of_each=SHOWN_PER_WRITE_MAX,
+        events_per_write=EVENTS_PER_WRITE_MAX,
+        shown_per_write_max=SHOWN_PER_WRITE_MAX,
         at_most=LISTS_MAX["recent"],
     )
     ids = to_json_array(event.subject for event in found)

@@ -47,17 +47,17 @@ class Branch:
     """A node in the tree, with its parent and the number of its children."""
 
     n: int
-    shown: NodeTree
-    above: Branch | None = None
-    count: int = 0
+    tree: NodeTree
+    parent: Branch | None = None
+    child_count: int = 0
     is_last_level: bool = False  # the request asks for nothing below
 
-    def show(self, children: Sequence[NodeTree], *, lean: bool) -> None:
+    def set_children(self, children: Sequence[NodeTree], *, lean: bool) -> None:
         """Add the first children of the node to it."""
-        self.shown.child_count = self.count if len(children) < self.count else UNSET
+        self.tree.child_count = self.child_count if len(children) < self.child_count else UNSET
         # A leaf gets neither field: leaves are the most frequent nodes, and each field costs tokens.
-        is_bare_top = self.above is None and not (self.count or lean or self.is_last_level)
-        self.shown.children = list(children) if children or is_bare_top else UNSET
+        is_bare_top = self.parent is None and not (self.child_count or lean or self.is_last_level)
+        self.tree.children = list(children) if children or is_bare_top else UNSET
 
 
 def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> list[Branch]:
@@ -69,7 +69,7 @@ def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> lis
         for branch in level:
             branch.is_last_level = height == 0
         if height > 0:
-            level = _next_level(tx, level, room=TREE_NODES_MAX - len(branches))
+            level = _load_next_level(tx, level, room=TREE_NODES_MAX - len(branches))
             branches += level
         if not level:
             break
@@ -80,43 +80,45 @@ def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | Unset
     """Return the tree of these branches, which are all branches or the leading ones."""
     children: dict[int, list[NodeTree]] = {}
     for branch in branches[1:]:
-        if branch.above is not None:
-            children.setdefault(branch.above.n, []).append(branch.shown)
+        if branch.parent is not None:
+            children.setdefault(branch.parent.n, []).append(branch.tree)
     for branch in branches:
-        branch.show(children.get(branch.n, ()), lean=lean)
-    return branches[0].shown if branches[0].count or not lean else UNSET
+        branch.set_children(children.get(branch.n, ()), lean=lean)
+    return branches[0].tree if branches[0].child_count or not lean else UNSET
 
 
-def left_out(branches: Sequence[Branch]) -> int:
+def count_left_out(branches: Sequence[Branch]) -> int:
     """Return how many children of these branches are missing, other than those below the last level."""
-    asked_for = sum(branch.count for branch in branches if not branch.is_last_level)
+    asked_for = sum(branch.child_count for branch in branches if not branch.is_last_level)
     return asked_for - (len(branches) - 1)
 
 
 def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
     """Return the leading branches that fit the budget; the top always stays."""
     for branch in branches:
-        branch.shown.children, branch.shown.child_count = [], branch.count  # the most that joining can add
-    return branches[: len(budget.take_rows([branch.shown for branch in branches], at_least=1))]
+        branch.tree.children, branch.tree.child_count = [], branch.child_count  # the most that joining can add
+    return branches[: len(budget.take_rows([branch.tree for branch in branches], at_least=1))]
 
 
 def _count_children(tx: Transaction, level: Sequence[Branch]) -> None:
-    counts: dict[int, int] = dict(tx.all(sql.child_counts, project_id=tx.project.id, ns=_numbers(level)))
+    counts: dict[int, int] = dict(tx.all(sql.child_counts, project_id=tx.project.id, ns=_encode_numbers(level)))
     for branch in level:
-        branch.count = counts[branch.n]
+        branch.child_count = counts[branch.n]
 
 
-def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[Branch]:
+def _load_next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[Branch]:
     wanted: list[Branch] = []
     for branch in level:
-        if room > 0 and branch.count:
+        if room > 0 and branch.child_count:
             wanted.append(branch)
-            room -= min(branch.count, CHILDREN_MAX)
+            room -= min(branch.child_count, CHILDREN_MAX)
     if not wanted:
         return []
     found: dict[int, list[Branch]] = {branch.n: [] for branch in wanted}
     above = {branch.n: branch for branch in wanted}
-    rows = tx.all(sql.first_children, ChildRow, project_id=tx.project.id, ns=_numbers(wanted), of_each=CHILDREN_MAX)
+    rows = tx.all(
+        sql.first_children, ChildRow, project_id=tx.project.id, ns=_encode_numbers(wanted), of_each=CHILDREN_MAX
+    )
     for row in rows:
         tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
         if row.state is not None:
@@ -126,5 +128,5 @@ def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[
     return below[: len(below) + min(room, 0)]
 
 
-def _numbers(branches: Sequence[Branch]) -> str:
+def _encode_numbers(branches: Sequence[Branch]) -> str:
     return to_json_array(branch.n for branch in branches)

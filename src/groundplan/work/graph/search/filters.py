@@ -16,7 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.graph.search.text import TRIGRAM_CHARS, index_match, index_term, list_trigrams, lower_ascii
+from groundplan.work.graph.search.text import TRIGRAM_CHARS, build_index_query, index_term, list_trigrams, lower_ascii
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
@@ -97,7 +97,7 @@ class NodeSearch:
     total: int | None  # how many nodes it finds, if that is known without counting
 
 
-def build_search(tx: Transaction, given: Filter) -> NodeSearch:
+def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
     """Return the search for a filter.
 
     Raises:
@@ -107,7 +107,7 @@ def build_search(tx: Transaction, given: Filter) -> NodeSearch:
         Invalid: the condition on the claimant is not valid.
     """
     counts = tx.one(sql.counts, SearchCountsRow, project_id=tx.project.id)
-    conditions = _conditions(tx, given)
+    conditions = _build_conditions(tx, filter_)
     keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}
     source = next((source for name, source in SOURCES.items() if conditions[name]), Source.PROJECT)
     text = _TextSearch(source)
@@ -154,40 +154,40 @@ def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys:
         return _TextSearch(Source.TEXT)
     frequencies = [TEXT_SAMPLE * counts.last_n / (n or counts.last_n) for n in complete_at]
     if min(frequencies) * COMMON_SHARE <= max(counts.last_n, TEXT_SAMPLE * COMMON_SHARE):
-        return _TextSearch(Source.TEXT, match=index_match(trigrams, frequencies))
+        return _TextSearch(Source.TEXT, match=build_index_query(trigrams, frequencies))
     total = int(tx.scalar(sql.count_summaries, text=text, project_id=tx.project.id, **keys))
     is_common = total * COMMON_SHARE > counts.last_n
     return _TextSearch(Source.PROJECT if is_common else Source.SUMMARIES, total=total)
 
 
-def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
+def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     """Return each condition by its name in the queries; None if it is not set."""
-    text = lower_ascii(given.text) if given.text else None
-    ancestor_n = _number(tx, given.ancestor)
+    text = lower_ascii(filter_.text) if filter_.text else None
+    ancestor_n = _resolve_number(tx, filter_.ancestor)
     is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
-    properties = dict(given.properties or {})
-    claimed_by = _claimant(given.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
+    properties = dict(filter_.properties or {})
+    claimed_by = _resolve_claimant(filter_.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
     for key in properties:
         if key.startswith(RESERVED_PREFIX):
             raise ReservedProperty(("filter", "properties", key))
     present = {key: value for key, value in properties.items() if value is not None}
     absent = [key for key, value in properties.items() if value is None]
     conditions: dict[str, Any] = {
-        "resolved": given.resolved,
-        "is_leaf": given.is_leaf,
-        "is_ready": given.is_actionable,
-        "is_blocked": given.is_blocked,
+        "resolved": filter_.resolved,
+        "is_leaf": filter_.is_leaf,
+        "is_ready": filter_.is_actionable,
+        "is_blocked": filter_.is_blocked,
         "is_below_root": is_below_root or None,
         "ancestor_n": None if is_below_root else ancestor_n,
-        "parent_n": _number(tx, given.parent),
-        "depends_on_n": _number(tx, given.depends_on),
-        "depended_by_n": _number(tx, given.depended_by),
+        "parent_n": _resolve_number(tx, filter_.parent),
+        "depends_on_n": _resolve_number(tx, filter_.depends_on),
+        "depended_by_n": _resolve_number(tx, filter_.depended_by),
         "claimed_by": claimed_by or None,
         "is_unclaimed": True if claimed_by is None else None,
-        "evidence_type": given.has_evidence_type,
+        "evidence_type": filter_.has_evidence_type,
         "text": text,
         "properties": msgspec.json.encode(present).decode() if present else None,
-        "fragment": _fragment(present) if present else None,
+        "fragment": _build_fragment(present) if present else None,
         "absent": msgspec.json.encode(absent).decode() if absent else None,
     }
     for name, implied in IMPLIED.items():
@@ -198,7 +198,7 @@ def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
     return conditions
 
 
-def _fragment(properties: Mapping[str, Any]) -> str:
+def _build_fragment(properties: Mapping[str, Any]) -> str:
     """Return a text that the stored JSON must contain for the first of these properties to match."""
     key, value = next(iter(properties.items()))
     is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
@@ -206,11 +206,11 @@ def _fragment(properties: Mapping[str, Any]) -> str:
     return f"{msgspec.json.encode(key).decode()}:" if is_number else pair
 
 
-def _number(tx: Transaction, ref: str | None) -> int | None:
+def _resolve_number(tx: Transaction, ref: str | None) -> int | None:
     return None if ref is None else find_node_in_project(tx, ref).n
 
 
-def _claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
+def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
     """Return the wanted claimant, None for unclaimed nodes, or UNSET for any. A filter can give it in two ways."""
     path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):

@@ -37,8 +37,8 @@ class Order:
     """A sort order: its start position and its queries."""
 
     start: Position  # before every node
-    of_project: Query
-    of_chosen: Query
+    project_query: Query
+    chosen_query: Query
 
 
 ORDERS: Mapping[Sort, Order] = {
@@ -60,26 +60,26 @@ def fetch_page(
     order = ORDERS[sort]
     asked = {**search.parameters, **position}
     if sort is Sort.READINESS and search.source is Source.PROJECT:
-        return _ready_first(tx, asked, at_most=at_most), None
+        return _fetch_ready_first(tx, asked, at_most=at_most), None
     if search.source is Source.PROJECT:
-        return tx.scalars(order.of_project, **asked, at_most=at_most), None
-    rows = tx.all(order.of_chosen, **asked, at_most=at_most)
+        return tx.scalars(order.project_query, **asked, at_most=at_most), None
+    rows = tx.all(order.chosen_query, **asked, at_most=at_most)
     return [n for n, _ in rows], next((counted for _, counted in rows), 0)
 
 
-def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> list[int]:
+def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_most: int) -> list[int]:
     found: list[int] = []
-    behind_ready: Mapping[str, Any] = asked
-    if asked["after_ready"]:
-        if not (asked["resolved"] or asked["is_blocked"] or asked["is_ready"] is False):
-            found = tx.scalars(sql.ready, **asked, at_most=at_most)
-        behind_ready = {**asked, **ORDERS[Sort.READINESS].start}
-    if len(found) < at_most and not asked["is_ready"]:
+    behind_ready: Mapping[str, Any] = parameters
+    if parameters["after_ready"]:
+        if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
+            found = tx.scalars(sql.ready, **parameters, at_most=at_most)
+        behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
+    if len(found) < at_most and not parameters["is_ready"]:
         found += tx.scalars(sql.not_ready, **behind_ready, at_most=at_most - len(found))
     return found
 
 
-def total(tx: Transaction, search: NodeSearch) -> int:
+def count_total(tx: Transaction, search: NodeSearch) -> int:
     """Return the number of nodes on all pages."""
     if search.total is not None:
         return search.total

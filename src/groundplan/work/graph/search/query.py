@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import add_claim_properties
 from groundplan.work.graph.search.filters import Filter, build_search
-from groundplan.work.graph.search.orders import ORDERS, Position, Sort, fetch_page, from_cursor, to_cursor, total
+from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
 
 LIMIT = 20
 LIMIT_MAX = 100
@@ -99,12 +99,12 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
         counted = None  # the total includes the nodes before the cursor
     elif len(ns) <= request.limit:
         counted = len(ns)
-    found = FoundNodes([], total(tx, search) if counted is None else counted)
+    found = FoundNodes([], count_total(tx, search) if counted is None else counted)
     lean = tx.preferences.lean if request.lean is None else request.lean
     listed_page = take_page(
         tx.budget.reserve(found),
-        [(row, _node(row, now=tx.now, lean=lean)) for row in _rows(tx, ns[: request.limit])],
-        cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_position(request.sort, pair[0]))),
+        [(row, _to_found_node(row, now=tx.now, lean=lean)) for row in _load_rows(tx, ns[: request.limit])],
+        cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(request.sort, pair[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
@@ -112,14 +112,14 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
     return found
 
 
-def _rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
+def _load_rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
     if not ns:
         return []
     by_n = {row.n: row for row in tx.all(sql.page_rows, FoundRow, project_id=tx.project.id, ns=to_json_array(ns))}
     return [by_n[n] for n in ns]
 
 
-def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
+def _to_found_node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
     add_claim_properties(properties, row, now=now)
     return FoundNode(
@@ -133,7 +133,7 @@ def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     )
 
 
-def _position(sort: Sort, row: FoundRow) -> Position:
+def _get_position(sort: Sort, row: FoundRow) -> Position:
     values = {
         "after_ready": row.is_ready,
         "after_priority": row.priority,

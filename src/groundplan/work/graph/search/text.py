@@ -40,7 +40,7 @@ def index_term(trigram: Trigram) -> str:
     return f'"{trigram.chars.replace(chr(34), chr(34) * 2)}"'
 
 
-def index_match(trigrams: Sequence[Trigram], frequencies: Sequence[float]) -> str:
+def build_index_query(trigrams: Sequence[Trigram], frequencies: Sequence[float]) -> str:
     """Return an index query for the rarest of these trigrams. It also finds summaries without the text.
 
     Trigrams that share characters are mostly found in the same summaries, so only one of them is used.
