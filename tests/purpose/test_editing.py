@@ -303,7 +303,6 @@ MALFORMED: list[tuple[Op, str]] = [
     (op("add_node", node_type="GOAL", title="x", metadata={"a": "b" * 16_384}), "too_long"),
     (op("add_node", node_type="GOAL", title="x", parent="G1"), "unknown_argument"),
     (op("add_nodes"), "invalid_argument"),
-    (op("update_node", node="G1", title=None), "invalid_argument"),
     (op("add_edge", source="OC1"), "missing_argument"),
     (op("add_edge", source="OC1", target="G1", confidence="sure"), "invalid_argument"),
     (op("add_indicator", node="G1", name="x", target="many"), "invalid_argument"),

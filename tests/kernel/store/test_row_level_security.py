@@ -36,7 +36,8 @@ STRANGERS = [
 NUMBERS = ("bigint", "double precision")
 STAMP = "'2026-01-01T00:00:00.000Z'"
 TABLES = [table.name for table in build_schema().tables if table.name != "schema_migrations"]
-SEEN = [*TABLES, *build_schema().views]
+# Not the view that compares two runs: it has no rows of its own, and rows that only fit the columns do not fill it.
+SEEN = [*TABLES, *(view for view in build_schema().views if view != "pciv_displaced")]
 COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
   FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid

@@ -340,9 +340,8 @@ def test_an_ordinary_command_loads_no_texts_for_help(run: Run) -> None:
 @pytest.mark.slow
 def test_mcp_never_imports_what_belongs_to_other_commands(run: Run) -> None:
     run("init")
-    report = (
-        f"import sys; from groundplan.__main__ import main; main(['mcp']); print(set({HEAVY!r}) & sys.modules.keys())"
-    )
+    others = set(HEAVY) - {"groundplan.argument_descriptions"}  # a list of tools describes some arguments
+    report = f"import sys; from groundplan.__main__ import main; main(['mcp']); print({others!r} & sys.modules.keys())"
     messages = json.dumps(INITIALIZE) + "\n" + json.dumps(LIST) + "\n"
 
     ended = python("-c", report, input=messages, capture_output=True, text=True)

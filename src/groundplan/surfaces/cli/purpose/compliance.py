@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.json_arguments import parse_json_options
@@ -34,6 +35,7 @@ def check_compliance(
         str | None,
         typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
     ] = None,
+    lean: Annotated[bool | None, typer.Option("--lean/--no-lean", show_default=False)] = None,
     code: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,17 +54,19 @@ def check_compliance(
         return _check_code([*code, *(words or [])])
     if project is None or not words or len(words) > 1:
         raise UsageError("give an OPERATION and --project, or files and folders with --code; see --help")
-    return _check_operation(invocation, project, words[0])
+    return _check_operation(invocation, project, words[0], lean=lean)
 
 
-def _check_operation(invocation: Invocation, project: str, operation: str) -> CommandResult:
+def _check_operation(invocation: Invocation, project: str, operation: str, *, lean: bool | None) -> CommandResult:
     from groundplan.surfaces.cli.renderers import RENDERERS
 
     name = "purpose.compliance"
     given = parse_json_options({"operation": operation}, {"operation"})
+    arguments = {"project": project, "gate": "compliance", "operation": given["operation"], "lean": lean}
     with invocation.session(reads_only=True) as session:
-        answer = session.call(name, project=project, gate="compliance", operation=given["operation"])
-    return CommandResult(answer, lambda: RENDERERS[name](answer))
+        validate_value(arguments)
+        answer, encoded = session.execute(session.operations[name], arguments)
+    return CommandResult(answer, lambda: RENDERERS[name](answer), encoded=encoded)
 
 
 def _check_code(paths: list[str]) -> CommandResult:
