@@ -19,9 +19,8 @@ _VALUE = {
     "valueBoolean": "The same for `boolean`.",
     "valueEnum": "The same for `enum`: one of the options, if there are any.",
     "valueJson": "The same for `json`: an array, an object, or any value in them.",
-    "provenance": "The origin of the value, from the weakest to the strongest; only people may write `user-entered`. "
-    "Default: `user-entered` if a person replaces what a person entered; else `source-backed` if a source is given; "
-    "else `user-entered` for people and `model-inferred` for others.",
+    "provenance": "The origin of the value; `user-entered` only by a person. Default: `source-backed` with a source, "
+    "else `user-entered` for people and `model-inferred` for others; a replaced entry of a person stays one.",
     "rationale": "The reason, for the history and for reviewers of a suggestion.",
 }
 
@@ -51,7 +50,7 @@ ARGUMENTS: Mapping[str, str] = {
     "to": "The run to compare with the base, by id; of the same project.",
     # An edit
     "sources": "Sources to add or change; written first, so that the rest can refer to them.",
-    "sources[].id": "The id of the source to change; a new UUID adds a source under that id.",
+    "sources[].id": "A UUID: of the source to change, or a new one of your own, to cite it in this request.",
     "sources[].kind": "The kind of the source; required for a new one.",
     "sources[].title": "The title; required for a new source.",
     "sources[].uri": "The location: an address, a path, a shelf; required for a new source.",

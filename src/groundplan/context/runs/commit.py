@@ -136,6 +136,8 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     after = load_run(tx, row.id)
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
     warnings = collect_warnings(after, missing, pending_count=waiting)
+    if tx.one_or_none(sql.any_fact, run_id=row.id) is None:
+        warnings.append("the run has no inputs and no constraints: no facts are in force now")
     if displaced:
         listed = format_pointers([*displaced.pointers, *displaced.keys])
         warnings.append(f"displaces what a person entered in the previous commit: {listed}")

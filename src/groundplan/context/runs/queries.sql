@@ -22,6 +22,12 @@ SELECT sole_writer
  WHERE tenant_id = :tenant_id
    AND id = :run_id;
 
+-- name: any_fact
+-- A row if the run has an input or a constraint.
+SELECT 1
+ WHERE EXISTS (SELECT 1 FROM pciv_inputs WHERE tenant_id = :tenant_id AND run_id = :run_id)
+    OR EXISTS (SELECT 1 FROM pciv_constraints WHERE tenant_id = :tenant_id AND run_id = :run_id);
+
 -- name: commit_run
 -- Make a draft final.
 UPDATE pciv_runs

@@ -12,7 +12,7 @@ from typing import Any
 from groundplan.kernel.operations.registry import Operation
 
 DESCRIBED: Mapping[str, tuple[str, ...]] = {
-    "graph_open": ("project",),
+    "graph_open": ("project", "policies"),
     "graph_plan": ("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
     "graph_next": ("project", "node_id", "filter"),
     "graph_update": ("updates[].resolved", "updates[].state", "updates[].properties", "updates[].claim"),
@@ -33,7 +33,10 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "members": ("scopeId", "userId"),
     "context_view": ("scopeId", "runId", "pointers"),
     "context_run": ("scopeId", "runId", "copyFrom", "allowPartial"),
-    "context_edit": ("runId", "inputs[].pointer", "inputs[].value", "inputs[].sourceIds", "constraints[].key"),
+    "context_edit": (
+        *("runId", "sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
+        *("inputs[].sourceIds", "constraints[].key"),
+    ),
     "manage_container": ("projectId", "version"),
     "get_next_task": ("projectId",),
     "block": ("blockedBy",),
