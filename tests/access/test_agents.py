@@ -154,6 +154,15 @@ def test_where_roles_are_stored_an_agent_creates_projects_for_a_responsible_pers
     assert code(bot, "work.plan", project="south", nodes=[{"ref": "a", "summary": "A"}]) == "ok"
 
 
+def test_an_agent_under_the_name_of_its_person_leaves_them_the_owner(engine: Engine, ada: Session) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer")
+
+    engine.session(replace(MEMBER_BOT, responsible="bot")).call("project.create", name="south")
+
+    (member,) = ada.call("member.list", scopeId="south").members
+    assert (member.user_id, member.role) == ("bot", Role.OWNER)
+
+
 def test_an_agent_is_not_responsible_for_another(engine: Engine, ada: Session) -> None:
     ada.call("member.add", scopeId="atlas", userId="bot", role="viewer", kind="agent")
     ada.call("member.add", scopeId="atlas", userId="robin", role="viewer", kind="agent")

@@ -73,6 +73,24 @@ def test_what_a_person_requires_and_has_not_set_stays_required(client: ContextCl
     assert client.view_in_force().inputs_by_pointer["/asked"].value_string == "answered"
 
 
+def test_an_agent_that_edits_a_cleared_entry_does_not_write_as_a_person(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    client.write("/x", "1")
+    client.write("/x", None)
+    cleared = client.run
+    client.commit(allowPartial=True)
+    clock.move(minutes=1)
+    client.draft(copyFrom="latest")
+    client.write("/x", "2")
+    client.commit()
+    clock.move(minutes=1)
+    client.agent.draft(copyFrom=cleared)
+    client.agent.edit(inputs=[{"pointer": "/x", "label": "Renamed"}])
+
+    assert error_of(partial(client.agent.commit, allowPartial=True)).code == "displaces_user_entered"
+
+
 def test_an_equal_value_of_lower_provenance_displaces_nothing_and_stays_the_persons(entered: ContextClient) -> None:
     before = entered.view_in_force()
     agent = entered.agent

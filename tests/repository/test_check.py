@@ -150,7 +150,7 @@ class TestRecording:
             if doing.startswith("recording"):
                 plan.session.call("knowledge.update", entityType="atom", id=changing, version=1, paths=["tools/**"])
 
-        plan.check(tell=meanwhile)
+        plan.check(report_progress=meanwhile)
 
         assert {name: bool(atom.freshness) for name, atom in plan.list_atoms().items()} == {
             "changing": False,

@@ -151,7 +151,7 @@ CREATE FUNCTION gp_role_of_agent(role text, policies text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (ARRAY['viewer', 'editor', 'owner'])[least(
         array_position(ARRAY['viewer', 'editor', 'owner'], role),
-        array_position(ARRAY['viewer', 'editor', 'owner'], coalesce(policies::json ->> 'agents', 'editor')))];
+        coalesce(array_position(ARRAY['viewer', 'editor', 'owner'], coalesce(policies::json ->> 'agents', 'editor')), 1))];
 
 -- The projects in which the actor has one of the roles. Policies ask once per statement, not once per row.
 -- SECURITY DEFINER, because the policy of project_members asks the same question of project_members.

@@ -489,7 +489,8 @@ SELECT *
                                                = coalesce(p.value_string, p.value_enum, p.value_json),
                                                n.value_number = p.value_number, n.value_boolean = p.value_boolean,
                                                false))
-                         AND NOT (n.provenance = 'user-entered' AND n.updated_at >= p.updated_at) THEN 'changed'
+                         AND NOT (n.provenance = 'user-entered' AND n.updated_by = 'user'
+                                  AND n.updated_at >= p.updated_at) THEN 'changed'
                     WHEN p.required AND NOT n.required
                          AND NOT (n.updated_by = 'user' AND n.updated_at >= p.updated_at) THEN 'optional'
                 END AS change

@@ -105,7 +105,7 @@ def test_an_app_connection_works_with_rows(app: sqlite3.Connection) -> None:
 
 def test_every_thread_gets_a_connection_that_is_held_to_this(engine: SqliteEngine) -> None:
     def drop() -> None:
-        engine.store._held().require_open().execute("DROP TABLE answers")  # type: ignore[attr-defined] # the store of SQLite
+        engine.store._get_connection().require_open().execute("DROP TABLE answers")  # type: ignore[attr-defined] # the store of SQLite
 
     with ThreadPoolExecutor(1) as pool, pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         pool.submit(drop).result()

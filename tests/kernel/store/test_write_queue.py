@@ -25,7 +25,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
-with WriteQueue(Path(sys.argv[1])).turn():
+with WriteQueue(Path(sys.argv[1])).hold_lock():
     print("mine", flush=True)
     sys.stdin.read()
 """
@@ -36,7 +36,7 @@ from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.05)
-    with WriteQueue(Path(sys.argv[1])).turn():
+    with WriteQueue(Path(sys.argv[1])).hold_lock():
         print("mine", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -48,7 +48,7 @@ from pathlib import Path
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 turnstile, tally = WriteQueue(Path(sys.argv[1])), Path(sys.argv[2])
 for _ in range(int(sys.argv[3])):
-    with turnstile.turn():
+    with turnstile.hold_lock():
         tally.write_text(str(int(tally.read_text()) + 1))
 """
 

@@ -109,8 +109,8 @@ LEFT_OPEN = '\n\n"left open'
         ("COLUMNS_MAX", "a,b,c,d,e,f\n", "more than 5 columns"),
         ("BLOCKS_MAX", "title\n\n" * 7, "more than 5 sheets"),
         ("BLOCKS_MAX", '""\n' * 7, "more than 5 sheets"),
-        ("THINGS_MAX", "title\n" + "a\n" * 6, "more than 5 rows of one sheet"),
-        ("THINGS_MAX", "month\n" + "May\n" * 6, "more than 5 rows of one sheet"),
+        ("ITEMS_MAX", "title\n" + "a\n" * 6, "more than 5 rows of one sheet"),
+        ("ITEMS_MAX", "month\n" + "May\n" * 6, "more than 5 rows of one sheet"),
     ],
 )
 def test_far_too_much_is_refused_as_soon_as_it_is(
@@ -122,7 +122,7 @@ def test_far_too_much_is_refused_as_soon_as_it_is(
 
 
 def test_as_much_as_there_may_be_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, count in {"CELLS_MAX": 11, "COLUMNS_MAX": 2, "BLOCKS_MAX": 2, "THINGS_MAX": 2}.items():
+    for limit, count in {"CELLS_MAX": 11, "COLUMNS_MAX": 2, "BLOCKS_MAX": 2, "ITEMS_MAX": 2}.items():
         monkeypatch.setattr(f"groundplan.purpose.exchange.readers.csv_rows.{limit}", count)
 
     assert titles(read("key,title\na,A\nb,B\n\n\n , ,,,\nfrom,to\na,b")) == {"a": "A", "b": "B"}
@@ -135,6 +135,6 @@ def test_empty_lines_and_rows_of_separators_cost_nothing(monkeypatch: pytest.Mon
 
 
 def test_a_sort_in_several_sheets_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.THINGS_MAX", 3)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.ITEMS_MAX", 3)
 
     assert "more than 3 factors" in error_of(read_csv, b"title\na\nb\n\ntitle\nc\nd\n")

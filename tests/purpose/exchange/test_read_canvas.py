@@ -283,7 +283,7 @@ def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypa
     assert count_skipped(reading)["group", "too many to check which cards are inside"] == 4
 
 
-@pytest.mark.parametrize(("limit", "why"), [("LISTED_MAX", "more than 2 nodes"), ("THINGS_MAX", "more than 2 cards")])
+@pytest.mark.parametrize(("limit", "why"), [("LISTED_MAX", "more than 2 nodes"), ("ITEMS_MAX", "more than 2 cards")])
 def test_far_too_many_cards_are_refused_as_soon_as_they_are(
     monkeypatch: pytest.MonkeyPatch, limit: str, why: str
 ) -> None:
@@ -295,7 +295,7 @@ def test_far_too_many_cards_are_refused_as_soon_as_they_are(
 
 
 def test_far_too_many_assumptions_and_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.THINGS_MAX", 1)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.ITEMS_MAX", 1)
     assumed = [{"id": id_, "type": "text", "text": "Assumption: so"} for id_ in ("a", "b")]
     assert "more than 1 cards" in error_of(read_canvas, json.dumps({"nodes": assumed}).encode())
 

@@ -26,17 +26,17 @@ def make_builder() -> DocumentBuilder:
 @pytest.mark.parametrize(
     ("add", "why"),
     [
-        (lambda one, n: one.node(f"n{n}", NodeType.GOAL, "x"), "more than 5 nodes"),
-        (lambda one, n: one.edge("a", "bc"[n % 2], [*EdgeType][n // 2]), "more than 5 edges"),
-        (lambda one, n: one.assumption(f"s{n}", "so", node="a"), "more than 5 assumptions"),
-        (lambda one, n: one.indicator(f"i{n}", "a", "how many"), "more than 5 indicators"),
+        (lambda one, n: one.add_node(f"n{n}", NodeType.GOAL, "x"), "more than 5 nodes"),
+        (lambda one, n: one.add_edge("a", "bc"[n % 2], [*EdgeType][n // 2]), "more than 5 edges"),
+        (lambda one, n: one.add_assumption(f"s{n}", "so", node="a"), "more than 5 assumptions"),
+        (lambda one, n: one.add_indicator(f"i{n}", "a", "how many"), "more than 5 indicators"),
     ],
 )
 def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
     monkeypatch: pytest.MonkeyPatch, add: Callable[[DocumentBuilder, int], None], why: str
 ) -> None:
     one = make_builder()
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.THINGS_MAX", 5)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.ITEMS_MAX", 5)
     room = 2 if "nodes" in why else 5
     for n in range(room):
         add(one, n)

@@ -30,6 +30,7 @@ from groundplan.context.lean import DEFAULT_DOMAIN
 from groundplan.context.schemas import ConstraintWrite, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_row
 from groundplan.context.values import Value, get_typed_value, parse_value
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
@@ -81,7 +82,8 @@ def write_constraint(
     _refuse_unbacked(write, before, after, path)
     if changes := diff_rows(before, after):
         refuse_redefinition(tx.actor, before, path)
-        after.updated_at = tx.now
+        if tx.actor.kind is ActorKind.PERSON or after.provenance is not Provenance.USER_ENTERED:
+            after.updated_at = tx.now  # an agent does not renew what counts as a person's entry
         changes = diff_rows(before, after)
         if before is None:
             add_row(tx, sql.add_constraint, after, path)

@@ -76,9 +76,11 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     changes = (changed("name", None, name), changed("goal", None, goal))
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes)
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes, project_id=project_id)
-    if owner != tx.actor.id:
+    if owner == tx.actor.id:
+        join(tx, project_id, owner, role=Role.OWNER, kind=tx.actor.kind)
+    else:
         join(tx, project_id, owner, role=Role.OWNER, kind=ActorKind.PERSON)
-    join(tx, project_id, tx.actor.id, role=get_creator_role(tx.actor), kind=tx.actor.kind)
+        join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
     ports.on_project_created(tx, project_id, goal or name)
     return project_id
 
