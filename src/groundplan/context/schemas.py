@@ -49,7 +49,7 @@ class RunStatus(StrEnum):
 
 
 class RunOwnership(StrEnum):
-    """Whether a run belongs to one user or is shared. It grants no rights; those come from membership."""
+    """The ownership of a run: one user or shared. It grants no rights; those come from membership."""
 
     OWNED = "owned"
     SHARED = "shared"
@@ -66,7 +66,7 @@ class SourceKind(StrEnum):
 
 
 class SourceParseStatus(StrEnum):
-    """Whether a source has been parsed."""
+    """The parse status of a source."""
 
     PENDING = "pending"
     PARSED = "parsed"
@@ -118,7 +118,7 @@ class Displacement(StrEnum):
 
 
 class ResolvePrefer(StrEnum):
-    """Which run a view shows."""
+    """The run that a view prefers."""
 
     LATEST_COMMIT = "latest_commit"
     RUN_ID = "runId"

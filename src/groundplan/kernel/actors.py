@@ -17,7 +17,7 @@ class ActorKind(StrEnum):
 
 
 class Access(StrEnum):
-    """Whether the store trusts every actor or checks stored roles."""
+    """The access mode of a store: it trusts every actor, or it checks stored roles."""
 
     OPEN = "open"  # every person who can open the store acts as owner of every project, agents as its policy allows
     MEMBERS = "members"  # the stored roles decide; an unknown name has no access

@@ -21,7 +21,7 @@ class NextStep(NamedTuple):
 
 
 class Vocabulary(Protocol):
-    """How a surface names an operation."""
+    """The names of operations on one surface."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return a call as text for a sentence."""

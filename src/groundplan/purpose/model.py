@@ -76,7 +76,7 @@ class IndicatorDirection(StrEnum):
 
 
 class Profile(StrEnum):
-    """How strictly the gates check a version."""
+    """The strictness of the gates for a version."""
 
     STANDARD = "standard"
     STRICT = "strict"
@@ -84,7 +84,7 @@ class Profile(StrEnum):
 
 
 class VersionStatus(StrEnum):
-    """Whether a version may still change."""
+    """The status of a version: a draft may change, a published version may not."""
 
     DRAFT = "DRAFT"
     PUBLISHED = "PUBLISHED"

@@ -1,4 +1,4 @@
--- part: children
+-- part: join_children
 -- Differs from SQLite, which seeks. Here the planner estimates how many children a node has, and with a wrong estimate
 -- it reads the whole project for each node of the walk. Three things prevent that: a subquery that cannot be merged; a
 -- range instead of an equality, which is always estimated at few rows; and an order that only the right index has, for
@@ -13,7 +13,7 @@ CROSS JOIN LATERAL (
         OFFSET 0
      ) AS c
 
--- part: its_parent
+-- part: join_parent
 -- Differs from SQLite for the same reason.
 CROSS JOIN LATERAL (
         SELECT node.*
@@ -25,7 +25,7 @@ CROSS JOIN LATERAL (
         OFFSET 0
      ) AS c
 
--- part: itself
+-- part: join_node
 -- Differs from SQLite for the same reason.
 CROSS JOIN LATERAL (
         SELECT node.*

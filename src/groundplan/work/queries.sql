@@ -31,21 +31,21 @@ rev, claim_number, created_at, created_by, updated_at
 -- columns: evidence
 node_n, k, type, ref, agent, at
 
--- part: children
+-- part: join_children
 -- The children of each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.parent_n = walk.n
 
--- part: its_parent
+-- part: join_parent
 -- The parent of each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = walk.parent_n
 
--- part: itself
+-- part: join_node
 -- Each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id

@@ -50,7 +50,7 @@ IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints":
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to write into a draft. Sources are written first, so that the same call can cite them."""
+    """The rows to write into a draft. Sources are written first, so that the same call can cite them."""
 
     run_id: str
     sources: Annotated[list[SourceWrite], _ROWS_LIMIT] | None = None

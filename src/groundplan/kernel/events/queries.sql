@@ -1,14 +1,14 @@
--- part: by_subject
+-- part: use_subject_index
 -- Without this, SQLite uses the primary key for its order and reads every event of the project.
 INDEXED BY events_by_subject
 
--- part: of_writes
+-- part: in_writes
 AND e.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
 
 -- name: events_about
 -- Returns the events of one slice about one subject before a position, newest first.
 SELECT rev, n, at, actor_id AS actor, op, changes, decision
-  FROM events {by_subject}
+  FROM events {use_subject_index}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND subject = :subject
@@ -24,7 +24,7 @@ SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
   FROM events AS e
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
-   {of_writes}
+   {in_writes}
    AND e.n < :of_each
    AND e.op >= :first_op
    AND e.op < :behind_ops
@@ -35,7 +35,7 @@ SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
 -- Returns all changes that one slice recorded about some subjects.
 SELECT e.subject, e.changes
   FROM each(:subjects) AS k
- CROSS JOIN events AS e {by_subject}
+ CROSS JOIN events AS e {use_subject_index}
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
    AND e.subject = k.value

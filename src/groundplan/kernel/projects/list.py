@@ -15,7 +15,7 @@ sql = load_queries(__file__)
 
 
 class ListProjects(Struct, forbid_unknown_fields=True):
-    """Which projects to list."""
+    """The filter of a project list."""
 
     archived: bool = False
 

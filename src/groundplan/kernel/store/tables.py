@@ -39,7 +39,7 @@ def format_roles(permission: Permission) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Who may do what with the rows of one table, as conditions on the row and the actor."""
+    """The access rules of one table, as conditions on the row and the actor."""
 
     name: str
     select: str

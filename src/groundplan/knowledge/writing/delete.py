@@ -61,7 +61,7 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
         return DeletedKnowledge(id_)
     molecule = load_molecule(tx, id_)
     refuse_stale(KnowledgeEntityType.MOLECULE, molecule.id, current=molecule.version, given=request.version)
-    members: dict[str, str] = dict(tx.all(sql.members, project_id=tx.project.id, molecule_id=id_))
+    members: dict[str, str] = dict(tx.all(sql.atoms_of_molecule, project_id=tx.project.id, molecule_id=id_))
     deleted = DeletedKnowledge(id_)
     if request.cascade:
         atoms = load_atoms(tx, members)

@@ -35,7 +35,7 @@ DELETE FROM graph_freshness
    AND project_id = :project_id
    AND atom_id IN (SELECT value FROM each(:ids));
 
--- name: members
+-- name: atoms_of_molecule
 -- Return the atoms of a molecule, each with the task that last changed it.
 SELECT a.id, a.last_task_id
   FROM graph_atoms AS a

@@ -39,7 +39,7 @@ class ChecklistSection(Struct, frozen=True):
 
 
 class Compliance(Struct, frozen=True):
-    """Whether an operation may proceed; if not, the reasons and the required actions."""
+    """The decision whether an operation may proceed; if not, the reasons and the required actions."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
 

@@ -42,7 +42,7 @@ class Rendered(Struct):
 
 
 class Drawing(NamedTuple):
-    """What to draw: a theory, the pathways through one of its nodes, or the changes since an earlier theory."""
+    """The subject of a picture: a theory, the pathways through one of its nodes, or the changes since another."""
 
     theory: Theory
     pathway: str | None

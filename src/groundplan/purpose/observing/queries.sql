@@ -1,6 +1,6 @@
 -- Observations beside the versions.
 
--- part: recorded
+-- part: recorded_range
 -- Rows recorded before a write and up to a moment, after a position.
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -14,25 +14,25 @@
 -- Return measurements in recording order, after a position.
 SELECT rev, n, indicator_key AS indicator, {measurement}, recorded_at, recorded_by
   FROM toc_measurements
-{recorded};
+{recorded_range};
 
 -- name: reviews
 -- Return reviews in recording order, after a position.
 SELECT rev, n, assumption_key AS assumption, {review}, recorded_at, recorded_by
   FROM toc_assumption_reviews
-{recorded};
+{recorded_range};
 
 -- name: waivers
 -- Return waivers in recording order, after a position.
 SELECT rev, n, {waiver}, recorded_at, recorded_by
   FROM toc_waivers
-{recorded};
+{recorded_range};
 
 -- name: decisions
 -- Return decisions in recording order, after a position.
 SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
-{recorded};
+{recorded_range};
 
 -- name: latest_measurements
 -- Return the newest measurement of each indicator, with one index seek per indicator.
@@ -88,7 +88,7 @@ SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.
                  LIMIT 1)
  ORDER BY m.rev, m.n;
 
--- name: keys_named
+-- name: kinds_by_key
 -- Return the kind of the item behind each key, in any version of a project.
 SELECT key, 'node'
   FROM toc_nodes
@@ -144,7 +144,7 @@ SELECT r.id, r.key, 'indicator'
    AND r.id = k.value
    AND r.project_id = :project_id;
 
--- name: edges_named
+-- name: edges_between_keys
 -- Return the edges between nodes with these keys, in any version of a project.
 SELECT DISTINCT s.key, t.key, e.edge_type
   FROM toc_versions AS v

@@ -25,7 +25,7 @@ class RefResolver:
         keys = {*given, *(end for name in edges for end in name[:2])}
         self._items: dict[str, tuple[str, str]] = {  # (kind, key) by key or row id
             key: (thing, key)
-            for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=to_json_array(keys))
+            for key, thing in tx.all(sql.kinds_by_key, project_id=tx.project.id, keys=to_json_array(keys))
         }
         ids = [id_ for id_ in map(parse_uuid, given) if id_]
         for id_, key, thing in tx.all(sql.items_by_id, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
@@ -36,7 +36,9 @@ class RefResolver:
                 "sources": to_json_array({one.source for one in edges}),
                 "targets": to_json_array({one.target for one in edges}),
             }
-            self._edges = {(s, t, type_) for s, t, type_ in tx.all(sql.edges_named, project_id=tx.project.id, **ends)}
+            self._edges = {
+                (s, t, type_) for s, t, type_ in tx.all(sql.edges_between_keys, project_id=tx.project.id, **ends)
+            }
 
     def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
         """Return the key of an indicator or an assumption.

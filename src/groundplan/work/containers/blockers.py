@@ -1,4 +1,4 @@
-"""What blocks a task or a feature: open dependencies, a hold, and blocked ancestors."""
+"""Blockers of a task or a feature: open dependencies, a hold, and blocked ancestors."""
 
 from __future__ import annotations
 

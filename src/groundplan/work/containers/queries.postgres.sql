@@ -6,7 +6,7 @@ CASE WHEN json_typeof(c.properties::json -> 'description') = 'string' THEN c.pro
 -- Differs from SQLite in the JSON functions.
 CASE WHEN json_typeof(c.properties::json -> 'summary') = 'string' THEN c.properties::json ->> 'summary' END
 
--- part: says
+-- part: contains_words
 -- Differs from SQLite in the JSON functions. The collation "C" limits lower() to ASCII letters.
 NOT EXISTS (
             SELECT 1

@@ -5,7 +5,7 @@
 n, id, project_id, kind, summary, properties, rev, resolved, outcome, status, claimed_by, claimed_until, held_reason,
 blocked_reason, priority, open_deps, blocked_above, created_at, updated_at, updated_by
 
--- part: its_feature
+-- part: join_feature
 LEFT JOIN work_nodes AS f
     ON f.tenant_id = c.tenant_id
    AND f.project_id = c.project_id
@@ -15,7 +15,7 @@ LEFT JOIN work_nodes AS f
 -- Containers by their numbers.
 SELECT {c.container}, f.id AS feature_id
   FROM work_nodes AS c
-  {its_feature}
+  {join_feature}
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
@@ -122,18 +122,18 @@ WITH RECURSIVE above (n, parent_n, step) AS (
     UNION ALL
     SELECT c.n, c.parent_n, walk.step + 1
       FROM above AS walk
-      {its_parent}
+      {join_parent}
 )
 SELECT c.id
   FROM above AS walk
-  {itself}
+  {join_node}
  WHERE walk.step > 0
    AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
    AND (:inherits OR c.kind = 'feature')
  ORDER BY walk.step
  LIMIT :at_most;
 
--- part: of_priority
+-- part: in_priority_range
 AND c.priority >= CAST(:least AS double precision)
            AND c.priority < CAST(:below AS double precision)
 
@@ -227,11 +227,11 @@ WITH RECURSIVE below (n) AS (
     UNION ALL
     SELECT c.n
       FROM below AS walk
-      {children}
+      {join_children}
 )
 SELECT c.n, c.id, c.resolved, c.claimed_by, c.claimed_until
   FROM below AS walk
-  {itself};
+  {join_node};
 
 -- name: edges_into
 -- Every edge to some nodes, with the node it comes from. Unordered: with an ORDER BY, SQLite would read all edges.
@@ -335,7 +335,7 @@ UPDATE work_nodes
    AND n = 1
 RETURNING id;
 
--- part: status_of
+-- part: current_status
 -- The current status of a node.
 CASE
             WHEN c.resolved AND c.outcome IS NOT NULL THEN 'WILL_NOT_IMPLEMENT'
@@ -351,7 +351,7 @@ CASE WHEN json_type(c.properties, '$.description') = 'text' THEN json_extract(c.
 -- part: own_summary
 CASE WHEN json_type(c.properties, '$.summary') = 'text' THEN json_extract(c.properties, '$.summary') END
 
--- part: says
+-- part: contains_words
 -- Whether every word is in the name, summary or description of a container, ignoring ASCII case.
 NOT EXISTS (
             SELECT 1
@@ -363,10 +363,10 @@ NOT EXISTS (
              ) = 0
         )
 
--- part: matching
+-- part: matches_filters
 -- Whether a container matches the filters; a filter that is not set matches everything.
-(CAST(:status AS text) IS NULL OR {status_of} = CAST(:status AS text))
-           {of_priority}
+(CAST(:status AS text) IS NULL OR {current_status} = CAST(:status AS text))
+           {in_priority_range}
            AND (CAST(:tags AS text) IS NULL
                 OR EXISTS (SELECT 1
                              FROM work_node_tags AS t
@@ -374,27 +374,27 @@ NOT EXISTS (
                               AND t.project_id = c.project_id
                               AND t.node_n = c.n
                               AND t.tag IN (SELECT value FROM each(:tags))))
-           AND (CAST(:words AS text) IS NULL OR {says})
+           AND (CAST(:words AS text) IS NULL OR {contains_words})
 
 -- part: tasks_of_projects
 c.tenant_id = :tenant_id
    AND c.project_id IN (SELECT value FROM each(:project_ids))
    AND c.n <> 1
    AND (c.kind IS NULL OR c.kind <> 'feature')
-   AND {matching}
+   AND {matches_filters}
 
 -- part: features_of_projects
 c.tenant_id = :tenant_id
    AND c.project_id IN (SELECT value FROM each(:project_ids))
    AND c.kind = 'feature'
-   AND {matching}
+   AND {matches_filters}
 
 -- part: tasks_of_feature
 c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.feature_n = :feature_n
    AND (c.kind IS NULL OR c.kind <> 'feature')
-   AND {matching}
+   AND {matches_filters}
 
 -- part: page
 -- By priority, then the oldest first.

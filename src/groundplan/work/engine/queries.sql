@@ -234,7 +234,7 @@ WITH RECURSIVE below (n) AS (
     UNION ALL
     SELECT c.n
       FROM below AS walk
-      {children}
+      {join_children}
 )
 SELECT n
   FROM below;
@@ -269,7 +269,7 @@ WITH RECURSIVE chain (n, parent_n) AS (
     UNION ALL
     SELECT c.n, c.parent_n
       FROM chain AS walk
-      {its_parent}
+      {join_parent}
      WHERE c.resolved
 )
 SELECT n, parent_n
@@ -372,7 +372,7 @@ WITH RECURSIVE chain (n, parent_n, depth) AS (
     UNION ALL
     SELECT c.n, c.parent_n, c.depth
       FROM chain AS walk
-      {its_parent}
+      {join_parent}
      WHERE walk.depth > :depth
 )
 SELECT n
@@ -577,12 +577,12 @@ WITH RECURSIVE below (n) AS (
     UNION ALL
     SELECT c.n
       FROM below AS walk
-      {children}
+      {join_children}
      WHERE NOT c.resolved
 )
 SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until, {evidence_total}
   FROM below AS walk
-  {itself};
+  {join_node};
 
 -- name: children
 -- The children of a node.

@@ -1,4 +1,4 @@
--- part: matching
+-- part: has_wanted_properties
 -- Differs from SQLite, whose json_each has columns of its own.
 NOT EXISTS (
         SELECT 1

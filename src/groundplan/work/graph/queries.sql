@@ -2,20 +2,20 @@
 
 -- name: nodes_by_id
 -- Nodes by whole id, with the fields that a plan needs. In any project: limited to one, SQLite would read all of it.
-SELECT {existing}
+SELECT {existing_node_columns}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: root
 -- The root of the project, with the fields that a plan needs.
-SELECT {existing}
+SELECT {existing_node_columns}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = 1;
 
--- part: existing
+-- part: existing_node_columns
 c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_above,
        c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits
 
@@ -131,7 +131,7 @@ WITH RECURSIVE held (n, blocked_above, passes_on) AS (
     SELECT c.n, walk.blocked_above + CASE WHEN walk.passes_on THEN 1 ELSE 0 END,
            (:inherits OR (c.kind IS NOT NULL AND c.kind = 'feature')) AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
       FROM held AS walk
-      {children}
+      {join_children}
 )
 UPDATE work_nodes
    SET blocked_above = held.blocked_above
@@ -141,23 +141,23 @@ UPDATE work_nodes
    AND work_nodes.n = held.n
    AND held.blocked_above <> work_nodes.blocked_above;
 
--- part: offered
+-- part: may_be_offered
 -- Whether a claimed node may be offered to the actor: the claim is the actor's own, or expired.
 (c.claimed_by = :actor_id OR c.claimed_until <= :now)
 
--- part: ready
+-- part: is_ready
 c.tenant_id = :tenant_id
            AND c.project_id = :project_id
            AND c.is_ready
 
--- part: rank
+-- part: order_by_rank
 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
 
 -- name: ready_node
 -- A node, if it is ready.
 SELECT c.n
   FROM work_nodes AS c
- WHERE {ready}
+ WHERE {is_ready}
            AND c.n = :n;
 
 -- name: next_nodes
@@ -166,18 +166,18 @@ SELECT c.n
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
-         WHERE {ready}
+         WHERE {is_ready}
            AND c.claimed_by IS NULL
-         {rank}
+         {order_by_rank}
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
-         WHERE {ready}
+         WHERE {is_ready}
            AND c.claimed_by IS NOT NULL
-           AND {offered}
-         {rank}
+           AND {may_be_offered}
+         {order_by_rank}
          LIMIT :at_most) AS claimed;
 
 -- name: next_matching
@@ -185,20 +185,20 @@ SELECT *
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
-         WHERE {ready}
+         WHERE {is_ready}
            AND c.claimed_by IS NULL
-           AND {matching}
-         {rank}
+           AND {has_wanted_properties}
+         {order_by_rank}
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
-         WHERE {ready}
+         WHERE {is_ready}
            AND c.claimed_by IS NOT NULL
-           AND {offered}
-           AND {matching}
-         {rank}
+           AND {may_be_offered}
+           AND {has_wanted_properties}
+         {order_by_rank}
          LIMIT :at_most) AS claimed;
 
 -- name: next_below
@@ -208,20 +208,20 @@ WITH RECURSIVE below (n) AS (
     UNION ALL
     SELECT c.n
       FROM below AS walk
-      {children}
+      {join_children}
      WHERE NOT c.resolved
 )
 SELECT {node}
   FROM below AS walk
-  {itself}
+  {join_node}
  WHERE c.is_ready
    AND c.n <> :scope
-   AND (c.claimed_by IS NULL OR {offered})
-   AND {matching}
- {rank}
+   AND (c.claimed_by IS NULL OR {may_be_offered})
+   AND {has_wanted_properties}
+ {order_by_rank}
  LIMIT :at_most;
 
--- part: matching
+-- part: has_wanted_properties
 -- Whether a node has all wanted properties, each given as [name, kind, value]; the kind null means an absent property.
 NOT EXISTS (
         SELECT 1
@@ -268,7 +268,7 @@ WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
     UNION ALL
     SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
-      {its_parent}
+      {join_parent}
      WHERE walk.step < :at_most
 )
 SELECT n, id, summary, context_links, depth

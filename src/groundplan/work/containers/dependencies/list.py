@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 
 class DependencyDirection(StrEnum):
-    """Which dependencies to list: its own, those of others on it, or both."""
+    """The dependencies to list: its own, those of others on it, or both."""
 
     DEPENDENCIES = "dependencies"
     DEPENDENTS = "dependents"

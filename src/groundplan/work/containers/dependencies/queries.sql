@@ -18,12 +18,12 @@ SELECT 1
    AND type = 'relates_to'
    AND to_n = :a_n;
 
--- part: end
+-- part: other_end_columns
 o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER () AS total
 
 -- name: dependencies_of_container
 -- The first dependencies and related containers of a container, and their total.
-SELECT {end}
+SELECT {other_end_columns}
   FROM (SELECT e.type, e.to_n AS n
           FROM work_edges AS e
          WHERE e.tenant_id = :tenant_id
@@ -46,7 +46,7 @@ SELECT {end}
 
 -- name: dependents_of_container
 -- The first dependents and related containers of a container, and their total.
-SELECT {end}
+SELECT {other_end_columns}
   FROM (SELECT e.type, e.from_n AS n
           FROM work_edges AS e
          WHERE e.tenant_id = :tenant_id

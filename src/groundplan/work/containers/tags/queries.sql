@@ -6,7 +6,7 @@ t.tenant_id = :tenant_id
    AND t.project_id IN (SELECT value FROM each(:project_ids))
    AND t.tag = :tag
 
--- part: its_container
+-- part: join_container
 JOIN work_nodes AS c
     ON c.tenant_id = t.tenant_id
    AND c.project_id = t.project_id
@@ -24,7 +24,7 @@ SELECT t.tag, count(*)
 -- The number of containers of one kind per tag; a node without a kind is a task.
 SELECT t.tag, count(*)
   FROM work_node_tags AS t
-  {its_container}
+  {join_container}
  WHERE t.tenant_id = :tenant_id
    AND t.project_id IN (SELECT value FROM each(:project_ids))
    AND coalesce(c.kind, 'task') = :kind
@@ -56,7 +56,7 @@ SELECT t.project_id, count(*)
 -- The first containers with a tag.
 SELECT c.project_id, c.id, coalesce(c.kind, 'task') AS kind, c.summary
   FROM work_node_tags AS t
-  {its_container}
+  {join_container}
  WHERE {with_tag}
  ORDER BY t.project_id, t.node_n
  LIMIT :at_most;

@@ -91,7 +91,7 @@ def _list_blocked(
     wanted = request.offset + request.limit
     for project_id in scope.project_ids:
         asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": scope.feature_n}
-        rows = tx.all(sql.blocked, _BlockedRow, **asked, at_most=wanted)
+        rows = tx.all(sql.blocked_containers, _BlockedRow, **asked, at_most=wanted)
         count += rows[0].total if rows else 0
         found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project are already in order; there the lower number is older, whatever the clock said.

@@ -18,50 +18,50 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n = :n;
 
--- part: best_task
+-- part: task_rank_columns
 c.priority, c.complexity, c.created_at, c.n
 
 -- name: next_tasks
 -- The best unclaimed task, and the best task with a lapsed claim. Two index seeks; the caller picks one.
 SELECT *
-  FROM (SELECT {best_task}
+  FROM (SELECT {task_rank_columns}
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
            AND c.is_ready
            AND c.claimed_by IS NULL
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.complexity, c.n
          LIMIT 1) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {best_task}
+  FROM (SELECT {task_rank_columns}
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
            AND c.is_ready
            AND c.claimed_by IS NOT NULL
            AND c.claimed_until <= :now
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.complexity, c.n
          LIMIT 1) AS lapsed;
 
 -- name: next_tasks_of_feature
 -- The same as next_tasks, within one feature.
 SELECT *
-  FROM (SELECT {best_task}
+  FROM (SELECT {task_rank_columns}
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
            AND c.feature_n = :feature_n
            AND c.is_ready
            AND c.claimed_by IS NULL
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.complexity, c.n
          LIMIT 1) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {best_task}
+  FROM (SELECT {task_rank_columns}
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
@@ -69,7 +69,7 @@ SELECT *
            AND c.is_ready
            AND c.claimed_by IS NOT NULL
            AND c.claimed_until <= :now
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.complexity, c.n
          LIMIT 1) AS lapsed;
 
@@ -83,7 +83,7 @@ SELECT *
            AND c.kind = 'feature'
            AND c.status = 'ACTIVE'
            AND NOT c.is_blocked
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.n
          LIMIT 1) AS begun
  UNION ALL
@@ -96,7 +96,7 @@ SELECT *
            AND c.status IS NULL
            AND NOT c.resolved
            AND NOT c.is_blocked
-           {of_priority}
+           {in_priority_range}
          ORDER BY c.priority DESC, c.n
          LIMIT 1) AS fresh;
 
@@ -105,7 +105,7 @@ SELECT *
 c.n <> 1
            AND CAST(:is_feature AS boolean) = (c.kind IS NOT NULL AND c.kind = 'feature')
 
--- name: blocked
+-- name: blocked_containers
 -- Blocked tasks or features, highest priority first, and their total number.
 SELECT c.priority, c.created_at, c.n, count(*) OVER () AS total
   FROM work_nodes AS c

@@ -44,7 +44,7 @@ class Order:
 ORDERS: Mapping[Sort, Order] = {
     Sort.READINESS: Order(
         {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_updated_at": "", "after_n": 0},
-        sql.not_ready,
+        sql.unready_nodes,
         sql.chosen_by_rank,
     ),
     Sort.DEPTH: Order({"after_depth": -1, "after_n": 0}, sql.by_depth, sql.chosen_by_depth),
@@ -72,10 +72,10 @@ def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_mos
     behind_ready: Mapping[str, Any] = parameters
     if parameters["after_ready"]:
         if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
-            found = tx.scalars(sql.ready, **parameters, at_most=at_most)
+            found = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
         behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
     if len(found) < at_most and not parameters["is_ready"]:
-        found += tx.scalars(sql.not_ready, **behind_ready, at_most=at_most - len(found))
+        found += tx.scalars(sql.unready_nodes, **behind_ready, at_most=at_most - len(found))
     return found
 
 

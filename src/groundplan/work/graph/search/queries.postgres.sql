@@ -1,6 +1,6 @@
 -- Parts that PostgreSQL spells differently, and its text search.
 
--- part: says
+-- part: contains_text
 -- Differs from SQLite in the function's name. The collation "C" limits lower() to ASCII letters.
 strpos(lower(c.summary COLLATE "C"), CAST(:text AS text)) > 0
 
@@ -34,7 +34,7 @@ SELECT c.n
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND {says}
+       AND {contains_text}
        AND CAST(:source AS text) = 'text'
 
 -- name: sample_trigrams
@@ -48,7 +48,7 @@ SELECT count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND {says};
+   AND {contains_text};
 
 -- part: children_of_b
 -- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many

@@ -12,7 +12,7 @@
    AND (CAST(:is_unclaimed AS boolean) IS NULL OR c.claimed_by IS NULL OR c.claimed_until <= :now)
    AND (CAST(:claimed_by AS text) IS NULL
         OR (c.claimed_by = CAST(:claimed_by AS text) AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
-   AND (CAST(:text AS text) IS NULL OR {says})
+   AND (CAST(:text AS text) IS NULL OR {contains_text})
    AND (CAST(:properties AS text) IS NULL OR {has_properties})
    AND (CAST(:absent AS text) IS NULL OR {lacks_properties})
    AND (CAST(:evidence_type AS text) IS NULL
@@ -39,7 +39,7 @@
                       AND d.type = 'depends_on'
                       AND d.to_n = c.n))
 
--- part: says
+-- part: contains_text
 -- The summary contains the text, ignoring the case of ASCII letters.
 instr(lower(c.summary), CAST(:text AS text)) > 0
 
@@ -187,7 +187,7 @@ SELECT count(*)
  WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
    AND instr(t.c0, CAST(:text AS text)) > 0;
 
--- name: ready
+-- name: ready_nodes
 -- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
 SELECT n
   FROM (SELECT *
@@ -210,7 +210,7 @@ SELECT n
  ORDER BY priority DESC, depth DESC, updated_at, n
  LIMIT :at_most;
 
--- name: not_ready
+-- name: unready_nodes
 -- Nodes that are not ready, in the same order.
 SELECT c.n
 {from_whole_project}
