@@ -58,12 +58,14 @@ def only_where_inherited(tx: Transaction, *_: Any) -> bool:
     return get_policies(tx).inherit_dependencies
 
 
-def load_without_features(tx: Transaction, moments: Iterable[int]) -> dict[int, list[int]]:
+def load_without_features(
+    tx: Transaction, *, above: Iterable[int], below: Iterable[int]
+) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Load the waiting moments as if no task started after its feature."""
-    waiters = load_waiters(tx, moments)
-    if get_policies(tx).inherit_dependencies:
-        return waiters
-    return {one: [after for after in waiting if one % 2 or after % 2] for one, waiting in waiters.items()}
+    waiters = load_waiters(tx, above)
+    if not get_policies(tx).inherit_dependencies:
+        waiters = {one: [after for after in waiting if one % 2 or after % 2] for one, waiting in waiters.items()}
+    return waiters, {}
 
 
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
@@ -74,7 +76,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "what is on hold can go on": (WorkNodeRow, "waits", property(lambda node: node.open_deps > 0)),
     "nobody counts the tasks of a feature": (Readiness, "_add_task_counts", nothing),
     "what moves stays in its feature": (move, "get_feature_of_children", nothing),
-    "a task may wait for its feature's dependents": (cycles, "_load_waiters", load_without_features),
+    "a task may wait for its feature's dependents": (cycles, "_load_smaller", load_without_features),
     "nobody claims what goes active": (transitions, "_update_claim", no_changes),
     "what is released stays active": (claims, "ACTIVE", "no such status"),
     "an old version is as good as a new one": (transitions, "refuse_stale", nothing),

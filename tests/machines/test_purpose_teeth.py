@@ -174,7 +174,7 @@ OF_FILES: dict[str, Sabotage] = {
         replace_attribute(import_document, "record_waivers", record_unchecked_waivers),
     ),
     "waivers that are in force come in again": replace_attribute(
-        import_document, "waivers_about", lambda _content, _waivers: []
+        import_document, "select_waivers_about", lambda _content, _waivers: []
     ),
     "a theory is taken for another": replace_attribute(incoming_keys, "_find_renamed", lambda *_, **__: []),
     "a theory comes in beside a draft": replace_attribute(
