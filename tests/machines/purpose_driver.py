@@ -61,10 +61,10 @@ PROJECTS = (0, 1)  # the second has facts in force, and its versions pass both g
 VERSIONS_MAX = 5
 IMPORTS_MAX = 3  # documents that are brought one after the other
 DAY = 86_400_000
-CLOCK_STEPS = (1, 1000, DAY, DAY, -5_000)  # waivers expire by the day; the last one: a corrected clock
+CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last one: a corrected clock
 
 # Weights of the calls.
-WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 10, "require": 3}
+WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 4, "require": 3}
 
 Answer = Callable[[Thing], Any]
 

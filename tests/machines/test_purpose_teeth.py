@@ -150,8 +150,8 @@ SABOTAGE: dict[str, Sabotage] = {
     "a node may come to stand below its causes": replace_attribute(nodes, "refuse_downward"),
     "edges may close a cycle": replace_attribute(edges, "refuse_cycles"),
     "a gate lets everything pass": replace_attribute(gates, "run_gate", pass_gate),
-    "a waiver counts for ever": replace_attribute(
-        active_waivers, "select_active_waivers", lambda waivers, _today: list(waivers)
+    "a waiver counts for nothing": replace_attribute(
+        active_waivers, "select_active_waivers", lambda _waivers, _today: []
     ),
     "gates look at what came later": replace_attribute(check, "read_gate_inputs", read_subject_of_today),
     "the first review decides": change_query(
