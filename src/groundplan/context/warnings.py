@@ -10,7 +10,7 @@ MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the detail
 
 
 def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
-    """Return the warnings about a run; `waiting` is its number of pending suggestions."""
+    """Return the warnings about a run; `pending_count` is its number of pending suggestions."""
     found = []
     if row.is_draft:
         found.append("this run is a draft: nothing in it is committed yet")

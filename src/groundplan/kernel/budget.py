@@ -35,14 +35,14 @@ _UNLIMITED = float("inf")
 
 
 class Budget:
-    """Characters that an answer, or a part of it, can still use. A share also counts against its whole."""
+    """Characters that an answer, or a part of it, can still use. A share also counts against its parent."""
 
-    __slots__ = ("_free", "_whole")
+    __slots__ = ("_free", "_parent")
 
     def __init__(self, chars: float, parent: Budget | None = None) -> None:
-        """Start with `chars` characters, which are a share of `whole` if it is given."""
+        """Start with `chars` characters, which are a share of `parent` if it is given."""
         self._free = chars
-        self._whole = parent
+        self._parent = parent
 
     @classmethod
     def for_answer(cls, tokens_max: int) -> Budget:
@@ -100,8 +100,8 @@ class Budget:
 
     def _use(self, chars: float) -> None:
         self._free -= chars
-        if self._whole is not None:
-            self._whole._use(chars)
+        if self._parent is not None:
+            self._parent._use(chars)
 
 
 def count_chars(value: Any) -> int:

@@ -19,5 +19,5 @@ def format_timestamp(moment: datetime) -> str:
 
 
 def subtract_time(timestamp: str, delta: timedelta) -> str:
-    """Return the timestamp that is `by` earlier than `stamped`."""
+    """Return the timestamp that is `delta` earlier than `timestamp`."""
     return format_timestamp(datetime.fromisoformat(timestamp) - delta)

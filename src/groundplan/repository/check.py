@@ -74,8 +74,8 @@ def check(
 ) -> Report:
     """Compare every atom with the repository of a folder, and record the results.
 
-    With `since`, only changes after that revision count; such a partial result is not recorded. `tell` receives
-    progress messages.
+    With `since`, only changes after that revision count; such a partial result is not recorded. `report_progress`
+    receives progress messages.
 
     Raises:
         GroundplanError: the project, repository or revision does not exist, or git failed.

@@ -62,7 +62,7 @@ def assess(
 ) -> Assessment:
     """Return the state of every atom.
 
-    `files` are those of the checked commit, and `stops` lead back from it through every anchor. With `since`, only
+    `files` are those of the checked commit, and `tree_diffs` lead back from it through every anchor. With `since`, only
     these files count as changed.
     """
     covering = _AtomsByFile(atoms, files)

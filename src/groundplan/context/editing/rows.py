@@ -37,7 +37,7 @@ def generate_ascending_ids(count: int) -> list[str]:
 def resolve_row(
     tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, new_id: str
 ) -> tuple[str, R | None]:
-    """Return the id of a row (`fresh` if none is given), and the row if it is already in this run.
+    """Return the id of a row (`new_id` if none is given), and the row if it is already in this run.
 
     Raises:
         Invalid: the id is not a UUID.

@@ -101,7 +101,7 @@ def list_headlines(
     """Return the newest events of the project whose op is in `told` or that have a decision.
 
     Reads the first `of_each` events of the newest `writes` writes, so the time does not depend on the length of the
-    history. Returns at most `at_most_of_each` events of a write, so that one large write does not hide the others.
+    history. Returns at most `shown_per_write_max` events of a write, so that one large write does not hide the others.
     """
     newest = tx.project.rev
     rows = tx.all(

@@ -126,14 +126,14 @@ class Record(FieldType):
         for wire, argument in self.arguments.items():
             if argument.required and wire not in value:
                 raise missing_argument(wire, path, expected=argument.field_type.expected)
-        settled = {}
+        coerced = {}
         for key, item in value.items():
             known = self.arguments.get(key)
             if known is None:
-                settled[key] = item  # the tag
+                coerced[key] = item  # the tag
             elif not known.is_absent(item):
-                settled[key] = known.field_type.coerce(item, (*path, key))
-        return settled
+                coerced[key] = known.field_type.coerce(item, (*path, key))
+        return coerced
 
     def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, self.shape):

@@ -11,8 +11,8 @@
         ├── TaggedUnion     Structs that a tag distinguishes
         └── AnyOf           a union of the others
 
-`settle` runs on raw values that msgspec did not accept: it decodes JSON that a client sent in a string, and raises an
-error that names the problem. `polish` runs on parsed values with markers: it normalizes names and measures bytes.
+`coerce` runs on raw values that msgspec did not accept: it decodes JSON that a client sent in a string, and raises an
+error that names the problem. `normalize` runs on parsed values with markers: it normalizes names and measures bytes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class FieldType:
         return self.coerce_kind(value, path)
 
     def coerce_kind(self, value: Any, _path: ArgumentPath) -> Any:
-        """Settle a value whose kind is allowed."""
+        """Coerce a value whose kind is allowed."""
         return value
 
     def normalize(self, value: Any, _path: ArgumentPath) -> Any:

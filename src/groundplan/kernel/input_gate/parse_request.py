@@ -22,19 +22,19 @@ def parse_request(arguments: Any, shape: type[T]) -> T:
         Invalid: an argument is unknown, missing, of the wrong type, not allowed, or too long; `details.field`
             names it.
     """
-    plan = get_record(shape)
+    record = get_record(shape)
     try:
         request = msgspec.convert(arguments, shape)
     except msgspec.ValidationError:
         # Slow path: only for arguments that msgspec does not accept unchanged.
         if isinstance(arguments, Mapping):
-            arguments = unify_project_names(arguments, plan.arguments)
-        request = _convert(plan.coerce(arguments, ()), shape)
+            arguments = unify_project_names(arguments, record.arguments)
+        request = _convert(record.coerce(arguments, ()), shape)
     except UnicodeEncodeError:
         validate_value(arguments)  # raises an error that names the argument
         raise
-    if plan.has_markers:
-        plan.normalize(request, ())
+    if record.has_markers:
+        record.normalize(request, ())
     return request
 
 

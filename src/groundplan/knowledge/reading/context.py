@@ -110,7 +110,7 @@ def build_file_knowledge(
 ) -> FileKnowledge:
     """Return the knowledge of the atoms that match each path, and of their molecules.
 
-    Each has the latest `of_each` entries of its changelog; None leaves the changelogs out.
+    Each has the latest `changelog_limit` entries of its changelog; None leaves the changelogs out.
     """
     matched: dict[str, list[str]] = {}
     for path, atom_ids in matches.items():

@@ -26,7 +26,7 @@ def draw_sign(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: st
 def draw_badge(
     badge: Badge, x: float, y: float, paint: Paint, *, tooltip: str | None = None, is_muted: bool = False
 ) -> str:
-    """Draw a badge around its centre. `told` is the tooltip. A muted badge keeps its shape and sign."""
+    """Draw a badge around its centre. `tooltip` is the tooltip. A muted badge keeps its shape and sign."""
     colour = tokens.RISK_COLOURS[badge.risk]
     fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
     title = "" if tooltip is None else f"<title>{escape_markup(tooltip)}</title>"

@@ -75,15 +75,19 @@ def _explain(loop: Loop) -> str:
         if loop.has_inherited_step:
             return f"; {target} is below {source} and starts after the dependencies of {source} are finished"
         return f"; {target} is an ancestor of {source} and is finished after it"
+    return f"; a parent is finished after its children. Remove one of these dependencies: {_list_dependencies(loop)}"
+
+
+def _list_dependencies(loop: Loop) -> str:
     shown = [f"{source} on {target}" for source, target in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
-    more = ", …" if len(loop.dependencies) > len(shown) else ""
-    return f"; a parent is finished after its children. Remove one of these dependencies: {', '.join(shown)}{more}"
+    return ", ".join(shown) + (", …" if len(loop.dependencies) > len(shown) else "")
 
 
 def describe_stored_loop(loop: Loop) -> str:
     """Return a loop that the project holds, with what to do about it, as one phrase."""
-    shown = [f"{source} on {target}" for source, target in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
-    return f"{' -> '.join(shorten_path(loop.path))} wait for each other; remove a dependency: {', '.join(shown)}"
+    return (
+        f"{' -> '.join(shorten_path(loop.path))} wait for each other; remove a dependency: {_list_dependencies(loop)}"
+    )
 
 
 def shorten_path(path: Sequence[str]) -> list[str]:
@@ -160,7 +164,7 @@ class WaitingMoments:
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, descendant: int) -> bool:
-    """Return whether `n`, a node at this depth, is the node `of` or one of its ancestors."""
+    """Return whether `n`, a node at this depth, is the node `descendant` or one of its ancestors."""
     return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=descendant, depth=depth)
 
 
@@ -192,7 +196,8 @@ def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
     """Return the loop in which a node is stuck, or None.
 
     Writes refuse loops, but data from before they did so may hold one. This follows one wait of each node, so it takes
-    the same time at any size. If no node of the project is ready, claimed or on hold, it always finds a loop.
+    the same time at any size. If no node of the project is ready, claimed or on hold, it finds a loop, unless the path
+    to it is longer than CHAIN_STEPS_MAX.
     """
     steps = {
         waiting: (dependency, child)

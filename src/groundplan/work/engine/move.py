@@ -57,7 +57,7 @@ def reparent(
     before: WorkNodeRow,
     after: WorkNodeRow,
 ) -> None:
-    """Move nodes and their descendants (`below`) under another parent, and update depth, feature and readiness."""
+    """Move nodes and their `descendants` under another parent, and update depth, feature and readiness."""
     project_id = tx.project.id
     readiness.check_for_loops(ns)
     readiness.snapshot([*ns, before.n, after.n])

@@ -142,7 +142,7 @@ class UsedOrdinals:
         return len(self._taken)
 
     def refuse_taken_ordinal(self, ordinal: int, path: ArgumentPath, *, except_id: str | None = None) -> None:
-        """Raise OrdinalTaken if a section other than `but` has the ordinal."""
+        """Raise OrdinalTaken if a section other than `except_id` has the ordinal."""
         id_, title = self._taken.get(ordinal, (except_id, ""))
         if id_ != except_id:
             by = f"section {id_} ({quote_text(title)})"
@@ -180,7 +180,7 @@ def add_sections(
 ) -> list[Section]:
     """Add sections to a container of the current project and record them in its history: all of them, or none.
 
-    `within` is the argument that lists them, for error messages; None if the request itself is the only section.
+    `base_path` is the argument that lists them, for error messages; None if the request itself is the only section.
 
     Raises:
         TooManySections: the container would have too many.

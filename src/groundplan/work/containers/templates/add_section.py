@@ -118,7 +118,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
 
 
 def _choose_ordinal(requested: int | None, used: Sequence[int]) -> int:
-    """Return the ordinal of a new section; `taken` is sorted."""
+    """Return the ordinal of a new section; `used` is sorted."""
     if requested is None:
         return used[-1] + 1 if used else 0
     if requested in used:

@@ -129,7 +129,7 @@ def resolve_editable_template(tx: Transaction, ref: str) -> Template:
 
 
 def refuse_taken_name(tx: Transaction, name: str, *, except_id: str | None = None) -> None:
-    """Reject a name that a template other than `but` has.
+    """Reject a name that a template other than `except_id` has.
 
     Raises:
         TemplateExists: the name is taken.
