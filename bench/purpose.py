@@ -47,6 +47,7 @@ from groundplan.purpose.model import (
     build_content,
 )
 from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.read_observations import sql as observation_sql
 from groundplan.session import Session
 
 PROJECT = "atlas"
@@ -72,7 +73,13 @@ CONTENT = (
     sql.edge_assumptions_of_version,
     sql.indicators_of_version,
 )
-BESIDE = (sql.versions, sql.measurements, sql.reviews, sql.waivers, sql.decisions)  # there are no observations here
+BESIDE = (
+    sql.versions,
+    observation_sql.measurements,
+    observation_sql.reviews,
+    observation_sql.waivers,
+    observation_sql.decisions,
+)  # there are no observations here
 TABLES = (
     "toc_versions",
     "toc_nodes",

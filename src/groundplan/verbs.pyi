@@ -163,6 +163,7 @@ class MemberVerbs:
         scope_id: str,
         limit: int | None = None,
         cursor: str | None = None,
+        lean: bool | None = None,
     ) -> groundplan.kernel.members.list.Members:
         """List the members of a project."""
 

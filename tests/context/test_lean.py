@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import groundplan
+from groundplan.catalog import OPERATIONS
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
@@ -171,3 +172,18 @@ def test_null_in_a_value_column_means_unset_and_elsewhere_that_nothing_is_said(c
     assert client.input("/a").value_number == 0
     view = client.view(prefer=None, pointers=None, cursor=None, userId=None, hydrate=None, lean=None)
     assert view == client.view()
+
+
+def test_lean_members_are_their_names_and_roles(client: ContextClient) -> None:
+    listing = OPERATIONS["member.list"]
+    lean_session = Session(client.session.store, client.session.actor, preferences=Preferences(lean=True))
+    (whole,) = json_of(client.session.call("member.list", scopeId="atlas"))["members"]
+
+    assert set(whole) == {"userId", "role", "createdAt", "createdBy"}
+    for found in (
+        client.session.execute(listing, {"scopeId": "atlas", "lean": True}),
+        lean_session.execute(listing, {"scopeId": "atlas"}),
+    ):
+        assert msgspec.json.decode(found.encoded or b"") == {
+            "members": [{"userId": whole["userId"], "role": whole["role"]}]
+        }

@@ -523,6 +523,24 @@ def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: At
     assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")
 
 
+def test_a_profile_lighter_than_the_project_allows_is_blocked_as_publishing_blocks_it(atlas: AtlasProposals) -> None:
+    atlas.session.call("work.open", project="atlas", policies={"profile_min": "strict"})
+
+    assert "3: Profile is allowed by" in atlas.failing("publish")
+    atlas.call("discard")
+    assert "3: Profile is allowed by" in atlas.failing("create_draft", profile="standard")
+    assert "3: Profile is allowed by" not in atlas.failing("create_draft", profile="strict")
+
+
+def test_a_draft_without_changes_is_blocked_as_publishing_blocks_it(atlas: AtlasProposals) -> None:
+    atlas.call("publish")
+    atlas.call("draft")
+    assert "3: Content or facts differ" in atlas.failing("publish")
+
+    atlas.call("edit", operations=[{"op": "add_node", "node_type": "OUTCOME", "title": "Cleaner water"}])
+    assert "3: Content or facts differ" not in atlas.failing("publish")
+
+
 def test_a_long_cycle_is_told_in_bounds(atlas: AtlasProposals) -> None:
     count = 120
     nodes = [{"op": "add_node", "node_type": "OUTCOME", "title": str(n), "ref": f"n{n}"} for n in range(count)]

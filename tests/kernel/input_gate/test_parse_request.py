@@ -414,3 +414,14 @@ def test_a_request_that_needs_nothing_is_taken_by_msgspec_alone() -> None:
     arguments = {"project": "Apollo", "nodes": [{"summary": "Dig", "priority": 2}]}
 
     assert parse_request(arguments, Request) == msgspec.convert(arguments, Request)
+
+
+def test_a_choice_is_accepted_in_any_case_if_only_one_can_be_meant() -> None:
+    class Letter(Struct, forbid_unknown_fields=True):
+        level: Level
+        form: Literal["A", "a", "Long"]
+
+    assert parse_request({"level": "HIGH", "form": "LONG"}, Letter) == Letter(Level.HIGH, "Long")
+    assert parse_request({"level": "low", "form": "a"}, Letter) == Letter(Level.LOW, "a")
+    sent = {"project": "atlas", "version": "DRAFT", "level": "Low"}
+    assert parse_request(sent, Request) == Request("atlas", version="draft", level=Level.LOW)

@@ -168,13 +168,19 @@ class Choice(FieldType):
         self.values = tuple(values)
 
     def accepts_text(self, text: str) -> bool:
-        return text in self.values
+        return bool(self._find_choices(text))
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
-        for allowed in self.values:
-            if allowed == value:  # 1 == 1.0; msgspec accepts the declared value
-                return allowed
-        raise self.build_error(value, path)
+        choices = self._find_choices(value)
+        if not choices:
+            raise self.build_error(value, path)
+        return choices[0]
+
+    def _find_choices(self, value: Any) -> list[Any]:
+        """Return the choice that a value means, as declared: 1 for 1.0, and `high` for `HIGH` if no other is alike."""
+        equal = [allowed for allowed in self.values if allowed == value]
+        alike = [allowed for allowed in self.values if _has_same_letters(allowed, value)]
+        return equal or (alike if len(alike) == 1 else [])
 
     def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
         words = [allowed for allowed in self.values if isinstance(allowed, str)]
@@ -183,6 +189,10 @@ class Choice(FieldType):
         if near:
             return invalid_argument(path, f"{sentence}; did you mean {near!r}?", allowed=list(self.values), near=near)
         return invalid_argument(path, sentence, allowed=list(self.values))
+
+
+def _has_same_letters(allowed: Any, value: Any) -> bool:
+    return isinstance(allowed, str) and isinstance(value, str) and allowed.casefold() == value.casefold()
 
 
 _BOUNDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {

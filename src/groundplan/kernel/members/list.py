@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -24,10 +24,13 @@ class ListMembers(Struct, rename="camel", forbid_unknown_fields=True):
     scope_id: Name
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
     cursor: str | None = None
+    lean: bool | None = None
 
 
 class Members(Struct, rename="camel"):
     """Members ordered by id, and the cursor of the next page if there are more."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     members: list[MemberView]
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)

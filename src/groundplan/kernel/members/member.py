@@ -5,6 +5,8 @@ The wire names are those of the context contract, where a project is a scope.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from groundplan.kernel.access import Role
@@ -22,6 +24,8 @@ sql = load_queries(__file__)
 
 class MemberView(Struct, rename="camel"):
     """A member of a project, with their role."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"created_at", "created_by"})
 
     user_id: str
     role: Role

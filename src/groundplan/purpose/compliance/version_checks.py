@@ -11,14 +11,17 @@ from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
+from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict, has_failures
+from groundplan.purpose.gate_inputs import read_gate_inputs
 from groundplan.purpose.gates.profiles import list_required_gates
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import Profile
-from groundplan.purpose.version import VersionRow
-from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_unambiguous_label
+from groundplan.purpose.version import VersionRow, find_latest_published
+from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
+from groundplan.purpose.versions.required_profile import get_least_profile, is_lighter
 
 
 def check_version_state(ctx: ProposalContext) -> SectionResult:
@@ -123,6 +126,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
             "Give another label, or omit it.",
         ),
     ]
+    checks += _check_profile_and_change(tx, ctx)
     facts: dict[str, Any] = {
         "draft_count": len(drafts),
         "versions": numbers,
@@ -141,6 +145,40 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
         ],
     }
     return SectionResult(3, checks, facts, decide_verdict(checks))
+
+
+def _check_profile_and_change(tx: Transaction, ctx: ProposalContext) -> list[CheckedItem]:
+    """Check what publishing refuses besides the gates: a profile that is too light, and a draft without changes."""
+    profile, least = _find_proposed_profile(ctx), get_least_profile(tx)
+    row, latest = ctx.row, find_latest_published(tx)
+    is_changed: bool | None = None
+    if ctx.kind is OperationKind.PUBLISH and row is not None and row.is_draft and latest is not None:
+        facts = read_gate_inputs(tx, row, ctx.content)[1].context
+        is_changed = not is_same_as(
+            latest, content_hash=compute_content_hash(ctx.content), context_run=facts.run if facts else None
+        )
+    return [
+        CheckedItem(
+            "Profile is allowed by the project (if CREATE DRAFT or PUBLISH)",
+            None if profile is None else not is_lighter(profile, least),
+            f"the profile {profile} is lighter than {least}, the lightest that policy profile_min allows",
+            f"Begin a draft with profile {least}.",
+        ),
+        CheckedItem(
+            "Content or facts differ from the latest version (if PUBLISH)",
+            is_changed,
+            f"the draft has the same content and the same facts as version {latest and latest.number}",
+            "Change the draft, or discard it.",
+        ),
+    ]
+
+
+def _find_proposed_profile(ctx: ProposalContext) -> Profile | None:
+    """Return the profile that the operation would give or publish; None if it is not about a profile."""
+    if ctx.kind is OperationKind.CREATE_DRAFT and ctx.proposal.profile in list(Profile):
+        return Profile(ctx.proposal.profile)
+    is_publish = ctx.kind is OperationKind.PUBLISH and ctx.row is not None and ctx.row.is_draft
+    return ctx.row.profile if is_publish and ctx.row is not None else None
 
 
 def _is_label(label: str, row: VersionRow | None) -> bool:
@@ -164,7 +202,6 @@ def _check_origin(ctx: ProposalContext) -> CheckedItem:
 
 def _run_gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
     """Run the gates that publishing requires."""
-    from groundplan.purpose.gate_inputs import read_gate_inputs
     from groundplan.purpose.gates.run import run_gate  # loaded only to publish
 
     observations, outside, today = read_gate_inputs(tx, row, ctx.content)

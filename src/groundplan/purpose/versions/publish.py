@@ -30,6 +30,7 @@ from groundplan.purpose.model import VersionStatus
 from groundplan.purpose.version import (
     DRAFT_LABEL,
     Version,
+    VersionRow,
     find_latest_published,
     load_draft,
     read_versions,
@@ -98,6 +99,11 @@ def is_unambiguous_label(label: str, number: int) -> bool:
     return label != DRAFT_LABEL and (label == f"v{number}" or not _VERSION_LABEL.fullmatch(label))
 
 
+def is_same_as(version: VersionRow, *, content_hash: str, context_run: str | None) -> bool:
+    """Return whether a published version has this content and stands on these facts."""
+    return (version.content_hash, version.context_run) == (content_hash, context_run)
+
+
 class PublishDraft(Struct, forbid_unknown_fields=True):
     """The project, the label of the version (by default `v3` for version 3), and the detail of the answer."""
 
@@ -144,7 +150,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     observations, outside, today = read_gate_inputs(tx, row, content)
     run_id = outside.context.run if outside.context else None
     digest, latest = compute_content_hash(content), find_latest_published(tx)
-    if latest is not None and (latest.content_hash, latest.context_run) == (digest, run_id):
+    if latest is not None and is_same_as(latest, content_hash=digest, context_run=run_id):
         raise NothingChanged(latest.number, tx.project.name)
     findings = [
         run_gate(gate, content, observations, profile=row.profile, external_facts=outside, today=today)

@@ -37,7 +37,7 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
         ProfileTooLight: the requested profile is lighter than the project allows.
     """
     inherited = origin.profile if origin else Profile.STANDARD
-    profile = requested or max(inherited, Profile(get_policies(tx).profile_min), key=_LIGHTEST_FIRST.index)
+    profile = requested or max(inherited, get_least_profile(tx), key=_LIGHTEST_FIRST.index)
     refuse_light_profile(tx, profile)
     return profile
 
@@ -48,6 +48,16 @@ def refuse_light_profile(tx: Transaction, profile: Profile) -> None:
     Raises:
         ProfileTooLight: it is.
     """
-    least = Profile(get_policies(tx).profile_min)
-    if _LIGHTEST_FIRST.index(profile) < _LIGHTEST_FIRST.index(least):
+    least = get_least_profile(tx)
+    if is_lighter(profile, least):
         raise ProfileTooLight(profile, least, tx.project.name)
+
+
+def get_least_profile(tx: Transaction) -> Profile:
+    """Return the lightest profile that the project allows."""
+    return Profile(get_policies(tx).profile_min)
+
+
+def is_lighter(profile: Profile, least: Profile) -> bool:
+    """Return whether a profile is lighter than another."""
+    return _LIGHTEST_FIRST.index(profile) < _LIGHTEST_FIRST.index(least)
