@@ -20,6 +20,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.execute import DEFAULT_PREFERENCES, ExecutionResult, execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.verbs import Verbs
@@ -52,9 +53,11 @@ class Session(Verbs):
         """Run an operation with arguments that passed the input gate, and return its answer."""
         return self.execute(operation, arguments).answer
 
-    def execute(self, operation: Operation[Any, Any], arguments: Any) -> ExecutionResult:
-        """Run an operation and return its answer, with its JSON if it was encoded."""
-        return execute(self.store, self.actor, operation, arguments, self.preferences)
+    def execute(
+        self, operation: Operation[Any, Any], arguments: Any, cancellation: Cancellation | None = None
+    ) -> ExecutionResult:
+        """Run an operation and return its answer, with its JSON if it was encoded. `cancellation` can end it early."""
+        return execute(self.store, self.actor, operation, arguments, self.preferences, cancellation)
 
     def close(self) -> None:
         """Close the store."""

@@ -17,6 +17,7 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
@@ -37,15 +38,16 @@ def execute(
     operation: Operation[Any, Any],
     arguments: Any,
     preferences: Preferences = DEFAULT_PREFERENCES,
+    cancellation: Cancellation | None = None,
 ) -> ExecutionResult:
-    """Run one operation for one actor.
+    """Run one operation for one actor. With `cancellation`, another thread can end it, or the caller sets its limit.
 
     Raises:
         GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, preferences, operation)
+    run = _Execution(store, actor, request, preferences, operation, cancellation)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -76,6 +78,7 @@ class _Execution(NamedTuple):
     request: Any
     preferences: Preferences
     requested: Operation[Any, Any]
+    cancellation: Cancellation | None
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
@@ -86,7 +89,7 @@ class _Execution(NamedTuple):
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
-            answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
+            answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
             return self._fit(operation.finish(answer) if operation.finish else answer)
         locate = operation.project
         return self.store.write(
@@ -96,6 +99,8 @@ class _Execution(NamedTuple):
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
+            limit_s=self.preferences.write_timeout_s,
+            cancellation=self.cancellation,
         )
 
     def _read(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:

@@ -22,6 +22,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -65,14 +66,20 @@ class Store(ABC):
         """
         return {}
 
-    def read(self, actor: Actor | None, run: Callable[[Transaction], T]) -> T:
+    def read(
+        self, actor: Actor | None, run: Callable[[Transaction], T], *, cancellation: Cancellation | None = None
+    ) -> T:
         """Run against one snapshot.
 
         Raises:
             Unauthenticated: there is no actor.
+            TimeLimitExceeded: it took longer than the limit of `cancellation`, by default 30 s.
+            Cancelled: another thread cancelled it.
         """
         known_actor = _require_actor(actor)
-        return retry(lambda: self._read_once(known_actor, run))
+        limit = Cancellation() if cancellation is None else cancellation
+        limit.prepare(READ_LIMIT_S, is_write=False)
+        return retry(lambda: self._read_once(known_actor, run, limit), limit)
 
     def write(
         self,
@@ -83,21 +90,31 @@ class Store(ABC):
         needs: Permission = Permission.PROJECT_WRITE,
         op_id: IdempotentRequest[T] | None = None,
         on_archived: bool = False,
+        limit_s: float = WRITE_LIMIT_S,
+        cancellation: Cancellation | None = None,
     ) -> T:
         """Run under the lock of one project, or of the organization if `project` is None.
 
         The changes of `run`, its events and the stored answer for `op_id` are committed together or not at all. A run
-        that records no event has changed nothing, and the revision does not increase.
+        that records no event has changed nothing, and the revision does not increase. The lock is held for at most
+        `limit_s`, or the limit of `cancellation` if it has one.
+
+        Raises:
+            TimeLimitExceeded: it took longer; everything was rolled back.
+            Cancelled: another thread cancelled it; everything was rolled back.
         """
         known_actor = _require_actor(actor)
+        limit = Cancellation() if cancellation is None else cancellation
+        limit.prepare(limit_s, is_write=True)
 
         def attempt() -> T:
-            with self._open_write(known_actor) as tx:
+            with self._open_write(known_actor, limit) as tx:
                 answer = self._attempt(tx, project, run, needs, op_id, on_archived)
                 tx.discarded = not tx.has_events and op_id is None
+                limit.check()  # the last time: a commit is final
                 return answer
 
-        return retry(attempt)
+        return retry(attempt, limit)
 
     def _attempt(
         self,
@@ -114,6 +131,7 @@ class Store(ABC):
         if op_id:
             self._set_savepoint(tx)
         self._lock(tx, project_id)
+        tx.cancellation.start()  # the limit is for holding the lock; the wait for it has its own
         if self.must_recheck_after_lock:
             # The previous holder of the lock may have changed the role of the actor, or stored the answer.
             if project_id is None:
@@ -147,26 +165,28 @@ class Store(ABC):
     @staticmethod
     def _lock(tx: Transaction, project_id: str | None) -> None:
         if project_id is None:
-            row = tx.one_or_none(sql.lock_organization, clock=tx.clock)
+            row = tx.one_or_none(sql.lock_organization, clock=tx.clock, statement_timeout=tx.statement_timeout)
             if row is None:
                 raise NotFound("organization", tx.actor.organization)
         else:
-            row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
+            row = tx.one_or_none(
+                sql.lock_project, project_id=project_id, clock=tx.clock, statement_timeout=tx.statement_timeout
+            )
             if row is None:
                 # The actor could change the project before the lock and cannot now; the next try raises the error.
                 raise TryAgain
-        tx.rev, tx.now = row  # the time after the wait, so that times and revisions have one order
+        tx.rev, tx.now, *_ = row  # the time after the wait, so that times and revisions have one order
 
     # Implemented by each engine.
 
     must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 
     @abstractmethod
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         """Run against one snapshot. Not a context manager, because reads are frequent and this is faster."""
 
     @abstractmethod
-    def _open_write(self, actor: Actor) -> AbstractContextManager[Transaction]:
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> AbstractContextManager[Transaction]:
         """Return a transaction that commits at the end of its block, and rolls back if it fails or is discarded."""
 
     @abstractmethod
@@ -190,17 +210,19 @@ def _require_actor(actor: Actor | None) -> Actor:
     return actor
 
 
-def retry(attempt: Callable[[], T]) -> T:
+def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) -> T:
     """Return the answer of the first attempt that succeeds.
 
     Raises:
-        Unavailable: no attempt succeeded.
+        Unavailable: no attempt succeeded, or the request was cancelled.
     """
     give_up_at = time.monotonic() + RETRY_S_MAX
     for tried in range(TRIES_MAX):
         try:
             return attempt()
         except TryAgain:
+            if cancellation is not None and cancellation.is_cancelled:
+                raise cancellation.build_error() from None
             if time.monotonic() > give_up_at:
                 break
             # A random pause, so that two conflicting writers do not collide again.

@@ -19,6 +19,7 @@ from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
 
@@ -55,8 +56,17 @@ class Project:
 class Transaction(ABC):
     """A read on one snapshot, or a write with one lock, one revision and one set of events."""
 
-    def __init__(self, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None = None) -> None:
+    def __init__(
+        self,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+        *,
+        clock: str | None = None,
+    ) -> None:
         self.actor = actor
+        self.cancellation = Cancellation() if cancellation is None else cancellation  # checked before every statement
         self.cache = cache  # of the store; slices cache data there between transactions
         self.clock = clock  # the time of an injected clock; None: the database gives the time
         self.rev = 0  # the revision that this write gives its project, or its organization
@@ -75,6 +85,11 @@ class Transaction(ABC):
     @now.setter
     def now(self, moment: str) -> None:
         self._ambient["now"] = moment
+
+    @property
+    def statement_timeout(self) -> str | None:
+        """The limit that the lock gives to the statements after it, for a server that keeps such a limit."""
+        return None
 
     @property
     def project(self) -> Project:

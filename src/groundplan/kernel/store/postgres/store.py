@@ -7,9 +7,12 @@ The app role owns nothing and every table has policies. The actor is set for one
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, ClassVar, LiteralString, TypeVar, cast
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import monotonic
+from typing import Any, ClassVar, LiteralString, NamedTuple, TypeVar, cast
 
 import msgspec
 import psycopg
@@ -19,6 +22,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
+from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
@@ -32,7 +36,14 @@ T = TypeVar("T")
 
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
-STATEMENT_MS_MAX = 30_000
+STATEMENT_MS_MAX = 30_000  # of a statement before the limit of its request is set
+LOCK_WAIT_S_MAX = 20.0  # longer than a sleeping client can keep the lock of a project
+IDLE_S_MAX = 15.0  # a client that stops inside a transaction is disconnected, which frees its locks
+# The same for a write with a time limit. A statement that runs when the client stops ends at the limit of its request;
+# then this time passes. By default that is 10 s and 4 s, so the lock is free within 15 s.
+IDLE_IN_WRITE_S_MAX = 4.0
+SHORTEN_AFTER_S = 0.5  # how much longer than its request a statement may run
+CANCEL_S_MAX = 1.0
 # A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
 REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
@@ -43,8 +54,13 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
        set_config('groundplan.kind', %(kind)s, true),
+       set_config('statement_timeout', %(statement_timeout)s, true),
+       set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
        gp_now()
 """
+
+
+_SHORTEN = "SELECT set_config('statement_timeout', %s, true)"
 
 
 class PostgresStore(Store):
@@ -52,12 +68,26 @@ class PostgresStore(Store):
 
     must_recheck_after_lock = True
 
-    def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        connections_max: int = CONNECTIONS_MAX,
+        idle_s: float = IDLE_S_MAX,
+        idle_in_write_s: float = IDLE_IN_WRITE_S_MAX,
+        lock_wait_s: float = LOCK_WAIT_S_MAX,
+    ) -> None:
         self._clock = clock  # None: the clock of the database, which all clients share
+        self._idle_s = idle_s
+        self._idle_in_write_s = idle_in_write_s
+        self._lock_wait_s = lock_wait_s
         settings: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_S_MAX,
-            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
+            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX} "
+            f"-c lock_timeout={_to_milliseconds(lock_wait_s)} "
+            f"-c idle_in_transaction_session_timeout={_to_milliseconds(idle_s)}",
         }
         # Before the pool, which reports only a timeout, not its cause.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
@@ -69,35 +99,53 @@ class PostgresStore(Store):
             url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
         )
 
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        cancellation.start()
+        limits = _ServerLimits(cancellation.current_limit_s, cancellation.current_limit_s)
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", cancellation, limits) as tx:
             return run(tx)
 
     @contextmanager
-    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
+        cancellation.start(self._lock_wait_s)
+        has_limit = cancellation.current_limit_s < NO_LIMIT_S
+        # The statement that waits for the lock has the limit of the lock; it sets the limit of those after it.
+        limits = _ServerLimits(STATEMENT_MS_MAX / 1000, self._idle_in_write_s if has_limit else self._idle_s)
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
-        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
             yield tx
 
     @contextmanager
-    def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
-        with translate_errors(), self._pool.connection() as connection:
-            self._begin(connection, begin)
+    def _transaction(
+        self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: _ServerLimits
+    ) -> Iterator[Transaction]:
+        with (
+            translate_errors(cancellation),
+            self._pool.connection() as connection,
+            _close_if_interrupted(connection, cancellation),
+        ):
             try:
-                identity = {
-                    "tenant": actor.organization,
-                    "actor": actor.id,
-                    "access": actor.access.value,
-                    "kind": actor.kind.value,
-                }
-                (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
-                clock = format_timestamp(self._clock()) if self._clock else None
-                tx = PostgresTransaction(connection, actor, clock or database_now, self.cache, clock=clock)
-                yield tx
-                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+                with cancellation.interruptible(partial(_interrupt, connection)):
+                    cancellation.check()
+                    self._begin(connection, begin)
+                    identity = {
+                        "tenant": actor.organization,
+                        "actor": actor.id,
+                        "access": actor.access.value,
+                        "kind": actor.kind.value,
+                        "statement_timeout": str(_to_milliseconds(limits.statement_s)),
+                        "idle_timeout": str(_to_milliseconds(limits.idle_s)),
+                    }
+                    (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
+                    clock = format_timestamp(self._clock()) if self._clock else None
+                    now = clock or database_now
+                    tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
+                    yield tx
+                    connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
-                if not connection.closed:
+                # Outside of the block above: a cancellation must not interrupt the rollback.
+                with suppress(psycopg.Error):
                     connection.rollback()
                 raise
 
@@ -126,10 +174,22 @@ class PostgresTransaction(Transaction):
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
-        self, connection: Connection, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None
+        self,
+        connection: Connection,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+        *,
+        clock: str | None,
     ) -> None:
-        super().__init__(actor, now, cache, clock=clock)
+        super().__init__(actor, now, cache, cancellation, clock=clock)
         self.connection = connection
+        self._statement_s = self.cancellation.current_limit_s  # the server stops a statement after this time
+
+    @property
+    def statement_timeout(self) -> str:
+        return str(_to_milliseconds(self.cancellation.current_limit_s))
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._query(query, parameters).rowcount
@@ -138,11 +198,50 @@ class PostgresTransaction(Transaction):
         if ROWS_PARAMETER in query.parameters:
             self._query(query, {ROWS_PARAMETER: msgspec.json.encode(list(rows)).decode()})
             return
+        self._check_time()
         with self.connection.cursor() as cursor:
             cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
+        self._check_time()
         return self.connection.execute(_get_sql(query), parameters | self._ambient)
+
+    def _check_time(self) -> None:
+        """Raise if the request is over; let the server stop the next statement at the end of the request."""
+        remaining_s = self.cancellation.ends_at - monotonic()
+        if remaining_s < 0:
+            raise self.cancellation.build_error()
+        if self._statement_s - remaining_s > SHORTEN_AFTER_S:  # false if there is no limit: inf - inf is NaN
+            self._statement_s = remaining_s
+            self.connection.execute(_SHORTEN, (str(_to_milliseconds(remaining_s)),))
+
+
+class _ServerLimits(NamedTuple):
+    """What the server itself ends: a statement, and a session that is idle in a transaction."""
+
+    statement_s: float
+    idle_s: float
+
+
+@contextmanager
+def _close_if_interrupted(connection: Connection, cancellation: Cancellation) -> Iterator[None]:
+    # The server may get the interrupt after the statement has ended. On a connection in the pool it would then stop a
+    # statement of the next request.
+    try:
+        yield
+    finally:
+        if cancellation.was_interrupted:
+            connection.close()
+
+
+def _interrupt(connection: Connection) -> None:
+    with suppress(psycopg.Error):  # the connection is lost; the statement notices it, too
+        connection.cancel_safe(timeout=CANCEL_S_MAX)
+
+
+def _to_milliseconds(seconds: float) -> int:
+    """Return a timeout of the server, where 0 is none. It is later than ours, so that ours is the reason."""
+    return 0 if seconds == NO_LIMIT_S else math.ceil(seconds * 1000) + 20
 
 
 def check_connection(connection: Connection) -> None:
@@ -203,7 +302,7 @@ class OutdatedSchema(Unavailable):
 
 
 @contextmanager
-def translate_errors() -> Iterator[None]:
+def translate_errors(cancellation: Cancellation | None = None) -> Iterator[None]:
     """Translate errors of PostgreSQL to errors of Groundplan; unknown errors are raised unchanged."""
     try:
         yield
@@ -212,7 +311,16 @@ def translate_errors() -> Iterator[None]:
     except errors.InsufficientPrivilege as error:
         raise Forbidden("the database does not allow this for your role") from error
     except errors.QueryCanceled as error:
+        if cancellation is not None and cancellation.is_over:
+            raise cancellation.build_error() from error
         raise Unavailable("the database took too long; nothing was written", code="store_too_slow") from error
+    except errors.LockNotAvailable as error:
+        raise Unavailable("another write holds the lock for too long; try again", code="store_busy") from error
+    except errors.IdleInTransactionSessionTimeout as error:
+        raise Unavailable(
+            "this process stopped inside a transaction, so PostgreSQL ended it and nothing was written; try again",
+            code="store_disconnected",
+        ) from error
     except psycopg.ProgrammingError as error:
         if error.sqlstate is not None:
             raise

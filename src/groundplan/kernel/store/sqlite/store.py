@@ -12,12 +12,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.clock import Clock, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
@@ -27,6 +29,10 @@ from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
+
+# The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
+# milliseconds, and most statements end before the first check.
+STEPS_BETWEEN_CHECKS = 100_000
 
 # The actions allowed on an app connection. SQLite refuses all others (DDL, ATTACH, PRAGMA, …), so even injected SQL
 # cannot drop a trigger or disable a check.
@@ -63,30 +69,38 @@ class SqliteStore(Store):
         self._name = str(self.path)
         self._identity = _read_file_identity(self._name)
 
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         self._check_in_place()
         held = self._get_connection()
-        with held.in_use, translate_errors():
+        with held.in_use, translate_errors(cancellation):
             connection = held.require_open()
+            cancellation.start()
             connection.execute("BEGIN")
+            held.watch.cancellation = cancellation
             try:
-                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache))
+                now = format_timestamp(self._clock())
+                return run(SqliteTransaction(connection, actor, now, self.cache, cancellation))
             finally:
+                held.watch.cancellation = None
                 _end_transaction(connection, "ROLLBACK")
 
     @contextmanager
-    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
         self._check_in_place()
         held = self._get_connection()
-        with self._write_queue.hold_lock(), held.in_use, translate_errors():
+        with self._write_queue.hold_lock(cancellation), held.in_use, translate_errors(cancellation):
             self._check_in_place()  # again, after the wait
             connection = held.require_open()
+            cancellation.start()
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache)
+            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache, cancellation)
+            held.watch.cancellation = cancellation
             try:
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+                held.watch.cancellation = None
             except BaseException:
+                held.watch.cancellation = None  # a rollback must not be interrupted
                 _end_transaction(connection, "ROLLBACK")
                 raise
 
@@ -119,6 +133,7 @@ class SqliteStore(Store):
     def _register(self, connection: sqlite3.Connection) -> _Connection:
         connection.set_authorizer(_authorize)
         held = _Connection(connection)
+        connection.set_progress_handler(held.watch.must_stop, STEPS_BETWEEN_CHECKS)
         with self._connections_lock:
             self._open_connections.add(held)
             if self._is_closed:
@@ -126,11 +141,25 @@ class SqliteStore(Store):
         return held
 
 
+class _StatementWatch:
+    """Ends a statement when its request is over. SQLite asks it during statements of a connection."""
+
+    __slots__ = ("cancellation",)
+
+    def __init__(self) -> None:
+        self.cancellation: Cancellation | None = None
+
+    def must_stop(self) -> bool:
+        """Return whether the running statement must end."""
+        return self.cancellation is not None and self.cancellation.is_over
+
+
 class _Connection:
     """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.in_use = threading.RLock()  # SQLite crashes if a connection is closed while a statement runs
+        self.watch = _StatementWatch()
         self._connection: sqlite3.Connection | None = connection
 
     def require_open(self) -> sqlite3.Connection:
@@ -165,19 +194,33 @@ class SqliteTransaction(Transaction):
 
     _row_converters: ClassVar[RowConverters] = {}
 
-    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, cache: dict[str, Any]) -> None:
-        super().__init__(actor, now, cache)
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        super().__init__(actor, now, cache, cancellation)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
 
+    # The time is compared here and not in a method: there are many statements, and most take microseconds.
+
     def _query(self, query: Query, parameters: dict[str, Any]) -> sqlite3.Cursor:
+        if monotonic() > self.cancellation.ends_at:
+            raise self.cancellation.build_error()
         return self._execute(query.sqlite, parameters | self._ambient)
 
     def run(self, query: Query, /, **parameters: Any) -> int:
+        if monotonic() > self.cancellation.ends_at:
+            raise self.cancellation.build_error()
         return self._execute(query.sqlite, parameters | self._ambient).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self.cancellation.check()
         self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
