@@ -11,6 +11,7 @@ from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.output_gate import count_tokens
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.guards import generate_postgres_guards, generate_sqlite_guards
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.row_policies import generate_postgres_policies
@@ -40,7 +41,7 @@ def rendered(value: Any) -> str:
 def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
     """tools/list of the groups that are switched on, as served."""
 
-    def refuse(operation: Operation[Any, Any], _arguments: Any) -> Any:
+    def refuse(operation: Operation[Any, Any], _arguments: Any, _cancellation: Cancellation | None) -> Any:
         raise AssertionError(f"a list of tools runs nothing, least of all {operation.name}")
 
     return RegistryTools(OPERATIONS, groups, refuse).listing()

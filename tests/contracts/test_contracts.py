@@ -17,6 +17,7 @@ import groundplan
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group, Operation
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.verbs import to_python_name
@@ -171,7 +172,7 @@ def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
 def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
 
-    def run(operation: Operation[Any, Any], arguments: Any) -> Any:
+    def run(operation: Operation[Any, Any], arguments: Any, _cancellation: Cancellation | None) -> Any:
         answered = plan.execute(operation, arguments)
         learned.learn(answered.answer)
         return answered
