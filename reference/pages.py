@@ -45,6 +45,8 @@ SETTINGS = {
     "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",
     "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
     "both. Existing projects keep theirs.",
+    "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
+    "at most 600. Imports and migrations have no limit, except `--timeout`.",
     "config_file": "The configuration file itself.",
 }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from groundplan.kernel.errors import Invalid
@@ -252,15 +253,7 @@ def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
     return tuple(group for group in TOOL_GROUPS if group in names)
 
 
-def _parse_minutes(value: Any, where: str) -> float:
-    return _parse_duration(value, where, "minutes", CLAIM_TTL_MINUTES_MAX)
-
-
-def _parse_seconds(value: Any, where: str) -> float:
-    return _parse_duration(value, where, "seconds", WRITE_TIMEOUT_S_MAX)
-
-
-def _parse_duration(value: Any, where: str, unit: str, most: float) -> float:
+def _parse_duration(value: Any, where: str, *, unit: str, most: float) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
     except (ValueError, OverflowError):
@@ -297,10 +290,10 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "agent": _parse_agent,
     "access": _parse_access,
     "tools": _parse_tools,
-    "claim_ttl_minutes": _parse_minutes,
+    "claim_ttl_minutes": partial(_parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
     "lean": _parse_boolean,
     "pipelines": _parse_pipelines,
-    "write_timeout_s": _parse_seconds,
+    "write_timeout_s": partial(_parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
 }
 
 

@@ -23,8 +23,8 @@ _END = b"\0"  # no signal has this number
 def handle_stop_signals(stop: Callable[[], None], *, end_within_s: float) -> Iterator[None]:
     """Call `stop` at the first signal, and end the process if the block has not ended in time.
 
-    `stop` is called on a thread, and once more on the main thread as soon as that runs Python. A second signal has its usual
-    effect. Only the main thread can handle signals; on other threads this does nothing.
+    `stop` is called on a thread, and once more on the main thread as soon as that runs Python. A second signal has its
+    usual effect. Only the main thread can handle signals; on other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -12,15 +12,20 @@ from typing import Any
 
 import pytest
 
+from groundplan.catalog import build_schema
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store import store as store_module
 from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.store.postgres.setup import set_up
+from groundplan.kernel.store.postgres.store import PostgresStore, PostgresTransaction
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import store as sqlite_store
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
-from tests.engines import Engine, SqliteEngine, person
+from tests.engines import Engine, PostgresEngine, SqliteEngine, person
 from tests.proof import scaled
 
 SHORT_S = 0.05
@@ -40,6 +45,7 @@ SLOW = Query(
     "SELECT pg_sleep(0.5)::text",
 )
 QUICK = Query("quick", "SELECT 1")
+BACKEND = Query("backend", "SELECT 0", "SELECT pg_backend_pid()")
 
 
 @pytest.fixture
@@ -296,6 +302,65 @@ def test_without_the_last_check_an_ignored_error_is_committed(
     monkeypatch.setattr(Transaction, "write_events", lambda _tx: None)  # it runs statements, which are checked
     monkeypatch.setattr(store_module, "Cancellation", Unchecked)
     assert write(engine.store, run) is None
+
+
+@pytest.mark.teeth
+def test_without_the_limit_of_the_server_a_statement_of_postgres_runs_to_its_end(
+    team: PostgresEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.session("ada").call("project.create", name="atlas")
+    ended = []
+
+    def run(tx: Transaction) -> None:
+        tx.all(SLOW)
+        ended.append(1)
+
+    def write_as_owner() -> None:
+        with pytest.raises(Unavailable):
+            team.store.write(local_actor("ada"), "atlas", run, limit_s=SHORT_S)
+
+    write_as_owner()
+    assert ended == []
+    monkeypatch.setattr(PostgresTransaction, "statement_timeout", "0")
+    write_as_owner()
+    assert ended == [1]
+
+
+def test_a_connection_on_which_a_statement_was_interrupted_is_not_used_again(team: PostgresEngine) -> None:
+    team.session("ada").call("project.create", name="atlas")
+    store = PostgresStore(team.app_url, connections_max=1)
+    backends = []
+
+    def run(tx: Transaction) -> None:
+        backends.append(tx.scalar(BACKEND))
+        tx.cancellation.cancel(REASON)
+
+    with pytest.raises(Unavailable):
+        store.write(local_actor("ada"), "atlas", run)
+    backends.append(store.read(local_actor("ada"), lambda tx: tx.scalar(BACKEND)))
+    store.close()
+
+    assert len(set(backends)) == 2
+
+
+def test_opening_a_file_that_must_be_migrated_has_no_limit_but_can_have_one(tmp_path: Path) -> None:
+    path = tmp_path / "plan.db"
+    with pytest.raises(Unavailable) as refused:
+        SqliteStore(path, build_schema, cancellation=Cancellation(0.0))
+
+    assert refused.value.code == "time_limit"
+    SqliteStore(path, build_schema).close()
+
+
+def test_setting_up_a_database_can_be_cancelled_and_repeated(team: PostgresEngine) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel(REASON)
+
+    for given, code in ((Cancellation(0.0), "time_limit"), (cancellation, "cancelled")):
+        with pytest.raises(Unavailable) as refused:
+            set_up(team.owner_url, build_schema(), cancellation=given)
+        assert refused.value.code == code
+    assert set_up(team.owner_url, build_schema()).steps_taken == 0
 
 
 @pytest.mark.teeth

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 
@@ -38,12 +39,12 @@ def strip_password(db: str) -> str:
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
-def open_store(db: str, schema: Callable[[], Schema]) -> Store:
-    """Return the store that `db` names. A missing file is created."""
+def open_store(db: str, schema: Callable[[], Schema], *, cancellation: Cancellation | None = None) -> Store:
+    """Return the store that `db` names. A missing file is created; `cancellation` can end the migration of a file."""
     if not is_postgres(db):
         from groundplan.kernel.store.sqlite.store import SqliteStore
 
-        return SqliteStore(Path(db), schema)
+        return SqliteStore(Path(db), schema, cancellation=cancellation)
     try:
         from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:

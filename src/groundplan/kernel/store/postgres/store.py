@@ -7,12 +7,11 @@ The app role owns nothing and every table has policies. The actor is set for one
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
-from typing import Any, ClassVar, LiteralString, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, LiteralString, TypeVar, cast
 
 import msgspec
 import psycopg
@@ -26,6 +25,18 @@ from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
+from groundplan.kernel.store.postgres.server_limits import (
+    IDLE_IN_WRITE_S_MAX,
+    IDLE_S_MAX,
+    LOCK_WAIT_S_MAX,
+    SHORTEN_AFTER_S,
+    STATEMENT_S_MAX,
+    ServerLimits,
+    close_if_interrupted,
+    interrupt,
+    set_statement_timeout,
+    to_milliseconds,
+)
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store, TryAgain
@@ -36,14 +47,6 @@ T = TypeVar("T")
 
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
-STATEMENT_MS_MAX = 30_000  # of a statement before the limit of its request is set
-LOCK_WAIT_S_MAX = 20.0  # longer than a sleeping client can keep the lock of a project
-IDLE_S_MAX = 15.0  # a client that stops inside a transaction is disconnected, which frees its locks
-# The same for a write with a time limit. A statement that runs when the client stops ends at the limit of its request;
-# then this time passes. By default that is 10 s and 4 s, so the lock is free within 15 s.
-IDLE_IN_WRITE_S_MAX = 4.0
-SHORTEN_AFTER_S = 0.5  # how much longer than its request a statement may run
-CANCEL_S_MAX = 1.0
 # A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
 REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
@@ -58,9 +61,6 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
        gp_now()
 """
-
-
-_SHORTEN = "SELECT set_config('statement_timeout', %s, true)"
 
 
 class PostgresStore(Store):
@@ -85,9 +85,9 @@ class PostgresStore(Store):
         settings: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_S_MAX,
-            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX} "
-            f"-c lock_timeout={_to_milliseconds(lock_wait_s)} "
-            f"-c idle_in_transaction_session_timeout={_to_milliseconds(idle_s)}",
+            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={to_milliseconds(STATEMENT_S_MAX)} "
+            f"-c lock_timeout={to_milliseconds(lock_wait_s)} "
+            f"-c idle_in_transaction_session_timeout={to_milliseconds(idle_s)}",
         }
         # Before the pool, which reports only a timeout, not its cause.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
@@ -101,7 +101,7 @@ class PostgresStore(Store):
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         cancellation.start()
-        limits = _ServerLimits(cancellation.current_limit_s, cancellation.current_limit_s)
+        limits = ServerLimits(cancellation.current_limit_s, cancellation.current_limit_s)
         with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", cancellation, limits) as tx:
             return run(tx)
 
@@ -110,7 +110,7 @@ class PostgresStore(Store):
         cancellation.start(self._lock_wait_s)
         has_limit = cancellation.current_limit_s < NO_LIMIT_S
         # The statement that waits for the lock has the limit of the lock; it sets the limit of those after it.
-        limits = _ServerLimits(STATEMENT_MS_MAX / 1000, self._idle_in_write_s if has_limit else self._idle_s)
+        limits = ServerLimits(STATEMENT_S_MAX, self._idle_in_write_s if has_limit else self._idle_s)
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
@@ -118,15 +118,15 @@ class PostgresStore(Store):
 
     @contextmanager
     def _transaction(
-        self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: _ServerLimits
+        self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: ServerLimits
     ) -> Iterator[Transaction]:
         with (
             translate_errors(cancellation),
             self._pool.connection() as connection,
-            _close_if_interrupted(connection, cancellation),
+            close_if_interrupted(connection, cancellation),
         ):
             try:
-                with cancellation.interruptible(partial(_interrupt, connection)):
+                with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
                     self._begin(connection, begin)
                     identity = {
@@ -134,8 +134,8 @@ class PostgresStore(Store):
                         "actor": actor.id,
                         "access": actor.access.value,
                         "kind": actor.kind.value,
-                        "statement_timeout": str(_to_milliseconds(limits.statement_s)),
-                        "idle_timeout": str(_to_milliseconds(limits.idle_s)),
+                        "statement_timeout": str(to_milliseconds(limits.statement_s)),
+                        "idle_timeout": str(to_milliseconds(limits.idle_s)),
                     }
                     (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
                     clock = format_timestamp(self._clock()) if self._clock else None
@@ -189,7 +189,7 @@ class PostgresTransaction(Transaction):
 
     @property
     def statement_timeout(self) -> str:
-        return str(_to_milliseconds(self.cancellation.current_limit_s))
+        return str(to_milliseconds(self.cancellation.current_limit_s))
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._query(query, parameters).rowcount
@@ -213,35 +213,7 @@ class PostgresTransaction(Transaction):
             raise self.cancellation.build_error()
         if self._statement_s - remaining_s > SHORTEN_AFTER_S:  # false if there is no limit: inf - inf is NaN
             self._statement_s = remaining_s
-            self.connection.execute(_SHORTEN, (str(_to_milliseconds(remaining_s)),))
-
-
-class _ServerLimits(NamedTuple):
-    """What the server itself ends: a statement, and a session that is idle in a transaction."""
-
-    statement_s: float
-    idle_s: float
-
-
-@contextmanager
-def _close_if_interrupted(connection: Connection, cancellation: Cancellation) -> Iterator[None]:
-    # The server may get the interrupt after the statement has ended. On a connection in the pool it would then stop a
-    # statement of the next request.
-    try:
-        yield
-    finally:
-        if cancellation.was_interrupted:
-            connection.close()
-
-
-def _interrupt(connection: Connection) -> None:
-    with suppress(psycopg.Error):  # the connection is lost; the statement notices it, too
-        connection.cancel_safe(timeout=CANCEL_S_MAX)
-
-
-def _to_milliseconds(seconds: float) -> int:
-    """Return a timeout of the server, where 0 is none. It is later than ours, so that ours is the reason."""
-    return 0 if seconds == NO_LIMIT_S else math.ceil(seconds * 1000) + 20
+            set_statement_timeout(self.connection, remaining_s)
 
 
 def check_connection(connection: Connection) -> None:

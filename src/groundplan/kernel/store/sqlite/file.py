@@ -11,6 +11,7 @@ from pathlib import Path
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
+from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.guards import generate_sqlite_guards
 from groundplan.kernel.store.migrations import (
     AppliedMigration,
@@ -28,6 +29,9 @@ from groundplan.kernel.store.tables import Schema
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+# The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
+# milliseconds, and most statements end before the first check.
+STEPS_BETWEEN_CHECKS = 100_000
 BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
 
 
@@ -67,19 +71,25 @@ def resolve_path(path: Path) -> Path:
         raise _cannot_open(f"{str(path)!r} is not a valid file name; name another file with --db") from None
 
 
-def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> sqlite3.Connection:
-    """Return a connection to the file, which is created or migrated if necessary."""
+def open_database(
+    path: Path, schema: Callable[[], Schema], turnstile: WriteQueue, cancellation: Cancellation
+) -> sqlite3.Connection:
+    """Return a connection to the file, which is created or migrated if necessary.
+
+    A migration takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
+    """
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         raise Unavailable(
             f"SQLite {sqlite3.sqlite_version} is too old; Groundplan needs 3.40 or newer",
             code="store_engine_too_old",
         )
     _ensure_file(path)
+    cancellation.prepare(NO_LIMIT_S, is_write=False)  # the steps before the interrupted one stay
     try:
-        with translate_errors():
+        with translate_errors(cancellation):
             connection = connect(path)
             try:
-                _bring_up_to_date(connection, path, schema, turnstile)
+                _bring_up_to_date(connection, path, schema, turnstile, cancellation)
             except BaseException:
                 connection.close()
                 raise
@@ -89,7 +99,11 @@ def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueu
 
 
 def _bring_up_to_date(
-    connection: sqlite3.Connection, path: Path, schema: Callable[[], Schema], turnstile: WriteQueue
+    connection: sqlite3.Connection,
+    path: Path,
+    schema: Callable[[], Schema],
+    turnstile: WriteQueue,
+    cancellation: Cancellation,
 ) -> None:
     if _is_foreign(connection):
         raise Unavailable(
@@ -101,12 +115,24 @@ def _bring_up_to_date(
     if version > known:
         raise NewerSchema(version, known)
     if version < known:
-        with turnstile.hold_lock():
-            migrate(connection, schema())
+        with turnstile.hold_lock(cancellation):
+            cancellation.start()
+            connection.set_progress_handler(lambda: cancellation.is_over, STEPS_BETWEEN_CHECKS)
+            try:
+                migrate(connection, schema(), cancellation=cancellation)
+            finally:
+                connection.set_progress_handler(None, 0)
 
 
-def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
-    """Apply every pending step, then generate the guards again."""
+def migrate(
+    connection: sqlite3.Connection,
+    schema: Schema,
+    steps: Sequence[Migration] | None = None,
+    *,
+    cancellation: Cancellation | None = None,
+) -> None:
+    """Apply every pending step, then generate the guards again. A cancelled migration continues at the next opening."""
+    limit = Cancellation() if cancellation is None else cancellation
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
     for step in _find_pending(connection, steps):
@@ -114,9 +140,10 @@ def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migr
         try:
             # Another process may have applied this step during the wait for the lock.
             if step in _find_pending(connection, steps):
-                _apply_step(connection, step, schema, is_last=step is steps[-1])
+                _apply_step(connection, step, schema, limit, is_last=step is steps[-1])
             connection.execute("COMMIT")
         except BaseException:
+            connection.set_progress_handler(None, 0)  # a rollback must not be interrupted
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -134,8 +161,11 @@ def _find_pending(connection: sqlite3.Connection, steps: Sequence[Migration]) ->
     return find_pending(steps, read_applied_migrations(connection))
 
 
-def _apply_step(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is_last: bool) -> None:
+def _apply_step(
+    connection: sqlite3.Connection, step: Migration, schema: Schema, cancellation: Cancellation, *, is_last: bool
+) -> None:
     for statement in split_statements(step.text):
+        cancellation.check()
         connection.execute(statement)
     connection.execute(
         "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)",

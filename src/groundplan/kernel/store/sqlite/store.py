@@ -22,17 +22,13 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.cancellation import Cancellation
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
+from groundplan.kernel.store.sqlite.file import STEPS_BETWEEN_CHECKS, connect, open_database, resolve_path
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
-
-# The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
-# milliseconds, and most statements end before the first check.
-STEPS_BETWEEN_CHECKS = 100_000
 
 # The actions allowed on an app connection. SQLite refuses all others (DDL, ATTACH, PRAGMA, …), so even injected SQL
 # cannot drop a trigger or disable a check.
@@ -56,7 +52,14 @@ class SqliteStore(Store):
 
     must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
 
-    def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Callable[[], Schema],
+        *,
+        clock: Clock = system_clock,
+        cancellation: Cancellation | None = None,
+    ) -> None:
         # Resolved once: a later chdir, or another name of the same file, must use the same file and queue.
         self.path = resolve_path(path)
         self._clock = clock
@@ -65,7 +68,8 @@ class SqliteStore(Store):
         self._open_connections: WeakSet[_Connection] = WeakSet()
         self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
-        self._thread_local.held = self._register(open_database(self.path, schema, self._write_queue))
+        opened = open_database(self.path, schema, self._write_queue, cancellation or Cancellation())
+        self._thread_local.held = self._register(opened)
         self._name = str(self.path)
         self._identity = _read_file_identity(self._name)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from groundplan.catalog import build_schema
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.projects.check_owners import check_owners
+from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.checkup import CheckStatus, check_store
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.check_plans import check_plans
@@ -18,7 +19,11 @@ def doctor(invocation: Invocation) -> CommandResult:
     findings = list(check_store(invocation.settings.db, build_schema()))
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
-            findings += session.store.read(session.actor, lambda tx: [*check_owners(tx), *check_plans(tx)])
+            findings += session.store.read(
+                session.actor,
+                lambda tx: [*check_owners(tx), *check_plans(tx)],
+                cancellation=Cancellation(NO_LIMIT_S),
+            )
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
