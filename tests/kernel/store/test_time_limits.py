@@ -203,6 +203,22 @@ def test_the_limit_does_not_include_the_wait_for_the_lock(engine: Engine, holder
         assert waiting.result(PATIENCE_S) is None
 
 
+def test_a_writer_of_another_project_waits_at_most_until_the_limit_of_a_slow_one(engine: Engine, atlas: str) -> None:
+    engine.session("ada").call("project.create", name="beacon")
+    has_lock = threading.Event()
+
+    def run(tx: Transaction) -> None:
+        has_lock.set()
+        tx.all(ENDLESS)
+
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(write, engine.store, run, limit_s=4 * SHORT_S)
+        assert has_lock.wait(PATIENCE_S)
+        engine.store.write(local_actor("ada"), "beacon", happen)
+
+        assert slow.result(PATIENCE_S) == "time_limit"
+
+
 @pytest.mark.proof
 def test_what_is_reported_as_cancelled_was_not_written_and_disturbs_no_later_request(
     engine: Engine, atlas: str

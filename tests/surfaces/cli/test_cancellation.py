@@ -17,9 +17,9 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Registry
-from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation, Cancelled
+from groundplan.kernel.store.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.surfaces.cli.cancellation import CommandSession, cancel_on_signals
+from groundplan.surfaces.cli.cancellation import CommandCancelled, CommandSession, cancel_on_signals
 from tests.engines import Engine
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.mcp.slow_program import SLOW_WRITE
@@ -96,7 +96,7 @@ def test_a_signal_stops_a_long_statement(engine: Engine, stop: signal.Signals, s
     session = CommandSession(engine.store, local_actor("ada"), Registry([*OPERATIONS, SLOW_WRITE]))
     threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, stop)).start()
 
-    with pytest.raises(Cancelled) as refused:
+    with pytest.raises(CommandCancelled) as refused:
         session.call("slow.write", project="atlas")
 
     assert refused.value.exit_code == status

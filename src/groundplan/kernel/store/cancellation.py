@@ -38,7 +38,6 @@ class Cancelled(Unavailable):
 
     def __init__(self, reason: str, *, is_write: bool) -> None:
         super().__init__(f"{reason}, and nothing was written" if is_write else reason, reason=reason)
-        self.is_write = is_write
 
 
 class Cancellation:

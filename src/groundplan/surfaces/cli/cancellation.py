@@ -33,19 +33,13 @@ TimeoutOption = Annotated[
 ]
 
 
-class CommandInterrupted(Cancelled):
-    """Ctrl-C cancelled the operation."""
+class CommandCancelled(BaseException):
+    """A signal cancelled the operation of a command. Not an Exception, as KeyboardInterrupt is not."""
 
-    exit_code = 128 + signal.SIGINT
-
-
-class CommandTerminated(Cancelled):
-    """SIGTERM cancelled the operation."""
-
-    exit_code = 128 + signal.SIGTERM
-
-
-_ERRORS: dict[int, type[Cancelled]] = {signal.SIGINT: CommandInterrupted, signal.SIGTERM: CommandTerminated}
+    def __init__(self, error: Cancelled, number: int) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.exit_code = 128 + number  # as shells do
 
 
 class CommandSession(Session):
@@ -67,7 +61,7 @@ def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
     """Yield a cancellation that the first signal uses; a second signal has its usual effect.
 
     Raises:
-        CommandInterrupted, CommandTerminated: a signal cancelled the operation, which was rolled back.
+        CommandCancelled: a signal cancelled the operation, which was rolled back.
     """
     cancellation = Cancellation(limit_s)
     if threading.current_thread() is not threading.main_thread():
@@ -92,7 +86,7 @@ def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
     except Cancelled as error:
         if not received:
             raise
-        raise _ERRORS[received[0]](error.details["reason"], is_write=error.is_write) from None
+        raise CommandCancelled(error, received[0]) from None
     finally:
         restore()
 

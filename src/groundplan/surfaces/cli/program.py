@@ -18,6 +18,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Registry
+from groundplan.surfaces.cli.cancellation import CommandCancelled
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
@@ -113,6 +114,9 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
                 write_line(sys.stdout, response.body.decode("utf-8"))
     except GroundplanError as error:
         response = Response(b"", error)
+    except CommandCancelled as cancelled:
+        _report_quietly(report, cancelled.error, as_json="--json" in argv)
+        return cancelled.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
