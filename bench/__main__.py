@@ -25,6 +25,7 @@ PARTS = {
     "ping": "stdio:measure_ping",
     "calls": "stdio:measure_calls",
     "fairness": "fairness:run",
+    "groups": "group_commit:run",
     "tokens": "tokens:run",
     "build": "building:run",
     "work": "work:run",

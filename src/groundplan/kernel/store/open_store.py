@@ -38,9 +38,16 @@ def strip_password(db: str) -> str:
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
-def open_store(db: str, schema: Callable[[], Schema]) -> Store:
-    """Return the store that `db` names. A missing file is created."""
+def open_store(db: str, schema: Callable[[], Schema], *, for_server: bool = False) -> Store:
+    """Return the store that `db` names. A missing file is created.
+
+    In a server the writes of many threads to one file share commits.
+    """
     if not is_postgres(db):
+        if for_server:
+            from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+
+            return GroupCommitStore(Path(db), schema)
         from groundplan.kernel.store.sqlite.store import SqliteStore
 
         return SqliteStore(Path(db), schema)

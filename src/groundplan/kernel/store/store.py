@@ -107,14 +107,18 @@ class Store(ABC):
         limit = Cancellation() if cancellation is None else cancellation
         limit.prepare(limit_s, is_write=True)
 
-        def attempt() -> T:
-            with self._open_write(known_actor, limit) as tx:
-                answer = self._attempt(tx, project, run, needs, op_id, on_archived)
-                tx.discarded = not tx.has_events and op_id is None
-                limit.check()  # the last time: a commit is final
-                return answer
+        def run_in(tx: Transaction) -> T:
+            answer = self._attempt(tx, project, run, needs, op_id, on_archived)
+            tx.discarded = not tx.has_events and op_id is None
+            limit.check()  # the last time: a commit is final
+            return answer
 
-        return retry(attempt, limit)
+        return retry(lambda: self._write_once(known_actor, run_in, limit), limit)
+
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        """Run in one transaction and commit it."""
+        with self._open_write(actor, cancellation) as tx:
+            return run(tx)
 
     def _attempt(
         self,

@@ -86,23 +86,37 @@ class SqliteStore(Store):
 
     @contextmanager
     def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
-        self._check_in_place()
-        held = self._get_connection()
-        with self._write_queue.hold_lock(cancellation), held.in_use, translate_errors(cancellation):
-            self._check_in_place()  # again, after the wait
-            connection = held.require_open()
-            cancellation.start()
+        with self._hold_file(cancellation) as connection, translate_errors(cancellation):
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache, cancellation)
-            held.watch.cancellation = cancellation
             try:
-                yield tx
-                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
-                held.watch.cancellation = None
+                with self._limit_transaction(connection, actor, cancellation) as tx:
+                    yield tx
+                    connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
-                held.watch.cancellation = None  # a rollback must not be interrupted
                 _end_transaction(connection, "ROLLBACK")
                 raise
+
+    @contextmanager
+    def _hold_file(self, cancellation: Cancellation) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock of the file, and yield the connection of this thread."""
+        self._check_in_place()
+        held = self._get_connection()
+        with self._write_queue.hold_lock(cancellation), held.in_use:
+            self._check_in_place()  # again, after the wait
+            yield held.require_open()
+
+    @contextmanager
+    def _limit_transaction(
+        self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
+    ) -> Iterator[SqliteTransaction]:
+        """Yield a transaction whose statements end when the request is over."""
+        cancellation.start()
+        watch = self._get_connection().watch
+        watch.cancellation = cancellation
+        try:
+            yield SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache, cancellation)
+        finally:
+            watch.cancellation = None  # a rollback must not be interrupted
 
     def _set_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
