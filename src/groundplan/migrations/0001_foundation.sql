@@ -232,6 +232,9 @@ $$;
 -- A project is never left without an owner, whoever asks and in whatever way, nor without a person among its owners once
 -- there is one: an agent that owns a project is held to the role that a person's policy allows it.
 -- only: postgres
+-- Every function here that refuses runs with the owner's rights. With those of the caller, row level security would hide
+-- rows from it, and a statement that changes the actor between two rows could choose which. So it compares the project,
+-- too: rows of a project that the caller cannot see never decide.
 -- The project row is locked first: without it two owners who remove each other at the same moment would each still see
 -- the other.
 CREATE FUNCTION gp_is_person(tenant text, principal text) RETURNS boolean
@@ -313,7 +316,7 @@ END;
 -- A revision is the name of a state: it moves by one and never back, else a cursor could mean two states.
 -- only: postgres
 CREATE FUNCTION gp_refuse_rev_step() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'rev_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';

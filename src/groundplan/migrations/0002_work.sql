@@ -113,7 +113,7 @@ CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority D
 -- A fence that could come back would let a late writer through.
 -- only: postgres
 CREATE FUNCTION gp_refuse_claim_step() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'claim_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';

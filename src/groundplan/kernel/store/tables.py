@@ -48,7 +48,6 @@ class Table:
     delete: str = NOBODY
     update_columns: tuple[str, ...] = ()  # the only columns that may change; all when empty
     append_only: bool = False
-    read_by_functions: bool = False  # a SECURITY DEFINER function uses it as the owner of the schema
     # Columns that need another permission to change than the row itself.
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # the column with the project id, for reserved_columns
@@ -73,7 +72,8 @@ class Table:
 class FreezeRule:
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
 
-    `children` maps each child table to its columns that reference the `key` of the parent, in the same order.
+    `children` maps each child table to its columns that reference the `key` of the parent, in the same order. The guard
+    sees parents in every project, so a foreign key must keep the project of a child equal to that of its parent.
     """
 
     parent: str
