@@ -24,7 +24,6 @@ SLOW = {
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
     "psycopg": ("groundplan.kernel.store.postgres.",),
-    "psycopg_pool": ("groundplan.kernel.store.postgres.store",),
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
     "mcp": (),

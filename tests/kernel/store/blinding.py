@@ -160,7 +160,8 @@ class Update:
             yield (
                 "upsert",
                 (
-                    f"INSERT INTO {self.table} ({columns}) SELECT {columns} FROM {self.table} WHERE {both} AND {hidden} "
+                    f"INSERT INTO {self.table} ({columns}) "
+                    f"SELECT {columns} FROM {self.table} WHERE {both} AND {hidden} "
                     f"ON CONFLICT ({self.conflict}) DO UPDATE SET {sql_set(self.change)}",
                 ),
             )

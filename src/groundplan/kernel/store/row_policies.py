@@ -11,7 +11,10 @@ _REVOKE_TRIGGER_FUNCTIONS = """
 DO $revoke$
 DECLARE name regprocedure;
 BEGIN
-    FOR name IN SELECT oid FROM pg_proc WHERE pronamespace = '{schema}'::regnamespace AND prorettype = 'trigger'::regtype
+    FOR name IN SELECT oid
+                  FROM pg_proc
+                 WHERE pronamespace = '{schema}'::regnamespace
+                   AND prorettype = 'trigger'::regtype
     LOOP
         EXECUTE 'REVOKE ALL ON FUNCTION ' || name || ' FROM {role}';
     END LOOP;

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, LiteralString, TypeVar, cast
 import msgspec
 import psycopg
 from psycopg import Connection, errors
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.clock import Clock, format_timestamp
@@ -22,6 +21,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
+from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store, TryAgain
@@ -33,8 +33,6 @@ T = TypeVar("T")
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 STATEMENT_MS_MAX = 30_000
-# A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
-REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
@@ -59,15 +57,13 @@ class PostgresStore(Store):
             "connect_timeout": CONNECT_S_MAX,
             "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
         }
-        # Before the pool, which reports only a timeout, not its cause.
+        # Before the pool, which tries again for a while.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
             check_connection(connection)
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
-        self._pool = ConnectionPool(
-            url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
-        )
+        self._pool = ConnectionPool(url, settings, connections_max=connections_max, wait_s=CONNECT_S_MAX)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
         with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
@@ -224,8 +220,8 @@ def translate_errors() -> Iterator[None]:
         raise Unavailable(
             "the database's disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
         ) from error
-    except (PoolTimeout, psycopg.OperationalError) as error:
-        if any(sign in str(error) for sign in REFUSED_LOGIN_PHRASES):
+    except psycopg.OperationalError as error:
+        if is_login_refused(error):
             raise Unavailable(
                 "PostgreSQL refused the login, or has no such database; check user, password and name",
                 code="store_refused",
