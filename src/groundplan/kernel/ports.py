@@ -54,3 +54,6 @@ class Provider(Generic[Request, Answer]):
 
 # Called after a project is created, with its id and a one-sentence summary.
 on_project_created = Hook()
+
+# Returns a random id that nothing else has. A project whose id something else had would show that there is such an id.
+generate_project_id: Provider[None, str] = Provider()

@@ -173,22 +173,6 @@ CREATE TABLE work_merged (
         REFERENCES work_projects (tenant_id, project_id)
 ){strict_without_rowid};
 
--- only: postgres
--- Which of these ids are taken, also by nodes that the actor may not see: they are unique in the organization.
-CREATE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-    SELECT id
-      FROM work_nodes
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-    UNION ALL
-    SELECT id
-      FROM work_merged
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-$$;
--- end
 -- only: sqlite
 -- Summaries in lower case, by their trigrams. Only where each trigram occurs is kept, not at which place: what is found
 -- is looked at again. A word that nearly every summary has is looked for in the texts themselves, which are kept here a

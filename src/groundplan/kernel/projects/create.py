@@ -11,7 +11,6 @@ from groundplan.kernel.access import Permission, Role, limit_agent_role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
-from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.member import find_principal, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
@@ -68,7 +67,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     """
     owner = _find_owner(tx)
     for _ in range(ID_TRIES_MAX):
-        project_id = new_short_id()
+        project_id = ports.generate_project_id(tx, None)
         if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies):
             break
     else:

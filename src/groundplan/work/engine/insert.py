@@ -28,19 +28,13 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """Return `count` unused ids; they get longer as the project grows."""
-    found: list[str] = []
-    taken: set[str] = set()
+    found: dict[str, None] = {}
     while len(found) < count:
-        proposed = list(dict.fromkeys(new_short_ids(count - len(found), population + count)))
-        taken.update(_find_used_ids(tx, proposed), found)
-        found += [node_id for node_id in proposed if node_id not in taken]
-    return found
+        proposed = to_json_array(new_short_ids(count - len(found), population + count))
+        found |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
+    return list(found)
 
 
-def is_id_free(tx: Transaction, node_id: str) -> bool:
-    """Return whether no node has or had this id."""
-    return not _find_used_ids(tx, [node_id])
-
-
-def _find_used_ids(tx: Transaction, ids: list[str]) -> list[str]:
-    return tx.scalars(sql.find_used_ids, ids=to_json_array(ids))
+def generate_project_id(tx: Transaction, _: None) -> str:
+    """Return an id for a project that its root can have, too."""
+    return generate_ids(tx, 1, population=0)[0]

@@ -116,6 +116,7 @@ SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :
 SELECT 1
  WHERE CAST(:rows AS text) IS NULL;
 
--- name: find_used_ids
--- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too.
-SELECT gp_work_ids_taken(:ids);
+-- name: find_unused_ids
+-- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too. So
+-- the database makes ids of its own, as many and as long as these. About a given id it would reveal whether it is used.
+SELECT gp_new_work_ids(json_array_length(:ids::json), length(:ids::json ->> 0));

@@ -64,22 +64,13 @@ SELECT project_id, NULL
    AND id = :id
    AND thing = 'node';
 
--- name: find_used_ids
--- The ids among these that a node of the organization has, or had before a merge or a deletion.
-SELECT c.id
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.id IN (SELECT value FROM each(:ids))
-UNION ALL
-SELECT m.id
-  FROM work_merged AS m
- WHERE m.tenant_id = :tenant_id
-   AND m.id IN (SELECT value FROM each(:ids))
-UNION ALL
-SELECT gone.id
-  FROM work_deleted AS gone
- WHERE gone.tenant_id = :tenant_id
-   AND gone.id IN (SELECT value FROM each(:ids));
+-- name: find_unused_ids
+-- The ids among these that no node of the organization has, or had before a merge or a deletion.
+SELECT proposed.value
+  FROM each(:ids) AS proposed
+ WHERE NOT EXISTS (SELECT 1 FROM work_nodes AS c WHERE c.tenant_id = :tenant_id AND c.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_merged AS m WHERE m.tenant_id = :tenant_id AND m.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_deleted AS g WHERE g.tenant_id = :tenant_id AND g.id = proposed.value);
 
 -- name: add_work_project
 -- Add the row with the counts of a project. No row means that the number is in use.
