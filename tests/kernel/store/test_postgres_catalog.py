@@ -5,18 +5,22 @@ Each query returns offenders. There are none, and for each query an offender is 
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
-from groundplan.kernel.store.tables import SCHEMA_NAME
-from tests.engines import PostgresEngine, Rows
+from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME
+from tests.engines import PostgresEngine, Rows, run_and_undo
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
+SECURITY = Path(__file__).parents[3] / "SECURITY.md"
 DECLARED = ", ".join(f"('{table.name}')" for table in build_schema().tables)
 FROZEN_CHILDREN = ", ".join(
     f"('{rule.parent}', '{child}')" for rule in build_schema().frozen for child in rule.children
@@ -256,6 +260,37 @@ def test_the_policies_are_asked_once_per_statement(engine: PostgresEngine) -> No
 
         assert "InitPlan" in plan
         assert "gp_projects_as" not in plan.split("InitPlan")[0]
+
+
+def test_the_app_role_can_lock_no_table_that_it_cannot_delete_from(engine: PostgresEngine) -> None:
+    locked = set()
+    with engine.transaction(None, keep=False) as run:
+        for table in build_schema().tables:
+            with suppress(psycopg.errors.InsufficientPrivilege):
+                run_and_undo(run, f"LOCK TABLE {table.name} IN ACCESS EXCLUSIVE MODE")
+                locked.add(table.name)
+
+    assert locked == {table.name for table in build_schema().tables if table.delete != NOBODY}
+    assert locked.isdisjoint({"projects", "organizations", "events", "answers", "principals", "user_memberships"})
+
+
+CREATE_LARGE_OBJECTS = ("SELECT lo_create(0)", "SELECT lo_creat(-1)", "SELECT lo_from_bytea(0, 'x')")
+
+
+def test_what_the_guide_tells_a_superuser_keeps_the_app_role_from_large_objects(engine: PostgresEngine) -> None:
+    (advice,) = re.findall(r"REVOKE EXECUTE ON FUNCTION lo_[^;]+", SECURITY.read_text(encoding="utf-8"))
+    made: dict[bool, list[str]] = {}
+    for is_forbidden in (False, True):
+        with engine.owner_transaction() as run:
+            run(advice if is_forbidden else "SELECT 1")
+            run(f"SET LOCAL ROLE {engine.app_role}")
+            made[is_forbidden] = []
+            for statement in CREATE_LARGE_OBJECTS:
+                with suppress(psycopg.errors.InsufficientPrivilege):
+                    run_and_undo(run, statement)
+                    made[is_forbidden].append(statement)
+
+    assert made == {False: [*CREATE_LARGE_OBJECTS], True: []}
 
 
 @pytest.mark.parametrize("power", ["", "BYPASSRLS", "SUPERUSER"], ids=["none", "bypass", "superuser"])
