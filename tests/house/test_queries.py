@@ -16,6 +16,7 @@ import pytest
 import groundplan
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.sqlite.file_mark import MARK_TABLE
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.work import tables as work_tables
@@ -240,7 +241,7 @@ def preparer(engine: Engine) -> Iterator[Callable[[Query], object]]:
 
 
 def test_every_table_of_the_migrations_is_declared() -> None:
-    declared = {table.name for table in build_schema().tables} | set(INDEXES)
+    declared = {table.name for table in build_schema().tables} | {*INDEXES, MARK_TABLE}
     for path in (PACKAGE / "migrations").glob("*.sql"):
         made = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(made) <= declared, f"{path.name} makes tables that no schema declares, so nothing guards them"

@@ -2,6 +2,35 @@
 -- The tenant stands first in every key, so one organization's rows lie together and a key can never cross over.
 -- Text compares by code point (COLLATE "C"), as SQLite does, so that both engines sort and match alike.
 
+-- only: sqlite
+-- The mark ties the write-ahead log to the file. It is the first table, so its row is on page 2, which a checkpoint writes
+-- before every other page but the first; see kernel/store/sqlite/file_mark.py.
+CREATE TABLE file_mark (
+    id          INTEGER NOT NULL,
+    mark        TEXT NOT NULL,
+    CONSTRAINT file_mark_pkey PRIMARY KEY (id),
+    CONSTRAINT file_mark_is_one_row CHECK (id = 1),
+    CONSTRAINT file_mark_has_its_format CHECK (length(mark) = 107)
+) STRICT;
+
+INSERT INTO file_mark (id, mark)
+VALUES (1, lower(hex(randomblob(8))) || printf(' %016d %020d %020d %020d %010d', 0, 0, 0, 0, 0));
+
+-- Each mark names the one before it, so a file that is older than its log is recognised.
+CREATE TRIGGER file_mark_names_the_one_before
+BEFORE UPDATE ON file_mark
+WHEN substr(NEW.mark, 18, 16) <> substr(OLD.mark, 1, 16)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: file_mark');
+END;
+
+CREATE TRIGGER file_mark_is_never_deleted
+BEFORE DELETE ON file_mark
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: file_mark');
+END;
+-- end
+
 -- only: postgres
 -- Text, not timestamptz: the same bytes on both engines and on every surface, and its order is the order of time.
 CREATE DOMAIN instant AS text COLLATE "C"

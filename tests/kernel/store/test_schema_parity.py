@@ -41,6 +41,15 @@ ONLY_ONE_SAYS = {
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     "toc_keys: trigger toc_keys_are_never_deleted",
+    # PostgreSQL has its own log.
+    "file_mark: column 1 id integer not null default None",
+    "file_mark: column 2 mark text not null default None",
+    "file_mark: primary key (id)",
+    "file_mark: primary key file_mark_pkey",
+    "file_mark: check file_mark_is_one_row",
+    "file_mark: check file_mark_has_its_format",
+    "file_mark: trigger file_mark_names_the_one_before",
+    "file_mark: trigger file_mark_is_never_deleted",
     # They maintain the text index; under row level security PostgreSQL would not use one.
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",

@@ -6,7 +6,6 @@ comes and no caller sees `database is locked`.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +19,8 @@ from groundplan.kernel.clock import Clock, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
+from groundplan.kernel.store.sqlite.file import connect, hold_without_checkpoint, open_database, resolve_path
+from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
@@ -43,6 +43,7 @@ _ALLOWED_ACTIONS = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
+_READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 
 
 class SqliteStore(Store):
@@ -59,12 +60,17 @@ class SqliteStore(Store):
         self._open_connections: WeakSet[_Connection] = WeakSet()
         self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
-        self._thread_local.held = self._register(open_database(self.path, schema, self._write_queue))
-        self._name = str(self.path)
-        self._identity = _read_file_identity(self._name)
+        connection = open_database(self.path, schema, self._write_queue)
+        try:
+            self._files = FileWatch(self.path, connection)
+        except BaseException:
+            connection.close()
+            raise
+        # It stays open when its thread ends: SQLite removes the log with the last connection.
+        self._first_connection = self._thread_local.held = self._register(connection)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        self._check_in_place()
+        self._check_files()
         held = self._get_connection()
         with held.in_use, translate_errors():
             connection = held.require_open()
@@ -76,16 +82,18 @@ class SqliteStore(Store):
 
     @contextmanager
     def _open_write(self, actor: Actor) -> Iterator[Transaction]:
-        self._check_in_place()
         held = self._get_connection()
         with self._write_queue.hold_lock(), held.in_use, translate_errors():
-            self._check_in_place()  # again, after the wait
+            files = self._check_files()
             connection = held.require_open()
             connection.execute("BEGIN IMMEDIATE")
             tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache)
             try:
+                self._files.mark_log(connection, files)
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+                if not tx.discarded:
+                    self._files.confirm_commit()
             except BaseException:
                 _end_transaction(connection, "ROLLBACK")
                 raise
@@ -98,19 +106,26 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         with self._connections_lock:
+            if self._is_closed:
+                return
             self._is_closed = True
             connections = list(self._open_connections)
-        for held in connections:
-            held.close()
+        with hold_without_checkpoint(self.path, needed=self._files.must_not_checkpoint()):
+            for held in connections:
+                held.close()
 
-    def _check_in_place(self) -> None:
-        # Open descriptors still refer to a file that was removed or renamed; writes to it would be lost.
-        if _read_file_identity(self._name) != self._identity:
-            raise FileReplaced(self.path)
+    def _check_files(self) -> FilesInPlace:
+        try:
+            return self._files.check()
+        except FileReplaced:
+            if self._is_closed:  # SQLite removed the log
+                raise StoreClosed from None
+            raise
 
     def _get_connection(self) -> _Connection:
         """Return the connection of this thread."""
         if not hasattr(self._thread_local, "held"):
+            self._check_files()
             with translate_errors():
                 self._thread_local.held = self._register(connect(self.path))
         held: _Connection = self._thread_local.held
@@ -126,6 +141,15 @@ class SqliteStore(Store):
         return held
 
 
+class StoreClosed(Unavailable):
+    """The store was closed, by another thread or before this call."""
+
+    code = "store_closed"
+
+    def __init__(self) -> None:
+        super().__init__("this store was closed; open it again")
+
+
 class _Connection:
     """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
 
@@ -134,9 +158,9 @@ class _Connection:
         self._connection: sqlite3.Connection | None = connection
 
     def require_open(self) -> sqlite3.Connection:
-        """Return the connection. Raises Unavailable if the store is closed."""
+        """Return the connection. Raises StoreClosed if the store is closed."""
         if self._connection is None:
-            raise Unavailable("this store was closed; open it again", code="store_closed")
+            raise StoreClosed
         return self._connection
 
     def close(self) -> None:
@@ -146,18 +170,6 @@ class _Connection:
                 self._connection = None
 
     __del__ = close
-
-
-class FileReplaced(Unavailable):
-    """The open file was removed or replaced by another one."""
-
-    code = "store_replaced"
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path.name!r} was removed or replaced while it was open, and nothing was written; restart Groundplan. "
-            "To restore a backup, first stop every program that uses the file"
-        )
 
 
 class SqliteTransaction(Transaction):
@@ -181,21 +193,13 @@ class SqliteTransaction(Transaction):
         self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
-def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
+def _authorize(action: int, first: str | None, *rest: str | None) -> int:
     if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
         return sqlite3.SQLITE_DENY  # only the migration runner writes this table
-    # FTS5 reads data_version to detect other writers.
-    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
+    # FTS5 reads data_version to detect other writers; a mark holds the schema_version.
+    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and (first, *rest[:1]) in _READABLE_PRAGMAS):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
-
-
-def _read_file_identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - runs before every transaction, and is twice as fast
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _end_transaction(connection: sqlite3.Connection, statement: str) -> None:
