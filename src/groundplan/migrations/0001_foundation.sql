@@ -3,8 +3,8 @@
 -- Text compares by code point (COLLATE "C"), as SQLite does, so that both engines sort and match alike.
 
 -- only: sqlite
--- The mark ties the write-ahead log to the file. It is the first table, so its row is on page 2, which a checkpoint writes
--- before every other page but the first; see kernel/store/sqlite/file_mark.py.
+-- The mark ties the write-ahead log to the file; see kernel/store/sqlite/file_mark.py. It is the first table, so that its
+-- row is on page 2 and can be found in the log without the schema.
 CREATE TABLE file_mark (
     id          INTEGER NOT NULL,
     mark        TEXT NOT NULL,

@@ -22,12 +22,12 @@ from pathlib import Path
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.sqlite.file_mark import FileContent, read_content
-from groundplan.kernel.store.sqlite.log_file import LogContent, read_log
+from groundplan.kernel.store.sqlite.log_file import LogContent, is_partly_in_file, read_log
 
 SET_ASIDE = ".unrelated-"  # then the time
 _COARSE_NS = 10_000_000  # times on FAT are multiples of 10 ms or more, and are rounded when the inode is read again
 _ROUNDED_NS_MAX = 2_000_000_000
-_kept_open: list[int] = []  # closing these descriptors would drop the locks of this process on the database
+_kept_open: dict[tuple[int, int], int] = {}  # by device and inode; closing one would drop the locks of this process
 
 
 class LogRelation(StrEnum):
@@ -103,7 +103,7 @@ def find_relation(path: Path) -> LogRelation:
     if _is_same_time(status.st_mtime_ns, last.modified_ns):
         return LogRelation.BELONGS
     if status.st_ino == last.inode and (
-        _checkpoint_has_begun(path, content, log) or log.modified_ns >= status.st_mtime_ns > last.modified_ns
+        _checkpoint_has_begun(path, status, content, log) or log.modified_ns >= status.st_mtime_ns > last.modified_ns
     ):
         return LogRelation.BELONGS
     return LogRelation.DOUBTFUL
@@ -170,16 +170,15 @@ def _content_fits(content: FileContent, log: LogContent) -> bool:
     return log.begins_without_mark or content.schema_cookie in log.schema_cookies
 
 
-def _checkpoint_has_begun(path: Path, content: FileContent, log: LogContent) -> bool:
-    """Return whether a checkpoint of this log wrote pages to the file; it writes them in order, page 2 early."""
-    if content.nonce != log.base_nonce or content.nonce in {mark.nonce for mark in log.marks}:
+def _checkpoint_has_begun(path: Path, status: os.stat_result, content: FileContent, log: LogContent) -> bool:
+    """Return whether a checkpoint of this log wrote pages to the file."""
+    if content.nonce in {mark.nonce for mark in log.marks}:
         return True
-    if not log.first_pages:
-        return False
-    # A kill between page 1 and page 2.
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    _kept_open.append(file)
-    return any(os.pread(file, len(page), 0) == page for page in log.first_pages)
+    # It leaves out pages that have a newer version than the oldest reader, and may have been interrupted.
+    identity = (status.st_dev, status.st_ino)
+    if identity not in _kept_open:
+        _kept_open[identity] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return is_partly_in_file(_log_of(path), log, _kept_open[identity])
 
 
 def _is_same_time(now_ns: int, then_ns: int) -> bool:

@@ -96,6 +96,8 @@ def open_without_log(path: Path) -> Iterator[sqlite3.Connection]:
     SQLite opens it: closing a descriptor of our own would drop the locks of this process on the file.
     """
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        # An interrupted checkpoint leaves a file that is shorter than its first page says; only so SQLite reads it.
+        connection.execute("PRAGMA writable_schema = ON")
         yield connection
 
 

@@ -137,7 +137,7 @@ class FileWatch:
     def _is_overwritten(self) -> bool:
         """Return whether a change of the file was not a checkpoint."""
         log = read_log(Path(self._log))
-        if log is not None and log.has_commits:
+        if log is not None and log.frames:
             return find_relation(self._path) is not LogRelation.BELONGS
         try:
             return read_content(self._path).nonce != self._nonce
