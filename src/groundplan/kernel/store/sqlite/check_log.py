@@ -89,6 +89,10 @@ def find_relation(path: Path) -> LogRelation:
     # Before its content: a checkpoint in between then only makes the content newer than the time says.
     status = path.stat()
     last = log.marks[-1]
+    if (status.st_ino, status.st_mtime_ns, log.inode) == (last.inode, last.modified_ns, last.log_inode):
+        return (
+            LogRelation.BELONGS
+        )  # most often; reading the content takes longer, because SQLite reads the whole schema
     try:
         content = read_content(path)
     except sqlite3.DatabaseError:
