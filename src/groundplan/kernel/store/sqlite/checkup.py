@@ -219,7 +219,7 @@ def _check_journal(connection: sqlite3.Connection) -> Finding:
     return fail(
         "journal",
         f"the journal mode is {mode}; readers and writers would block each other",
-        "stop every program that uses it, then run: sqlite3 FILE 'PRAGMA journal_mode = WAL'",
+        "run any other command with the same --db, which turns the log on",
     )
 
 

@@ -13,8 +13,8 @@ The row is on page 2 and has a fixed length, so that it can be read from the raw
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -62,7 +62,7 @@ def write_mark(connection: sqlite3.Connection, *, inode: int, modified_ns: int, 
     """Write a new mark within a transaction and return its nonce."""
     before = read_mark(connection)
     (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
-    nonce = secrets.token_hex(8)
+    nonce = os.urandom(8).hex()
     mark = FileMark(nonce, before.nonce if before else "0" * 16, inode, modified_ns, log_inode, cookie)
     connection.execute("UPDATE file_mark SET mark = ? WHERE id = 1", (mark.encode(),))
     return nonce
