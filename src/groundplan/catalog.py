@@ -77,6 +77,7 @@ from groundplan.work.containers.workflow import (
     terminate,
     unblock,
 )
+from groundplan.work.engine.move_leases import move_leases
 from groundplan.work.engine.refs import resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
@@ -183,6 +184,7 @@ OPERATIONS = Registry(
 )
 
 ports.on_project_created.connect(create_root)
+ports.on_clock_jump.connect(move_leases)
 providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)

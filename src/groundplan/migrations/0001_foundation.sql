@@ -14,6 +14,7 @@ CREATE TABLE organizations (
     name        {text} NOT NULL,
     rev         {integer} NOT NULL DEFAULT 0,
     created_at  {instant} NOT NULL,
+    updated_at  {instant},
     CONSTRAINT organizations_pkey PRIMARY KEY (id)
 ){strict_without_rowid};
 
@@ -52,6 +53,8 @@ CREATE TABLE projects (
     updated_at  {instant} NOT NULL,
     archived_at {instant},
     policies    {text} NOT NULL DEFAULT '{}',
+    -- On a file: which start of the machine the last writer knew, and when it was by the clock of that writer.
+    machine_start {text},
     CONSTRAINT projects_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT projects_name_is_unique UNIQUE (tenant_id, name),
     CONSTRAINT projects_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
@@ -117,11 +120,13 @@ CREATE TABLE answers (
     body_digest {text} NOT NULL,
     answer      {text} NOT NULL,
     at          {instant} NOT NULL,
+    -- How many answers were stored before this one, so that a clock alone never makes one old.
+    n           {integer} NOT NULL,
     CONSTRAINT answers_pkey PRIMARY KEY (tenant_id, actor_id, op_id),
     CONSTRAINT answers_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id)
 ){strict_without_rowid};
 
-CREATE INDEX answers_by_age ON answers (tenant_id, at);
+CREATE INDEX answers_in_order ON answers (tenant_id, n);
 
 -- only: postgres
 -- Who is asking. Set for one transaction at a time, never for a connection, so a pooled one cannot keep it.
@@ -145,6 +150,17 @@ CREATE FUNCTION gp_actor_is_agent() RETURNS boolean
 CREATE FUNCTION gp_now(ago interval DEFAULT '0') RETURNS text
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN to_char((clock_timestamp() - ago) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- An instant some time after another.
+CREATE FUNCTION gp_later(at text, by interval) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN to_char((at::timestamptz + by) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- The time of a write: this clock's, but not before the last write, unless that is too far ahead to be right.
+CREATE FUNCTION gp_write_time(last text, clock text) RETURNS text
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+    RETURN (SELECT CASE WHEN last > present.at AND last <= gp_later(present.at, '5 minutes') THEN last ELSE present.at END
+              FROM (SELECT coalesce(clock, gp_now()) AS at) AS present);
 
 -- The role of an agent: the smaller of its own and the one that the project's policy `agents` allows.
 CREATE FUNCTION gp_role_of_agent(role text, policies text) RETURNS text
@@ -210,20 +226,33 @@ AS $$
                       AND rev = 1)
 $$;
 
--- Takes a few old answers away, whoever got them: an actor that never comes back would leave them for ever.
-CREATE FUNCTION gp_sweep_answers(older_than text, at_most bigint) RETURNS bigint
+-- The number of the last answer of the organization, whoever got it.
+CREATE FUNCTION gp_last_answer() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT coalesce(max(n), 0) FROM answers WHERE tenant_id = gp_tenant() AND gp_in_organization()
+$$;
+
+-- Takes a few old answers away, whoever got them: an actor that never comes back would leave them for ever. The first
+-- ones are looked at, so that a sweep costs the same whatever there is.
+CREATE FUNCTION gp_sweep_answers(older_than text, newer_than text, later_min bigint, at_most bigint) RETURNS bigint
     LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-    WITH swept AS (
+    WITH looked_at AS (
+        SELECT tenant_id, actor_id, op_id, at
+          FROM answers
+         WHERE tenant_id = gp_tenant()
+           AND gp_in_organization()
+           AND n <= gp_last_answer() - greatest(later_min, 1000)
+         ORDER BY n
+         LIMIT at_most
+           FOR UPDATE SKIP LOCKED),
+    swept AS (
         DELETE FROM answers
          WHERE (tenant_id, actor_id, op_id) IN (SELECT tenant_id, actor_id, op_id
-                                                  FROM answers
-                                                 WHERE tenant_id = gp_tenant()
-                                                   AND gp_in_organization()
-                                                   AND at < least(older_than, (SELECT gp_now('7 days')))
-                                                 ORDER BY at
-                                                 LIMIT at_most
-                                                   FOR UPDATE SKIP LOCKED)
+                                                  FROM looked_at
+                                                 WHERE at < least(older_than, (SELECT gp_now('7 days')))
+                                                    OR at > greatest(newer_than, (SELECT gp_now('-7 days'))))
         RETURNING 1)
     SELECT count(*) FROM swept
 $$;
@@ -328,6 +357,44 @@ CREATE TRIGGER projects_rev_moves_by_one
 CREATE TRIGGER organizations_rev_moves_by_one
     BEFORE UPDATE OF rev ON organizations
     FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, organizations)};
+
+-- Nor does time go back with the revision, but by more than five minutes: then the clock of the last writer was wrong.
+-- only: postgres
+CREATE FUNCTION gp_refuse_time_step() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    RAISE EXCEPTION 'time_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+END
+$$;
+
+CREATE TRIGGER projects_time_moves_forward
+    BEFORE UPDATE OF updated_at ON projects
+    FOR EACH ROW WHEN (NEW.updated_at < OLD.updated_at AND OLD.updated_at <= gp_later(NEW.updated_at, '5 minutes'))
+    EXECUTE FUNCTION gp_refuse_time_step();
+
+CREATE TRIGGER organizations_time_moves_forward
+    BEFORE UPDATE OF updated_at ON organizations
+    FOR EACH ROW WHEN (NEW.updated_at < OLD.updated_at AND OLD.updated_at <= gp_later(NEW.updated_at, '5 minutes'))
+    EXECUTE FUNCTION gp_refuse_time_step();
+-- end
+-- only: sqlite
+CREATE TRIGGER projects_time_moves_forward
+BEFORE UPDATE OF updated_at ON projects
+WHEN NEW.updated_at < OLD.updated_at
+ AND OLD.updated_at <= strftime('%Y-%m-%dT%H:%M:%fZ', NEW.updated_at, '+5 minutes')
+BEGIN
+    SELECT RAISE(ABORT, 'time_step: projects');
+END;
+
+CREATE TRIGGER organizations_time_moves_forward
+BEFORE UPDATE OF updated_at ON organizations
+WHEN NEW.updated_at < OLD.updated_at
+ AND OLD.updated_at <= strftime('%Y-%m-%dT%H:%M:%fZ', NEW.updated_at, '+5 minutes')
+BEGIN
+    SELECT RAISE(ABORT, 'time_step: organizations');
+END;
+-- end
 
 -- only: sqlite
 -- Nor does a revision begin again: REPLACE would delete the row and put one with an old revision in its place. On

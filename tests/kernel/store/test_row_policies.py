@@ -91,7 +91,7 @@ def test_nobody_founds_a_project_in_anothers_name(team: PostgresEngine, atlas: s
 def test_living_answers_cannot_be_swept_by_giving_a_later_date(team: PostgresEngine) -> None:
     team.session("ada").call("project.create", name="atlas", op_id="once")
 
-    team.as_app(person("ada"), "SELECT gp_sweep_answers('9999-01-01T00:00:00.000Z', 1000)")
+    team.as_app(person("ada"), "SELECT gp_sweep_answers('9999-01-01T00:00:00.000Z', '1', 0, 1000)")
 
     assert team.as_owner("SELECT op_id FROM answers") == [("once",)]
 

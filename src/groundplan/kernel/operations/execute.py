@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -17,11 +18,14 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
+from groundplan.kernel.store.clock_jumps import set_time_of_read
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 
 DEFAULT_PREFERENCES = Preferences()
+
+A = TypeVar("A")
 
 
 class ExecutionResult(NamedTuple):
@@ -91,7 +95,7 @@ class _Execution(NamedTuple):
         locate = operation.project
         return self.store.write(
             self.actor,
-            None if locate is None else lambda tx: locate(tx, self.request) or "",
+            None if locate is None else lambda tx: self._locate(tx, locate),
             lambda tx: self._write(tx, operation),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
@@ -103,14 +107,19 @@ class _Execution(NamedTuple):
         project = operation.project and operation.project(tx, self.request)
         if project is not None:
             tx.set_project(authorize_project(tx, project, operation.permission))
+            set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)
 
+    def _locate(self, tx: Transaction, locate: Callable[[Transaction, Any], str | None]) -> str:
+        tx.preferences = self.preferences
+        return locate(tx, self.request) or ""
+
     def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> ExecutionResult:
         tx.preferences = self.preferences
         # Inside the transaction: an answer that is too large must fail before the change is committed.
-        return self._fit(operation.handler(tx, self.request))
+        return self._fit(_warn_about_clock(tx, operation.handler(tx, self.request)))
 
     def _fit(self, answer: Any) -> ExecutionResult:
         """Trim an answer to the cap of the caller; encode it only once if it fits."""
@@ -141,3 +150,10 @@ class _Execution(NamedTuple):
             dump=lambda result: encode(result.answer),
             load=lambda text: self._fit(get_decoder(operation.output).decode(text)),
         )
+
+
+def _warn_about_clock(tx: Transaction, answer: A) -> A:
+    """Return the answer of a write with a warning if the clock jumped and answers of this kind have warnings."""
+    if tx.clock_jump is not None and hasattr(answer, "warnings"):
+        answer.warnings = [*(answer.warnings or ()), tx.clock_jump.describe()]
+    return answer

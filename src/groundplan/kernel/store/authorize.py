@@ -125,6 +125,8 @@ class ProjectAccessRow(NamedTuple):
     rev: int
     archived_at: str | None
     policies: str
+    updated_at: str
+    machine_start: str | None
     role: str | None
 
 
@@ -134,7 +136,12 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project 
     query = sql.projects_by_ref if tx.actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
         if row.role is not None and (row.id == ref or not by_id):
-            found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, row.policies))
+            role = ROLES[row.role]
+            found.append(
+                Project(
+                    row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start
+                )
+            )
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda project: project.id != ref)

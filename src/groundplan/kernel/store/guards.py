@@ -35,6 +35,15 @@ class RevisionSkipped(Conflict):
         super().__init__("a revision must increase by exactly one", table=table)
 
 
+class TimeRunsBack(Conflict):
+    """The time of a write must not be a little before the last one."""
+
+    code = "time_runs_back"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the time of a write must not be before the last one", table=table)
+
+
 class VersionSkipped(Conflict):
     """Every change of a row must increase its version by one, so that no change is overwritten unread."""
 
@@ -68,6 +77,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     "frozen": lambda table: Frozen(table=table),
     "append_only": lambda table: Frozen(table=table),
     "rev_step": RevisionSkipped,
+    "time_step": TimeRunsBack,
     "version_step": VersionSkipped,
     "no_parent": ParentMissing,
     "not_a_draft": NotADraft,

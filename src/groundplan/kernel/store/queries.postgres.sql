@@ -3,7 +3,7 @@
 -- clock of the database unless a clock is given.
 UPDATE projects
    SET rev = rev + 1,
-       updated_at = coalesce(:clock::text, gp_now())
+       updated_at = gp_write_time(updated_at, :clock)
  WHERE tenant_id = :tenant_id
    AND id = :project_id
 RETURNING rev, updated_at;
@@ -11,14 +11,19 @@ RETURNING rev, updated_at;
 -- name: lock_organization
 -- Differs from SQLite for the same reason.
 UPDATE organizations
-   SET rev = rev + 1
+   SET rev = rev + 1,
+       updated_at = gp_write_time(updated_at, :clock)
  WHERE id = :tenant_id
-RETURNING rev, coalesce(:clock::text, gp_now());
+RETURNING rev, updated_at;
 
 -- name: sweep_answers
 -- Differs from SQLite, which has no policies: here an actor sees only its own answers, so a function of the owner of the
 -- schema deletes those of all actors.
-SELECT gp_sweep_answers(:kept_since, :at_most);
+SELECT gp_sweep_answers(:kept_since, :kept_until, :later_min, :at_most);
+
+-- part: last_answer
+-- Differs from SQLite for the same reason: the last answer may be another actor's.
+(SELECT gp_last_answer())
 
 -- name: add_event
 -- Differs from SQLite, where a statement costs little: here all rows are sent at once, and the policies are evaluated

@@ -19,9 +19,12 @@ from typing import Any, TypeVar
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.clock import ClockJump, subtract_time
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -91,11 +94,18 @@ class Store(ABC):
         """
         known_actor = _require_actor(actor)
 
+        jump: ClockJump | None = None
+
         def attempt() -> T:
+            nonlocal jump
             with self._open_write(known_actor) as tx:
+                tx.clock_jump = jump
                 answer = self._attempt(tx, project, run, needs, op_id, on_archived)
+                jump = tx.clock_jump
                 tx.discarded = not tx.has_events and op_id is None
-                return answer
+            if isinstance(answer, _Adjusted):
+                raise TryAgain
+            return answer
 
         return retry(attempt)
 
@@ -107,12 +117,13 @@ class Store(ABC):
         needs: Permission,
         op_id: IdempotentRequest[T] | None,
         on_archived: bool,
-    ) -> T:
+    ) -> T | _Adjusted:
         project_id = self._authorize(tx, project, needs)
         if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
             return stored
         if op_id:
             self._set_savepoint(tx)
+        before = tx.project if tx.has_project else None
         self._lock(tx, project_id)
         if self.must_recheck_after_lock:
             # The previous holder of the lock may have changed the role of the actor, or stored the answer.
@@ -127,6 +138,8 @@ class Store(ABC):
             tx.set_project(replace(tx.project, rev=tx.rev))
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
+            if before is not None and _adjust_to_clock(tx, before):
+                return _Adjusted()
         answer = run(tx)
         if op_id and not tx.has_events:
             self._rollback_to_savepoint(tx)
@@ -147,11 +160,13 @@ class Store(ABC):
     @staticmethod
     def _lock(tx: Transaction, project_id: str | None) -> None:
         if project_id is None:
-            row = tx.one_or_none(sql.lock_organization, clock=tx.clock)
+            row = tx.one_or_none(sql.lock_organization, clock=tx.clock, latest=subtract_time(tx.now, -JUMP_MIN))
             if row is None:
                 raise NotFound("organization", tx.actor.organization)
         else:
-            row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
+            row = tx.one_or_none(
+                sql.lock_project, project_id=project_id, clock=tx.clock, latest=subtract_time(tx.now, -JUMP_MIN)
+            )
             if row is None:
                 # The actor could change the project before the lock and cannot now; the next try raises the error.
                 raise TryAgain
@@ -180,6 +195,25 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close every connection."""
+
+
+class _Adjusted:
+    """The write did nothing but adjust leases to a clock that jumped, and is repeated after that is committed."""
+
+
+def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
+    """Adjust the project to a clock that jumped since its last write, and return whether that changed anything.
+
+    It is committed by itself: a caller who is refused because of a lease must not undo the end that the lease got.
+    """
+    jump = find_jump(tx.now, before, tx.uptime)
+    note_machine_start(tx, jump)
+    if jump is None:
+        return False
+    tx.clock_jump = jump
+    on_clock_jump(tx, jump.by)
+    tx.write_events()
+    return tx.has_events
 
 
 def _require_actor(actor: Actor | None) -> Actor:

@@ -17,6 +17,7 @@ from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
+from groundplan.kernel.clock import ClockJump, UptimeCounter
 from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
@@ -50,15 +51,27 @@ class Project:
     role: Role
     archived_at: str | None
     policies: str  # as stored; `groundplan.policies` declares and decodes them
+    updated_at: str  # the time of the last write
+    machine_start: str | None  # which start of a machine, and when by the clock of the last writer
 
 
 class Transaction(ABC):
     """A read on one snapshot, or a write with one lock, one revision and one set of events."""
 
-    def __init__(self, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None = None) -> None:
+    def __init__(
+        self,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        *,
+        clock: str | None = None,
+        uptime: UptimeCounter | None = None,
+    ) -> None:
         self.actor = actor
         self.cache = cache  # of the store; slices cache data there between transactions
         self.clock = clock  # the time of an injected clock; None: the database gives the time
+        self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
+        self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.rev = 0  # the revision that this write gives its project, or its organization
         self.preferences = Preferences()  # session defaults of the caller
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision

@@ -83,6 +83,11 @@ def compute_lease_end(tx: Transaction) -> str:
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
+def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
+    """Return when a claim ends: as stored, but at most one duration from now, whoever wrote it."""
+    return claimed_until and min(claimed_until, compute_lease_end(tx))
+
+
 def check_claim_number(node: WorkNodeRow, number: int) -> None:
     """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
@@ -92,7 +97,7 @@ def check_claim_number(node: WorkNodeRow, number: int) -> None:
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
     """Raise ClaimedByAnother when the project enforces claims and another actor's claim is live."""
     if get_policies(tx).claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
-        raise ClaimedByAnother(node_id, claimed_by, claimed_until)
+        raise ClaimedByAnother(node_id, claimed_by, limit_lease_end(tx, claimed_until))
 
 
 def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes: list[Change]) -> WorkOp | None:

@@ -700,3 +700,24 @@ DELETE FROM work_node_tags
 -- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)
 VALUES (:tenant_id, :id, :project_id, :into_id);
+
+-- name: leases_after
+-- The claims of a project that end after a moment.
+SELECT c.n, c.id, c.claimed_until
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND c.claimed_until > :moment
+ ORDER BY c.n;
+
+-- name: move_lease
+-- Store another end of a claim, with the next revision of its node.
+UPDATE work_nodes
+   SET claimed_until = :claimed_until,
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;

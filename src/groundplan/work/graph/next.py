@@ -20,7 +20,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.work.engine.claims import compute_lease_end
+from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.node import (
@@ -170,14 +170,14 @@ class AlreadyClaimed(Conflict):
 
     code = "already_claimed"
 
-    def __init__(self, node: WorkNodeRow) -> None:
-        until = f" until {node.claimed_until}" if node.claimed_until else ""
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
         super().__init__(
             f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
             next_steps=NextStep("work.next", "offers another node without node_id"),
             node_id=node.id,
             claimed_by=node.claimed_by,
-            claimed_until=node.claimed_until,
+            claimed_until=claimed_until,
         )
 
 
@@ -243,7 +243,7 @@ def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
         open_children = tx.scalars(sql.open_children_of, **place) if node.open_children else []
         raise NotActionable(node, waiting_for, open_children)
     if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-        raise AlreadyClaimed(node)
+        raise AlreadyClaimed(node, limit_lease_end(tx, node.claimed_until))
     return node
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.clock import Clock, format_timestamp, system_clock
+from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
@@ -50,10 +50,19 @@ class SqliteStore(Store):
 
     must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
 
-    def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Callable[[], Schema],
+        *,
+        clock: Clock = system_clock,
+        uptime: UptimeCounter | None = None,
+    ) -> None:
         # Resolved once: a later chdir, or another name of the same file, must use the same file and queue.
         self.path = resolve_path(path)
         self._clock = clock
+        # The counter belongs to the clock of this machine, not to an injected one.
+        self._uptime = find_system_uptime() if clock is system_clock else uptime
         self._write_queue = WriteQueue(self.path)
         self._thread_local = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
@@ -70,7 +79,7 @@ class SqliteStore(Store):
             connection = held.require_open()
             connection.execute("BEGIN")
             try:
-                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache))
+                return run(self._begin_at_now(connection, actor))
             finally:
                 _end_transaction(connection, "ROLLBACK")
 
@@ -82,13 +91,16 @@ class SqliteStore(Store):
             self._check_in_place()  # again, after the wait
             connection = held.require_open()
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache)
+            tx = self._begin_at_now(connection, actor)
             try:
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
                 _end_transaction(connection, "ROLLBACK")
                 raise
+
+    def _begin_at_now(self, connection: sqlite3.Connection, actor: Actor) -> SqliteTransaction:
+        return SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache, self._uptime)
 
     def _set_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
@@ -165,8 +177,15 @@ class SqliteTransaction(Transaction):
 
     _row_converters: ClassVar[RowConverters] = {}
 
-    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, cache: dict[str, Any]) -> None:
-        super().__init__(actor, now, cache)
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        uptime: UptimeCounter | None = None,
+    ) -> None:
+        super().__init__(actor, now, cache, uptime=uptime)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
