@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 Clock = Callable[[], datetime]
 
-BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
-UPTIME_FILE = "/proc/uptime"
+BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
+UPTIME_FILE = Path("/proc/uptime")
 DRIFT_S_MAX = 1.0
 
 
@@ -38,8 +39,7 @@ class SystemUptime:
     """
 
     def __init__(self) -> None:
-        with open(BOOT_ID_FILE, encoding="ascii") as file:
-            self.boot_id = file.read().strip()
+        self.boot_id = BOOT_ID_FILE.read_text(encoding="ascii").strip()
         self._drift_s = self._offset_s = 0.0
         self._read(time.time(), time.monotonic())
 
@@ -50,8 +50,7 @@ class SystemUptime:
         return timedelta(seconds=self._offset_s + ticks_s)
 
     def _read(self, now_s: float, ticks_s: float) -> None:
-        with open(UPTIME_FILE, encoding="ascii") as file:
-            self._offset_s = float(file.read().split()[0]) - ticks_s
+        self._offset_s = float(UPTIME_FILE.read_text(encoding="ascii").split()[0]) - ticks_s
         self._drift_s = now_s - ticks_s
 
 

@@ -65,7 +65,7 @@ DIFFERENT = [
     ("ALTER TABLE projects DROP CONSTRAINT projects_goal_fits", "projects: check projects_goal_fits"),
     ("ALTER TABLE projects RENAME CONSTRAINT projects_pkey TO stray", "projects: primary key stray"),
     ("ALTER TABLE events DROP CONSTRAINT events_are_of_a_project", "events: foreign key events_are_of_a_project"),
-    ("DROP INDEX answers_by_age", "answers: index answers_by_age (tenant_id, at) unique=False where=None"),
+    ("DROP INDEX answers_in_order", "answers: index answers_by_age (tenant_id, at) unique=False where=None"),
     ("DROP TRIGGER events_are_of_this_write ON events", "events: trigger events_are_of_this_write"),
     (
         "ALTER TABLE work_nodes DROP COLUMN is_blocked",
@@ -255,7 +255,7 @@ def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None
         "project_members: foreign key project_members_are_principals",
         "projects: unique (tenant_id, name)",
         "projects: check projects_goal_fits",
-        "answers: index answers_by_age (tenant_id, at) unique=False where=None",
+        "answers: index answers_in_order (tenant_id, at) unique=False where=None",
         "work_nodes: index work_nodes_by_change (tenant_id, project_id, updated_at, n) unique=False "
         "where=claimed_by IS NULL",
         "work_nodes: column 33 is_blocked integer not null generated "

@@ -703,7 +703,7 @@ VALUES (:tenant_id, :id, :project_id, :into_id);
 
 -- name: leases_after
 -- The claims of a project that end after a moment.
-SELECT c.n, c.id, c.claimed_until
+SELECT c.n, c.id AS node_id, c.claimed_until
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
