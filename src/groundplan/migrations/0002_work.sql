@@ -57,6 +57,8 @@ CREATE TABLE work_nodes (
     created_at    {instant} NOT NULL,
     created_by    {text} NOT NULL,
     updated_at    {instant} NOT NULL,
+    -- The revision of the project at the last change: it orders, for times of two clocks have no order.
+    changed_rev   {integer} NOT NULL,
     priority      {double} NOT NULL,
     depth         {integer} NOT NULL,
     open_children {integer} NOT NULL,
@@ -101,13 +103,13 @@ CREATE TABLE work_nodes (
 CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
 
 -- By change without the claimed, which are few and have an index of their own: taking a node enters it into that one only.
-CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n)
+CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, changed_rev, n)
  WHERE claimed_by IS NULL;
 
 -- What may be started, best first: `next` is the first entry. What is claimed is looked at apart.
-CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE is_ready AND claimed_by IS NULL;
-CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE claimed_by IS NOT NULL;
 
 -- A fence that could come back would let a late writer through.
@@ -225,10 +227,10 @@ SELECT tenant_id, id, row_number() OVER (ORDER BY tenant_id, id), 1, 1, 0, 0, 0
   FROM projects;
 
 INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolved, properties, context_links,
-                        created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above,
+                        created_at, created_by, updated_at, changed_rev, priority, depth, open_children, open_deps, blocked_above,
                         claim_number)
 SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
-       created_at, created_by, created_at,
+       created_at, created_by, created_at, rev,
        -- only: postgres
        '-infinity',
        -- end

@@ -140,7 +140,7 @@ CREATE TABLE graph_changelog (
 ){strict};
 
 CREATE INDEX graph_changelog_by_parent
-    ON graph_changelog (tenant_id, project_id, parent_type, parent_id, created_at DESC, rev DESC);
+    ON graph_changelog (tenant_id, project_id, parent_type, parent_id, rev DESC);
 CREATE INDEX graph_changelog_by_task ON graph_changelog (tenant_id, project_id, task_id);
 
 -- The parent is of one of two tables, which no foreign key can say.

@@ -46,7 +46,7 @@ ALTER TABLE work_nodes ADD COLUMN is_blocked {boolean} NOT NULL GENERATED ALWAYS
     NOT resolved AND (open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL)
 ) {stored_or_virtual};
 
-CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE is_ready AND claimed_by IS NULL;
 
 -- The same nodes in the order of the container dialect, of a project and of each feature.

@@ -54,7 +54,7 @@ ONLY_ONE_SAYS = {
 # A change to one engine, and the difference it makes.
 DIFFERENT = [
     ("CREATE TABLE stray (id bigint)", "stray: column 1 id integer default None"),
-    ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 7 stray integer default None"),
+    ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 8 stray integer default None"),
     ("ALTER TABLE answers DROP COLUMN body_digest", "answers: column 4 body_digest text not null default None"),
     (
         "ALTER TABLE answers ALTER answer TYPE jsonb USING '{}'",
@@ -69,7 +69,7 @@ DIFFERENT = [
     ("DROP TRIGGER events_are_of_this_write ON events", "events: trigger events_are_of_this_write"),
     (
         "ALTER TABLE work_nodes DROP COLUMN is_blocked",
-        "work_nodes: column 33 is_blocked integer not null generated "
+        "work_nodes: column 34 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
     ),
     (
@@ -255,10 +255,10 @@ def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None
         "project_members: foreign key project_members_are_principals",
         "projects: unique (tenant_id, name)",
         "projects: check projects_goal_fits",
-        "answers: index answers_in_order (tenant_id, at) unique=False where=None",
-        "work_nodes: index work_nodes_by_change (tenant_id, project_id, updated_at, n) unique=False "
+        "answers: index answers_in_order (tenant_id, n) unique=False where=None",
+        "work_nodes: index work_nodes_by_change (tenant_id, project_id, changed_rev, n) unique=False "
         "where=claimed_by IS NULL",
-        "work_nodes: column 33 is_blocked integer not null generated "
+        "work_nodes: column 34 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
         "work_nodes: trigger work_nodes_rev_moves_by_one",
         "pciv_scope_members: view with role in place 4",

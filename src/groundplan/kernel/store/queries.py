@@ -44,7 +44,7 @@ _EACH = re.compile(r"\beach\(")
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
 # Filled in by the transaction, never by a caller.
-AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now"})
+AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now", "write_rev"})
 
 
 class Query:

@@ -1,7 +1,8 @@
 """Transactions: a use case reads rows, changes rows, and records events through one.
 
-The transaction has the actor, and with it the organization. It fills in `:tenant_id`, `:actor_id` and `:now` in every
-query and ignores values of the caller for them, so no query can reach another organization by mistake.
+The transaction has the actor, and with it the organization. It fills in `:tenant_id`, `:actor_id`, `:now` and
+`:write_rev` in every query and ignores values of the caller for them, so no query can reach another organization by
+mistake.
 """
 
 from __future__ import annotations
@@ -72,22 +73,37 @@ class Transaction(ABC):
         self.clock = clock  # the time of an injected clock; None: the database gives the time
         self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
         self.clock_jump: ClockJump | None = None  # since the last write of the project
-        self.rev = 0  # the revision that this write gives its project, or its organization
         self.preferences = Preferences()  # session defaults of the caller
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
         self._written_counts: dict[str | None, int] = {}  # how many of them are in the database
-        self._ambient = {"tenant_id": actor.organization, "actor_id": actor.id, "now": now}
+        self._ambient: dict[str, Any] = {
+            "tenant_id": actor.organization,
+            "actor_id": actor.id,
+            "now": now,
+            "write_rev": 0,
+        }
 
     @property
     def now(self) -> str:
         """The time of the whole transaction, by the clock of the store; for a write, when it got the lock."""
-        return self._ambient["now"]
+        moment: str = self._ambient["now"]
+        return moment
 
     @now.setter
     def now(self, moment: str) -> None:
         self._ambient["now"] = moment
+
+    @property
+    def rev(self) -> int:
+        """The revision that this write gives its project, or its organization; 0 in a read."""
+        rev: int = self._ambient["write_rev"]
+        return rev
+
+    @rev.setter
+    def rev(self, rev: int) -> None:
+        self._ambient["write_rev"] = rev
 
     @property
     def project(self) -> Project:

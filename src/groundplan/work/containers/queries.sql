@@ -206,6 +206,7 @@ summary, properties, priority, complexity
 -- Store the texts of a node with its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id,
        {texts:set}

@@ -19,7 +19,9 @@ sql = load_queries(__file__)
 def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
     """Insert nodes of one project, parents first, and index their summaries for search."""
     number = tx.scalar(sql.project_number, project_id=project_id)
-    now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
+    # A project that this write creates starts at revision 1.
+    changed_rev = tx.rev if tx.has_project else 1
+    now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now, "changed_rev": changed_rev}
     tx.run_many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
     tx.run_many(
         sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows]

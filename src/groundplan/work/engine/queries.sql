@@ -91,8 +91,9 @@ VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
 -- name: add_nodes
 -- Insert new nodes, parents first.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
-VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
+                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :changed_rev, :now, :actor_id, :now,
+        :actor_id);
 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
@@ -154,7 +155,7 @@ UPDATE work_features
 -- name: node_states
 -- The state of some nodes, with the fields of their rank.
 SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
-       c.priority, c.depth, c.updated_at
+       c.priority, c.depth, c.changed_rev
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -172,6 +173,7 @@ SELECT {node}
 -- Write the fields of a node under its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id,
        {content:set}, {progress:set}
@@ -183,6 +185,7 @@ UPDATE work_nodes
 -- Increment the revision of a node for a change outside its row, such as a new edge.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -291,6 +294,7 @@ UPDATE work_nodes
        outcome = NULL,
        status = CASE WHEN kind = 'feature' THEN 'ACTIVE' END,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -308,6 +312,7 @@ UPDATE work_nodes
        claimed_at = NULL,
        claimed_until = NULL,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -339,6 +344,7 @@ SELECT 1
 UPDATE work_nodes
    SET status = 'ACTIVE',
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -547,6 +553,7 @@ SELECT c.n, c.id
 UPDATE work_nodes
    SET parent_n = :parent_n,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -716,6 +723,7 @@ SELECT c.n, c.id AS node_id, c.claimed_until
 UPDATE work_nodes
    SET claimed_until = :claimed_until,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id

@@ -61,7 +61,7 @@ class NodeState(Struct):
     is_blocked: bool
     priority: float
     depth: int
-    updated_at: str
+    changed_rev: int
 
     @property
     def task_counts(self) -> dict[str, int]:

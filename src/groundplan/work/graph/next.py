@@ -210,7 +210,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
         before = node.claimed_by, node.claimed_until
         claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
         node.rev, node.claim_number, node.claimed_until = claimed
-        node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
+        node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
         # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)

@@ -76,7 +76,7 @@ class FoundRow(Struct):
     claimed_until: str | None
     is_ready: bool
     priority: float
-    updated_at: str
+    changed_rev: int
 
 
 def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
@@ -138,7 +138,7 @@ def _get_position(sort: Sort, row: FoundRow) -> Position:
         "after_ready": row.is_ready,
         "after_priority": row.priority,
         "after_depth": row.depth,
-        "after_updated_at": row.updated_at,
+        "after_changed_rev": row.changed_rev,
         "after_n": row.n,
     }
     return {name: values[name] for name in ORDERS[sort].start}
