@@ -49,7 +49,7 @@ def test_the_last_commit_is_in_force_whatever_the_clock_says(
     for _ in range(3):
         client.commit()
         runs.append(client.run)
-        times.append(client.view_in_force().run.committed_at)
+        times.append(str(client.view_in_force().run.committed_at))
         client.draft()
         clock.move(seconds=step_s)
     assert client.view_in_force().run.id == runs[-1]

@@ -237,6 +237,7 @@ def retry(attempt: Callable[[], T]) -> T:
         except TryAgain:
             if time.monotonic() > give_up_at:
                 break
-            # A random pause, so that two conflicting writers do not collide again.
-            time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
+            # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
+            if tried:
+                time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")
