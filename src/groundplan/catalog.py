@@ -77,7 +77,7 @@ from groundplan.work.containers.workflow import (
     terminate,
     unblock,
 )
-from groundplan.work.engine.move_leases import move_leases
+from groundplan.work.engine.claims import move_leases
 from groundplan.work.engine.refs import resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations

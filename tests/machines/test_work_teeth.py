@@ -11,7 +11,7 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import clock_jumps, store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import claims, cycles, move_leases, priority, readiness
+from groundplan.work.engine import claims, cycles, priority, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
@@ -53,7 +53,6 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
     "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
     "a clock that is ahead is believed": (clock_jumps, "_measure_jump", do_nothing),
-    "what is left of a lease may be more than a whole one": (move_leases, "compute_lease_end", lambda _: "9999"),
 }
 
 

@@ -11,8 +11,7 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
 from groundplan.kernel.store.clock_jumps import JUMP_MIN
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.claims import compute_lease_end
-from groundplan.work.engine.move_leases import list_leases_after
+from groundplan.work.engine.claims import compute_lease_end, list_leases_after
 
 CHECK = "leases"
 

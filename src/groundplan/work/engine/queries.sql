@@ -715,8 +715,7 @@ SELECT c.n, c.id AS node_id, c.claimed_until
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.claimed_by IS NOT NULL
-   AND c.claimed_until > :moment
- ORDER BY c.n;
+   AND c.claimed_until > :moment;
 
 -- name: move_lease
 -- Store another end of a claim, with the next revision of its node.
