@@ -65,7 +65,7 @@ DIFFERENT = [
     ("ALTER TABLE projects DROP CONSTRAINT projects_goal_fits", "projects: check projects_goal_fits"),
     ("ALTER TABLE projects RENAME CONSTRAINT projects_pkey TO stray", "projects: primary key stray"),
     ("ALTER TABLE events DROP CONSTRAINT events_are_of_a_project", "events: foreign key events_are_of_a_project"),
-    ("DROP INDEX answers_in_order", "answers: index answers_by_age (tenant_id, at) unique=False where=None"),
+    ("DROP INDEX answers_in_order", "answers: index answers_in_order (tenant_id, n) unique=False where=None"),
     ("DROP TRIGGER events_are_of_this_write ON events", "events: trigger events_are_of_this_write"),
     (
         "ALTER TABLE work_nodes DROP COLUMN is_blocked",
