@@ -14,7 +14,10 @@ CREATE TABLE organizations (
     name        {text} NOT NULL,
     rev         {integer} NOT NULL DEFAULT 0,
     created_at  {instant} NOT NULL,
-    CONSTRAINT organizations_pkey PRIMARY KEY (id)
+    -- Signs the cursors of this organization. It exists from the start, because reads, which need it, write nothing.
+    cursor_key  {text} NOT NULL DEFAULT {random_key},
+    CONSTRAINT organizations_pkey PRIMARY KEY (id),
+    CONSTRAINT organizations_cursor_key_is_long CHECK (length(cursor_key) = 64)
 ){strict_without_rowid};
 
 -- Everybody who ever acted or was invited. A principal outlives its membership: history still needs the name.
@@ -342,6 +345,14 @@ CREATE TRIGGER organizations_are_never_deleted
 BEFORE DELETE ON organizations
 BEGIN
     SELECT RAISE(ABORT, 'rev_step: organizations');
+END;
+
+-- Another key would break every cursor that is in use, or, if it is known, let anybody sign one. On PostgreSQL the app
+-- role has no right to change the column.
+CREATE TRIGGER organizations_cursor_key_stays
+BEFORE UPDATE OF cursor_key ON organizations
+BEGIN
+    SELECT RAISE(ABORT, 'frozen: organizations');
 END;
 -- end
 

@@ -37,6 +37,11 @@ ONLY_ONE_SAYS = {
     "work_projects: index work_projects_number_is_unique (tenant_id, number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (tenant_id, number) unique=True where=None",
+    # Each engine has its own random numbers. On PostgreSQL nobody may change the key.
+    "organizations: column 5 cursor_key text not null default lower(hex(randomblob(32)))",
+    "organizations: column 5 cursor_key text not null default "
+    "replace(((gen_random_uuid())::text || (gen_random_uuid())::text), '-'::text, ''::text)",
+    "organizations: trigger organizations_cursor_key_stays",
     # On PostgreSQL nobody may delete these rows.
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",

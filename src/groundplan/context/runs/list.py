@@ -12,7 +12,7 @@ from groundplan.context.run import RunRow, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool

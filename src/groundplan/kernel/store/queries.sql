@@ -82,6 +82,12 @@ UPDATE organizations
  WHERE id = :tenant_id
 RETURNING rev, :now;
 
+-- name: cursor_key
+-- Returns the key that signs the cursors of the organization.
+SELECT cursor_key
+  FROM organizations
+ WHERE id = :tenant_id;
+
 -- name: add_event
 -- Append an event of a project.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)

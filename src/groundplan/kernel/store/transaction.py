@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
 import msgspec
@@ -92,6 +93,15 @@ class Transaction(ABC):
     def budget(self) -> Budget:
         """A new budget for one answer, by the cap of the caller."""
         return Budget.for_answer(self.preferences.answer_tokens_max)
+
+    @cached_property
+    def cursor_key(self) -> bytes:
+        """The key that signs the cursors of the organization. Raises LookupError if the actor is not in it.
+
+        It is read in each transaction that needs it: a key that a process remembers would be wrong after a restore.
+        """
+        (key,) = self.one(sql.cursor_key)
+        return bytes.fromhex(key)
 
     def describe(self, *steps: NextStep) -> str:
         """Return the next steps as a sentence in the vocabulary of the caller."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from groundplan.kernel.cursors import CursorValue, InvalidCursor
+from groundplan.kernel.cursors.cursor import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.priority import PRIORITY_ABSENT
