@@ -1450,6 +1450,7 @@ class PlanNode(TypedDict):
     properties: NotRequired[dict[str, Any]]
 
 class PolicyChanges(TypedDict):
+    secrets: NotRequired[Literal["off", "warn", "refuse"]]
     evidence: NotRequired[Literal["off", "warn", "require"]]
     claims: NotRequired[Literal["soft", "enforced"]]
     inherit_dependencies: NotRequired[bool]

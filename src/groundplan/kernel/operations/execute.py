@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,11 +12,12 @@ from groundplan.kernel.budget import Budget, trim
 from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.operations.envelopes import wrap
+from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.secrets.scan import FoundSecret, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
@@ -25,10 +27,14 @@ DEFAULT_PREFERENCES = Preferences()
 
 
 class ExecutionResult(NamedTuple):
-    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean."""
+    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
+
+    `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
+    """
 
     answer: Any
     encoded: bytes | None = None
+    warnings: Sequence[str] = ()
 
 
 def execute(
@@ -89,10 +95,11 @@ class _Execution(NamedTuple):
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
             return self._fit(operation.finish(answer) if operation.finish else answer)
         locate = operation.project
+        found = find_secrets(self.request)  # before the lock
         return self.store.write(
             self.actor,
             None if locate is None else lambda tx: locate(tx, self.request) or "",
-            lambda tx: self._write(tx, operation),
+            lambda tx: self._write(tx, operation, found),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
@@ -107,26 +114,34 @@ class _Execution(NamedTuple):
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)
 
-    def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> ExecutionResult:
+    def _write(self, tx: Transaction, operation: Operation[Any, Any], found: Sequence[FoundSecret]) -> ExecutionResult:
         tx.preferences = self.preferences
-        # Inside the transaction: an answer that is too large must fail before the change is committed.
-        return self._fit(operation.handler(tx, self.request))
+        warnings: Sequence[str] = ()
+        if found:
+            from groundplan.kernel.secrets.policy import check_secrets  # here, because hardly any request needs it
 
-    def _fit(self, answer: Any) -> ExecutionResult:
+            warnings = check_secrets(tx, self.request, found)
+        answer = operation.handler(tx, self.request)
+        if warnings and hasattr(answer, "warnings"):
+            answer.warnings = [*warnings, *(answer.warnings or ())]
+        # Inside the transaction: an answer that is too large must fail before the change is committed.
+        return self._fit(answer, warnings)
+
+    def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller; encode it only once if it fits."""
         cap = self.preferences.answer_tokens_max
         is_lean = wants_lean(self.request, self.preferences, answer)
         if not cap and not is_lean:
-            return ExecutionResult(answer)
-        encoded = self._encode(answer, is_lean=is_lean)
+            return ExecutionResult(answer, None, warnings)
+        encoded = self._encode(answer, warnings, is_lean=is_lean)
         if not fits(encoded, cap):
-            trim(answer, Budget.for_answer(cap))
-            encoded = self._encode(answer, is_lean=is_lean)
+            trim(answer, Budget.for_answer(cap).reserve({"warnings": warnings}))
+            encoded = self._encode(answer, warnings, is_lean=is_lean)
             refuse_oversized(encoded, cap)
-        return ExecutionResult(answer, encoded)
+        return ExecutionResult(answer, encoded, warnings)
 
-    def _encode(self, answer: Any, *, is_lean: bool) -> bytes:
-        return encode(wrap(self.requested.group, make_lean(answer) if is_lean else answer))
+    def _encode(self, answer: Any, warnings: Sequence[str], *, is_lean: bool) -> bytes:
+        return encode(wrap(self.requested.group, make_lean(answer) if is_lean else answer, warnings))
 
     def _build_idempotent_request(self, operation: Operation[Any, Any]) -> IdempotentRequest[ExecutionResult] | None:
         op_id = getattr(self.request, "op_id", None)
@@ -138,6 +153,14 @@ class _Execution(NamedTuple):
             op_id,
             self.requested.name,
             body,
-            dump=lambda result: encode(result.answer),
-            load=lambda text: self._fit(get_decoder(operation.output).decode(text)),
+            dump=lambda result: encode(add_warnings(result.answer, result.warnings)),
+            load=lambda text: self._fit(get_decoder(operation.output).decode(text), _load_warnings(text, operation)),
         )
+
+
+def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
+    """Return the warnings of a stored answer whose class has no field for them."""
+    if "warnings" in operation.output.__struct_fields__:
+        return []
+    stored: list[str] = get_decoder(dict[str, Any]).decode(text).get("warnings", [])
+    return stored

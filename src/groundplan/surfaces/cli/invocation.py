@@ -22,7 +22,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.wording import quote_text
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
 
 PANEL = "Common options"
 _META = "groundplan.flags"
@@ -86,6 +86,7 @@ class Invocation:
         actor = settings.build_actor(get_user_name, ActorKind.PERSON)
         preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
         with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
+            session.warn = print_warning
             if is_new and not self.as_json:
                 with suppress(OSError):  # stderr is closed
                     write_line(sys.stderr, f"created {escape_control_chars(settings.db)}")
