@@ -22,7 +22,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import count_chars, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
@@ -270,4 +270,5 @@ OPERATION = Operation(
         names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
         without=("debug", "hydrate", "lean"),
     ),
+    http=Route("GET", "/projects/{project}/context/view"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -179,6 +179,7 @@ HEALTH = Operation(
         fixed={"gate": "health"},
         without=("profile", "operation", "node", "assumption", "limit"),
     ),
+    http=Route("GET", "/projects/{project}/purpose/health", fixed={"gate": "health"}),
 )
 
 ANALYSIS = Operation(
@@ -191,6 +192,7 @@ ANALYSIS = Operation(
     handler=analysis,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
+    http=Route("GET", "/projects/{project}/purpose/analysis", fixed={"gate": "analysis"}),
 )
 
 COMPLIANCE = Operation(
@@ -208,6 +210,7 @@ COMPLIANCE = Operation(
         fixed={"gate": "compliance"},
         without=("profile", "node", "assumption", "limit", "version", "as_of"),
     ),
+    http=Route("POST", "/projects/{project}/purpose/compliance", fixed={"gate": "compliance"}),
 )
 
 _VARIANTS: dict[str, Operation[CheckPurpose, Any]] = {
@@ -229,4 +232,5 @@ OPERATION = Operation(
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
     command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
+    http=Route("GET", "/projects/{project}/purpose/check"),
 )

@@ -20,7 +20,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -190,4 +190,5 @@ OPERATION = Operation(
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
     command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs/{runId}/commit"),
 )

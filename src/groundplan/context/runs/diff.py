@@ -29,7 +29,7 @@ from groundplan.context.values import Value, encode_json, get_typed_value, get_v
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -367,4 +367,5 @@ OPERATION = Operation(
         names={"from_": "from", "pointers": "pointer"},
         without=("lean",),
     ),
+    http=Route("GET", "/projects/{project}/context/diff"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -53,4 +53,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.scope_id,
     tool=Tool(TOOL, GROUP, "list"),
     command=Command(("member", "list"), names={"scope_id": "project"}),
+    http=Route("GET", "/projects/{project}/members"),
 )

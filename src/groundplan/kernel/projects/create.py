@@ -14,7 +14,7 @@ from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.member import find_principal, join
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.authorize import AgentNotAllowed
@@ -116,4 +116,5 @@ OPERATION = Operation(
     output=OneProject,
     handler=create,
     command=Command(("project", "create"), arguments=("name",)),
+    http=Route("POST", "/projects", location="/projects/{project.id}/work"),
 )

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission, limit_agent_role
 from groundplan.kernel.actors import Access, ActorKind
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -46,4 +46,5 @@ OPERATION = Operation(
     output=Projects,
     handler=list_projects,
     command=Command(("project", "list"), columns=("name", "id", "role", "archived_at", "goal")),
+    http=Route("GET", "/projects"),
 )

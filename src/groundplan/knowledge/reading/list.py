@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.freshness import Freshness, load_freshness
@@ -116,4 +116,5 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
     ),
+    http=Route("GET", "/projects/{project}/knowledge/freshness"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
@@ -300,4 +300,8 @@ OPERATION = Operation(
             without=("title", "feature_id", "complexity"),
         ),
     ),
+    http=Route(
+        "POST", "/projects/{project}/work/{containerType}s", location="/projects/{project}/work/{containerType}s/{*.id}"
+    ),
+    other_routes=(Route("POST", "/work/{containerType}s", location="/projects/{*.id}/work"),),
 )

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.projects.archive import ArchiveProject, archive
@@ -195,4 +195,5 @@ OPERATION = Operation(
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
     command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("DELETE", "/projects/{project}/work/{containerType}s/{id}"),
 )

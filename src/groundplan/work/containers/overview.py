@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, compute_next_offset, load_container_into
@@ -188,4 +188,6 @@ OPERATION: Operation[QueryOverview, Any] = Operation(
             without=("project_id", "feature_id"),
         ),
     ),
+    http=Route("GET", "/projects/{project}/work/overview/{containerType}s"),
+    other_routes=(Route("GET", "/work/overview/{containerType}s"),),
 )

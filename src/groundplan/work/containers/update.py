@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries
@@ -263,4 +263,5 @@ OPERATION = Operation(
             without=("name", "title", "priority", "project_id", "feature_id", "complexity", "related_to"),
         ),
     ),
+    http=Route("PATCH", "/projects/{project}/work/{containerType}s/{id}"),
 )

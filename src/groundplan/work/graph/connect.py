@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import MixedProjects, NotFound
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
@@ -193,4 +193,5 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_connect", Group.WORK),
     command=Command(("work", "connect")),
+    http=Route("POST", "/projects/{project}/work/edges"),
 )

@@ -15,7 +15,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -381,6 +381,7 @@ CLAIM = Operation(
     handler=claim,
     project=locate,
     command=Command(("work", "claim"), arguments=("node_id",)),
+    http=Route("POST", "/projects/{project}/work/claims"),
 )
 
 OPERATION = Operation(
@@ -396,4 +397,5 @@ OPERATION = Operation(
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
     command=Command(("work", "next")),
+    http=Route("GET", "/projects/{project}/work/next"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -347,4 +347,5 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_plan", Group.WORK),
     command=Command(("work", "plan")),
+    http=Route("POST", "/projects/{project}/work/nodes", location="/projects/{project}/work/nodes/{created.id}"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -333,4 +333,6 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_update", Group.WORK),
     command=Command(("work", "update")),
+    http=Route("PATCH", "/projects/{project}/work/nodes"),
+    other_routes=(Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates"),),
 )

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -163,4 +163,5 @@ OPERATION = Operation(
             fixed={"container_type": "feature"},
         ),
     ),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/block"),
 )

@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -129,4 +129,5 @@ OPERATION = Operation(
     tool=Tool("unblock", Group.CONTAINERS),
     command=Command(("task", "unblock"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/unblock"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import add_claim_properties
@@ -155,4 +155,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     tool=Tool("graph_query", Group.WORK),
     command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
+    http=Route("GET", "/projects/{project}/work/nodes"),
 )
