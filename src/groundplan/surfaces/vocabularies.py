@@ -1,6 +1,7 @@
 """How the surfaces name operations, derived from the registry.
 
-If MCP has no tool for an operation, the hint names its command, which a person can run.
+If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
+a route.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.operations.registry import Command, Operation, Registry
+from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
 from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, get_project_field, list_parameters
 
 PROGRAM = "groundplan"
 
@@ -67,6 +69,58 @@ class McpVocabulary:
             return self._commands.call(operation, arguments)
         selected = {"operation": tool.selector} if tool.selector else {}
         return {"tool": tool.name, "arguments": {**selected, **arguments}}
+
+
+class HttpVocabulary:
+    """The vocabulary of HTTP: `POST /v1/projects/atlas/purpose/draft`, and as data with its body."""
+
+    def __init__(self, operations: Registry, project: str | None = None) -> None:
+        self._operations = operations
+        self._project = project  # of the request that is answered; a hint without a project is about the same one
+
+    def within(self, project: str | None) -> HttpVocabulary:
+        """Return the vocabulary for answers to a request about a project."""
+        return HttpVocabulary(self._operations, project)
+
+    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
+        """Return the method and the path."""
+        call = self.call(operation, arguments)
+        return f"{call['method']} {call['path']}"
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the method, the path with its query string, and the body if there is one."""
+        found, route = self._choose_route(operation, arguments)
+        if route is None:
+            return {"method": "GET", "path": operation}
+        project = get_project_field(found.input)
+        given = {PROJECT if name == project else name: value for name, value in arguments.items()}
+        if self._project is not None:
+            given.setdefault(PROJECT, self._project)
+        path = fill_path(route.path, given.get)
+        used = {PROJECT, *list_parameters(route.path), *route.fixed}
+        others = {name: value for name, value in given.items() if name not in used}
+        if route.method in ("GET", "DELETE"):
+            return {"method": route.method, "path": path + format_query(others)}
+        return {"method": route.method, "path": path, **({"body": others} if others else {})}
+
+    def _choose_route(self, operation: str, arguments: Mapping[str, Any]) -> tuple[Operation[Any, Any], Route | None]:
+        """Return the operation and the route of the variant that the arguments ask for, as far as they are known."""
+        found = self._find(operation)
+        for variant in found.variants:
+            if variant.http is not None and found.choose_variant is not None:
+                try:
+                    is_chosen = found.choose_variant(msgspec.convert(arguments, found.input)) is variant
+                except msgspec.ValidationError:
+                    break
+                if is_chosen:
+                    return variant, variant.http
+        return found, found.http
+
+    def _find(self, name: str) -> Operation[Any, Any]:
+        """Return an operation of the registry, or a variant that has a route of its own."""
+        if name in self._operations:
+            return self._operations[name]
+        return next(variant for one in self._operations for variant in one.variants if variant.name == name)
 
 
 def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:

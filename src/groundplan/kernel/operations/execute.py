@@ -37,15 +37,17 @@ def execute(
     operation: Operation[Any, Any],
     arguments: Any,
     preferences: Preferences = DEFAULT_PREFERENCES,
+    *,
+    within: str | None = None,
 ) -> ExecutionResult:
-    """Run one operation for one actor.
+    """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
 
     Raises:
         GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, preferences, operation)
+    run = _Execution(store, actor, request, preferences, operation, within)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -76,6 +78,7 @@ class _Execution(NamedTuple):
     request: Any
     preferences: Preferences
     requested: Operation[Any, Any]
+    within: str | None
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
@@ -88,19 +91,33 @@ class _Execution(NamedTuple):
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
             return self._fit(operation.finish(answer) if operation.finish else answer)
-        locate = operation.project
         return self.store.write(
             self.actor,
-            None if locate is None else lambda tx: locate(tx, self.request) or "",
+            None if operation.project is None else lambda tx: self._locate(tx, operation) or "",
             lambda tx: self._write(tx, operation),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
         )
 
+    def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
+        """Return the project of the request; None for an operation on the organization.
+
+        Raises:
+            NotFound: the request is about another project than `within`. It is raised before the stored answer for an
+                op_id is looked up, and only to a caller who may use the other project.
+        """
+        project = operation.project and operation.project(tx, self.request)
+        if self.within is not None and project not in (None, self.within):
+            found = authorize_project(tx, project, operation.permission)
+            if self.within not in (found.id, found.name):
+                hint = "what the request names belongs to another project"
+                raise NotFound("resource of project", self.within, hint=hint)
+        return project
+
     def _read(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
         tx.preferences = self.preferences
-        project = operation.project and operation.project(tx, self.request)
+        project = self._locate(tx, operation)
         if project is not None:
             tx.set_project(authorize_project(tx, project, operation.permission))
         else:
