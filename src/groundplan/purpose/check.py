@@ -179,7 +179,12 @@ HEALTH = Operation(
         fixed={"gate": "health"},
         without=("profile", "operation", "node", "assumption", "limit"),
     ),
-    http=Route("GET", "/projects/{project}/purpose/health", fixed={"gate": "health"}),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/health",
+        fixed={"gate": "health"},
+        without=("profile", "operation", "node", "assumption", "limit"),
+    ),
 )
 
 ANALYSIS = Operation(
@@ -192,7 +197,12 @@ ANALYSIS = Operation(
     handler=analysis,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
-    http=Route("GET", "/projects/{project}/purpose/analysis", fixed={"gate": "analysis"}),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/analysis",
+        fixed={"gate": "analysis"},
+        without=("profile", "operation"),
+    ),
 )
 
 COMPLIANCE = Operation(
@@ -210,7 +220,12 @@ COMPLIANCE = Operation(
         fixed={"gate": "compliance"},
         without=("profile", "node", "assumption", "limit", "version", "as_of"),
     ),
-    http=Route("POST", "/projects/{project}/purpose/compliance", fixed={"gate": "compliance"}),
+    http=Route(
+        "POST",
+        "/projects/{project}/purpose/compliance",
+        fixed={"gate": "compliance"},
+        without=("profile", "node", "assumption", "limit", "version", "as_of"),
+    ),
 )
 
 _VARIANTS: dict[str, Operation[CheckPurpose, Any]] = {
@@ -232,5 +247,10 @@ OPERATION = Operation(
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
     command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
-    http=Route("GET", "/projects/{project}/purpose/check"),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/check",
+        summary="Check a version: gate A or B.",
+        without=("operation", "node", "assumption", "limit"),
+    ),
 )

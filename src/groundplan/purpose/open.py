@@ -340,7 +340,9 @@ OBSERVATIONS = Operation(
     handler=open_observations,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
-    http=Route("GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}),
+    http=Route(
+        "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version",)
+    ),
 )
 
 OPERATION = Operation(

@@ -73,6 +73,8 @@ class Route:
     method: str
     path: str
     fixed: Mapping[str, str] = field(default_factory=dict)  # wire name → fixed value
+    summary: str | None = None  # if the route is only a part of the operation
+    without: tuple[str, ...] = ()  # wire names that it does not show, because it refuses them
     item_of: str | None = None  # the input field, a list, of which such a request has exactly one item
     # For a request that creates something: its path, in which `{thing.id}` is a field of the answer and `*` its only
     # object. The status is then 201.

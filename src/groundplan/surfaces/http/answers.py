@@ -42,3 +42,14 @@ async def send_answer(send: Any, answer: Answer, *, has_body: bool = True) -> No
         headers += [(b"content-type", answer.content_type), (b"content-length", b"%d" % len(answer.body))]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body if has_body else b""})
+
+
+class AnswerSender:
+    """An answer as an ASGI application, which Starlette accepts as the response of an endpoint."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
+        """Send the answer."""
+        await send_answer(send, self._answer, has_body=scope["method"] != "HEAD")

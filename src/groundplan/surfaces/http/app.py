@@ -18,9 +18,10 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
-from groundplan.surfaces.http.answers import send_answer
-from groundplan.surfaces.http.problems import answer_problem
-from groundplan.surfaces.http.rest import Authenticate, RestApi, unknown_path
+from groundplan.surfaces.http.answers import AnswerSender
+from groundplan.surfaces.http.description import ApiDescription
+from groundplan.surfaces.http.problems import answer_problem, unknown_path
+from groundplan.surfaces.http.rest import Authenticate, RestApi
 from groundplan.surfaces.http.routes import RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.route_paths import PREFIX
@@ -55,7 +56,7 @@ def build_app(
         pool.close()
 
     app = Starlette(
-        routes=[Mount(PREFIX, app=rest)],
+        routes=[*ApiDescription(table).list_routes(), Mount(PREFIX, app=rest)],
         middleware=[Middleware(AllowedHosts, hosts=hosts)],
         exception_handlers={HTTPException: _answer_unknown},
         lifespan=close_at_end,
@@ -66,8 +67,4 @@ def build_app(
 
 async def _answer_unknown(request: Request, _error: Exception) -> Any:
     """Answer a path that nothing serves."""
-
-    async def send_problem(_scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(send, answer_problem(unknown_path(request.url.path)), has_body=request.method != "HEAD")
-
-    return send_problem
+    return AnswerSender(answer_problem(unknown_path(request.url.path)))

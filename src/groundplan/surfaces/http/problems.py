@@ -6,7 +6,7 @@ a wrong method or content type, a body that is too large, a precondition that do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -32,6 +32,23 @@ class HttpProblem(Exception):
         self.problem = problem
         self.details = details
         self.headers = headers or {}
+
+
+def unknown_path(path: str) -> HttpProblem:
+    """Return the refusal of a path that nothing serves."""
+    return HttpProblem(404, "unknown_path", f"there is no such path; {PREFIX}/openapi.json lists them", path=path[:200])
+
+
+def method_not_allowed(method: str, allowed: Sequence[str]) -> HttpProblem:
+    """Return the refusal of a method that a path does not have."""
+    names = ", ".join(allowed)
+    return HttpProblem(
+        405,
+        "method_not_allowed",
+        f"{method} is not a method of this path; it has {names}",
+        headers={"allow": names},
+        allowed=list(allowed),
+    )
 
 
 def answer_problem(problem: HttpProblem) -> Answer:

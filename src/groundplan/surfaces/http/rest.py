@@ -25,10 +25,15 @@ from groundplan.surfaces.http.answers import Answer, send_answer
 from groundplan.surfaces.http.arguments import RequestHead, collect_arguments, split_path
 from groundplan.surfaces.http.negotiation import JSON_RANGES, accepts
 from groundplan.surfaces.http.operation_answers import build_answer
-from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem
+from groundplan.surfaces.http.problems import (
+    HttpProblem,
+    answer_error,
+    answer_problem,
+    method_not_allowed,
+    unknown_path,
+)
 from groundplan.surfaces.http.routes import Endpoint, RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.route_paths import PREFIX
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
 Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
@@ -82,14 +87,7 @@ class RestApi:
             raise unknown_path(scope["path"])
         chosen = found.get("GET" if method == "HEAD" else method)
         if chosen is None:
-            allowed = sorted({*found, *(["HEAD"] if "GET" in found else [])})
-            raise HttpProblem(
-                405,
-                "method_not_allowed",
-                f"{method} is not a method of this path; it has {', '.join(allowed)}",
-                headers={"allow": ", ".join(allowed)},
-                allowed=allowed,
-            )
+            raise method_not_allowed(method, sorted({*found, *(["HEAD"] if "GET" in found else [])}))
         return chosen
 
     def _answer(self, scope: Any, endpoint: Endpoint, in_path: Any, head: RequestHead, body: bytes) -> Answer:
@@ -120,11 +118,6 @@ class RestApi:
             return answer_error(error, vocabulary)
         except Exception:
             return answer_error(self._log(), vocabulary)
-
-
-def unknown_path(path: str) -> HttpProblem:
-    """Return the refusal of a path without a route."""
-    return HttpProblem(404, "unknown_path", f"there is no such path; {PREFIX}/openapi.json lists them", path=path[:200])
 
 
 def _read_head(scope: Any) -> RequestHead:

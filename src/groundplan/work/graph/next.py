@@ -381,7 +381,7 @@ CLAIM = Operation(
     handler=claim,
     project=locate,
     command=Command(("work", "claim"), arguments=("node_id",)),
-    http=Route("POST", "/projects/{project}/work/claims"),
+    http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
 OPERATION = Operation(
@@ -397,5 +397,10 @@ OPERATION = Operation(
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
     command=Command(("work", "next")),
-    http=Route("GET", "/projects/{project}/work/next"),
+    http=Route(
+        "GET",
+        "/projects/{project}/work/next",
+        summary="Best actionable nodes with context.",
+        without=("claim", "decision"),
+    ),
 )

@@ -193,7 +193,7 @@ CONFIGURE = Operation(
     handler=change_policies,
     project=lambda _tx, request: request.project or "",
     when_project_missing=BEGIN,
-    http=Route("PATCH", "/projects/{project}/work"),
+    http=Route("PATCH", "/projects/{project}/work", without=("goal",)),
 )
 
 OPERATION: Operation[OpenProject, Any] = Operation(
@@ -213,6 +213,13 @@ OPERATION: Operation[OpenProject, Any] = Operation(
     when_project_missing=BEGIN,
     tool=Tool("graph_open", Group.WORK),
     command=Command(("work", "open"), arguments=("project",)),
-    http=Route("GET", "/projects/{project}/work"),
-    other_routes=(Route("GET", "/work"),),
+    http=Route(
+        "GET",
+        "/projects/{project}/work",
+        summary="Return the root of a project, its counts and its policies.",
+        without=("goal", "policies", "decision"),
+    ),
+    other_routes=(
+        Route("GET", "/work", summary="List all projects with their counts.", without=("goal", "policies", "decision")),
+    ),
 )

@@ -334,5 +334,7 @@ OPERATION = Operation(
     tool=Tool("graph_update", Group.WORK),
     command=Command(("work", "update")),
     http=Route("PATCH", "/projects/{project}/work/nodes"),
-    other_routes=(Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates"),),
+    other_routes=(
+        Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates", summary="Change one node."),
+    ),
 )
