@@ -89,38 +89,50 @@ class HttpVocabulary:
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the method, the path with its query string, and the body if there is one."""
-        found, route = self._choose_route(operation, arguments)
-        if route is None:
-            return {"method": "GET", "path": operation}
+        found = self._choose_variant(operation, arguments)
         project = get_project_field(found.input)
         given = {PROJECT if name == project else name: value for name, value in arguments.items()}
         if self._project is not None:
             given.setdefault(PROJECT, self._project)
-        path = fill_path(route.path, given.get)
+        route = _choose_route(found, given)
+        if route is None:
+            return {"method": "POST", "path": operation}
+        path = fill_path(route.path, lambda name: _spell_in_path(route, name, given.get(name)))
         used = {PROJECT, *list_parameters(route.path), *route.fixed}
         others = {name: value for name, value in given.items() if name not in used}
         if route.method in ("GET", "DELETE"):
             return {"method": route.method, "path": path + format_query(others)}
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
-    def _choose_route(self, operation: str, arguments: Mapping[str, Any]) -> tuple[Operation[Any, Any], Route | None]:
-        """Return the operation and the route of the variant that the arguments ask for, as far as they are known."""
-        found = self._find(operation)
-        for variant in found.variants:
-            if variant.http is not None and found.choose_variant is not None:
-                try:
-                    is_chosen = found.choose_variant(msgspec.convert(arguments, found.input)) is variant
-                except msgspec.ValidationError:
-                    break
-                if is_chosen:
-                    return variant, variant.http
-        return found, found.http
+    def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
+        """Return the operation, or the variant with a route of its own that the arguments ask for."""
+        found = self._find(name)
+        if found.choose_variant is None or not any(variant.http for variant in found.variants):
+            return found
+        try:
+            chosen = found.choose_variant(msgspec.convert(arguments, found.input))
+        except msgspec.ValidationError:  # a hint has only the arguments that are known
+            return found
+        return chosen if chosen is not None and chosen.http is not None else found
 
     def _find(self, name: str) -> Operation[Any, Any]:
         """Return an operation of the registry, or a variant that has a route of its own."""
         if name in self._operations:
             return self._operations[name]
         return next(variant for one in self._operations for variant in one.variants if variant.name == name)
+
+
+def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
+    """Return the first route whose path the given values fill."""
+    for route in operation.routes:
+        if route.item_of is None and all(name in given for name in list_parameters(route.path)):
+            return route
+    return operation.http
+
+
+def _spell_in_path(route: Route, name: str, value: Any) -> Any:
+    # Choices with an ending, as in `/{entityType}s`, stand in a path in lower case.
+    return value.lower() if isinstance(value, str) and f"{{{name}}}s" in route.path else value
 
 
 def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:

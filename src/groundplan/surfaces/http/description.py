@@ -76,5 +76,6 @@ def _make_route(name: str, read: Callable[[], bytes], content_type: bytes, heade
 
         return AnswerSender(Answer(200, body, more, content_type))
 
-    # A Mount stands behind these routes, so other methods are refused here.
-    return StarletteRoute(f"{PREFIX}/{name}", answer, methods=None)
+    route = StarletteRoute(f"{PREFIX}/{name}", answer)
+    route.methods = None  # every method: a Mount stands behind these routes, so others are refused here
+    return route
