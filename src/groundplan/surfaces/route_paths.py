@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
@@ -23,8 +22,7 @@ def list_parameters(path: str) -> list[str]:
 
 def get_project_field(shape: type[Struct]) -> str | None:
     """Return the wire name under which an input type has the project; None if it has none."""
-    names = {field.encode_name for field in msgspec.structs.fields(shape)}
-    return next((name for name in PROJECT_NAMES if name in names), None)
+    return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
 
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:

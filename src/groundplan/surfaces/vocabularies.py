@@ -123,9 +123,10 @@ class HttpVocabulary:
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route whose path the given values fill."""
+    """Return the first route that takes the given values and whose path they fill."""
     for route in operation.routes:
-        if route.item_of is None and all(name in given for name in list_parameters(route.path)):
+        is_filled = all(name in given for name in list_parameters(route.path))
+        if is_filled and route.item_of is None and not any(name in given for name in route.without):
             return route
     return operation.http
 

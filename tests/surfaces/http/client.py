@@ -59,6 +59,10 @@ class HttpClient:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the application."""
         self._loop.run_until_complete(self._lifespan.__aexit__(None, None, None))
         self._loop.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -37,7 +38,7 @@ def build_app(
     hosts: Collection[str] = LOOPBACK_HOSTS,
 ) -> Starlette:
     """Return the application on an open store. `authenticate` returns the actor of a request, or raises."""
-    table = RouteTable(operations)
+    table = _build_table(operations)
     vocabulary = HttpVocabulary(operations)
     pool = OperationPool()
     rest = RestApi(
@@ -63,6 +64,9 @@ def build_app(
     )
     app.router.redirect_slashes = False
     return app
+
+
+_build_table = cache(RouteTable)  # a process may have several applications, and most of the time to build one is this
 
 
 async def _answer_unknown(request: Request, _error: Exception) -> Any:

@@ -41,7 +41,8 @@ class Endpoint:
         fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
         self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
         self.parameters = [_describe_parameter(self.item_fields, fields, part) for part in _list_variable_parts(route)]
-        self.project_field = get_project_field(operation.input)
+        project_field = get_project_field(operation.input)
+        self.project_field = None if project_field in route.without else project_field
         self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
         # Of a request with one item: the fields beside the item.
         self.shared_fields = () if route.item_of is None else fields.keys() - {route.item_of} - self.item_fields.keys()

@@ -30,7 +30,8 @@ class OperationPool:
         A call that waits for a thread is then dropped. One that runs goes on to its end: a write is committed or rolled
         back as a whole, and the client can ask with its idempotency key. This is the place to cancel it.
         """
-        running = asyncio.get_running_loop().run_in_executor(self._threads, call)
+        submitted = self._threads.submit(call)
+        running = asyncio.wrap_future(submitted)
         done, _ = await asyncio.wait((running,), timeout=UNWATCHED_S)
         if done:
             return running.result()
@@ -39,7 +40,7 @@ class OperationPool:
             await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
             if running.done():
                 return running.result()
-            running.cancel()
+            submitted.cancel()
             return None
         finally:
             watching.cancel()

@@ -188,6 +188,9 @@ OPERATION: Operation[QueryOverview, Any] = Operation(
             without=("project_id", "feature_id"),
         ),
     ),
-    http=Route("GET", "/projects/{project}/work/overview/{containerType}s"),
-    other_routes=(Route("GET", "/work/overview/{containerType}s"),),
+    http=Route("GET", "/projects/{project}/work/overview/{containerType}s", without=("id",)),
+    other_routes=(
+        Route("GET", "/projects/{project}/work/{containerType}s/{id}/overview", without=("projectId",)),
+        Route("GET", "/work/overview/{containerType}s", without=("id",)),
+    ),
 )
