@@ -28,8 +28,12 @@ SLOW = {
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
     "mcp": (),
-    "starlette": (),
+    "starlette": ("groundplan.surfaces.http.",),
     "uvicorn": (),
+    "jinja2": ("groundplan.surfaces.http.docs_page",),
+    "jwt": (),
+    "cryptography": (),
+    "anyio": (),
 }
 
 

@@ -102,13 +102,13 @@ class HttpClient:
         headers = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}
         return Reply(start["status"], headers, b"".join(part.get("body", b"") for part in parts))
 
-    def get(self, target: str, **headers: str) -> Reply:
+    def get(self, target: str, **headers: Any) -> Reply:
         return self.send("GET", target, **headers)
 
-    def post(self, target: str, body: Any = None, **headers: str) -> Reply:
+    def post(self, target: str, body: Any = None, **headers: Any) -> Reply:
         return self.send("POST", target, body, **headers)
 
-    def patch(self, target: str, body: Any = None, **headers: str) -> Reply:
+    def patch(self, target: str, body: Any = None, **headers: Any) -> Reply:
         return self.send("PATCH", target, body, **headers)
 
     def call(

@@ -94,7 +94,7 @@ def test_a_defect_shows_its_reference_and_nothing_of_its_cause(
     http: HttpClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_given: Any, **_named: Any) -> None:
-        raise RuntimeError("SELECT secret FROM /home/ada")
+        raise RuntimeError("SELECT secret FROM safe")
 
     monkeypatch.setattr(rest, "execute", fail)
     reply = http.get("/v1/projects")

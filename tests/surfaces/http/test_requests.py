@@ -59,7 +59,7 @@ def test_one_node_is_changed_under_its_own_path(atlas: HttpClient) -> None:
 def test_names_in_a_path_may_contain_anything_that_a_name_may(http: HttpClient) -> None:
     for name in ("a/b", "über alles", "50 %", "a?b#c", "tasks"):
         assert http.post("/v1/projects", {"name": name}).status == 201
-        (found,) = [one for one in http.get("/v1/work").json["projects"] if one["name"] == name]
+        (found,) = [one for one in http.get("/v1/organization/work").json["projects"] if one["name"] == name]
         quoted = "".join(f"%{byte:02X}" for byte in name.encode())
         assert http.get(f"/v1/projects/{quoted}/work").json["root"]["id"] == found["id"]
 
@@ -219,11 +219,11 @@ def test_a_method_without_a_body_refuses_one(atlas: HttpClient) -> None:
     assert (refused.status, refused.code) == (400, "unexpected_body")
 
 
-@pytest.mark.parametrize("target", ["/v1/projects/%FF/work", "/v1/projects/atlas/work/tags/%C3", "/v1/work/tags?x=%FF"])
+@pytest.mark.parametrize("target", ["/v1/projects/%FF/work", "/v1/projects/a/work/tags/%C3", "/v1/projects?x=%FF"])
 def test_an_address_that_is_not_utf8_is_refused(atlas: HttpClient, target: str) -> None:
     assert (atlas.get(target).status, atlas.get(target).code) == (400, "invalid_utf8")
 
 
 def test_a_control_character_in_an_address_is_refused(atlas: HttpClient) -> None:
-    for target in ("/v1/projects/atlas/work/tags/a%00b", "/v1/work/tags?projectId=a%07"):
+    for target in ("/v1/projects/atlas/work/tags/a%00b", "/v1/organization/work/tags?projectId=a%07"):
         assert (atlas.get(target).status, atlas.get(target).code) == (400, "control_character")

@@ -50,10 +50,14 @@ def test_no_more_operations_run_at_once_than_there_are_threads() -> None:
 def test_an_operation_that_waits_for_a_thread_is_dropped_when_its_client_is_gone() -> None:
     free, has_run = threading.Event(), threading.Event()
 
+    def mark() -> bool:
+        has_run.set()
+        return True
+
     async def run_both(pool: OperationPool) -> Any:
         first = asyncio.ensure_future(pool.run(lambda: free.wait(timeout=10), never))
         await asyncio.sleep(0)  # the only thread is taken
-        dropped = await pool.run(has_run.set, gone)
+        dropped = await pool.run(mark, gone)
         free.set()
         return await first, dropped
 
@@ -65,10 +69,11 @@ def test_an_operation_that_waits_for_a_thread_is_dropped_when_its_client_is_gone
 def test_an_operation_that_runs_is_not_cut_off_and_its_client_is_not_waited_for() -> None:
     started, free, has_ended = threading.Event(), threading.Event(), threading.Event()
 
-    def work() -> None:
+    def work() -> bool:
         started.set()
         free.wait(timeout=10)
         has_ended.set()
+        return True
 
     with operation_pool(1) as pool:
         assert asyncio.run(pool.run(work, gone)) is None

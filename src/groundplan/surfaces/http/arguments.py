@@ -77,11 +77,11 @@ def collect_arguments(endpoint: Endpoint, in_path: Mapping[str, Any], head: Requ
 def _add(values: dict[str, Any], endpoint: Endpoint, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name in values or (endpoint.has_project and name in PROJECT_NAMES and endpoint.project_field):
-            raise _given_twice(name)
+            raise _duplicate_argument(name)
         values[name] = value
 
 
-def _given_twice(name: str) -> Invalid:
+def _duplicate_argument(name: str) -> Invalid:
     return Invalid(
         f"the argument {quote_text(name)} is given twice: leave out one of path, query string, body and header",
         code="duplicate_argument",
@@ -107,7 +107,7 @@ def _read_query(endpoint: Endpoint, query: bytes) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, texts in found.items():
         if len(texts) > 1 and name not in endpoint.lists:
-            raise _given_twice(name)
+            raise _duplicate_argument(name)
         # One text may be an array in JSON, which the input gate decodes.
         is_list = len(texts) > 1 or (name in endpoint.arrays and not texts[0].startswith("["))
         values[name] = texts if is_list else texts[0]
@@ -153,7 +153,7 @@ def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) 
         return False
     if (key := head.headers.get("idempotency-key")) is not None and endpoint.takes_op_id:
         if "op_id" in values:
-            raise _given_twice("op_id")
+            raise _duplicate_argument("op_id")
         # A quoted string as in the draft of the header's specification, or bare as most clients send it.
         values["op_id"] = key[1:-1] if len(key) > 2 and key[0] == key[-1] == '"' else key
         validate_value(values["op_id"])
@@ -167,7 +167,7 @@ def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) 
             400, "unused_precondition", "this operation compares no revision; leave out If-Match, or send If-Match: *"
         )
     if endpoint.revision_field in values:
-        raise _given_twice(endpoint.revision_field)
+        raise _duplicate_argument(endpoint.revision_field)
     values[endpoint.revision_field] = revision
     return True
 

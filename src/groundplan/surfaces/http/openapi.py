@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan import __version__
 from groundplan.argument_descriptions import describe_argument
-from groundplan.kernel.operations.schema import JsonSchema, build_json_schema
+from groundplan.kernel.operations.schema import JsonSchema, add_limits, build_json_schema
 from groundplan.surfaces.http.answer_schemas import build_answer_schemas
 from groundplan.surfaces.http.problems import PROBLEM_TYPE
 from groundplan.surfaces.http.routes import Endpoint, PathParameter, RouteTable
@@ -133,6 +133,7 @@ def _build_operation(endpoint: Endpoint, answer: JsonSchema) -> dict[str, Any]:
 def build_request_schema(endpoint: Endpoint) -> JsonSchema:
     """Return the schema of the arguments that stand in the query string or the body."""
     schema = build_json_schema(endpoint.operation.input)
+    add_limits(schema, endpoint.operation.input)
     _describe(endpoint.operation.name, schema, "")
     if endpoint.route.item_of is not None:
         item = schema["properties"].pop(endpoint.route.item_of)["items"]

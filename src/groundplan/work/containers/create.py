@@ -303,5 +303,5 @@ OPERATION = Operation(
     http=Route(
         "POST", "/projects/{project}/work/{containerType}s", location="/projects/{project}/work/{containerType}s/{*.id}"
     ),
-    other_routes=(Route("POST", "/work/{containerType}s", location="/projects/{*.id}/work"),),
+    other_routes=(Route("POST", "/organization/work/{containerType}s", location="/projects/{*.id}/work"),),
 )

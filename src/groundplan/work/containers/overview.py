@@ -191,6 +191,6 @@ OPERATION: Operation[QueryOverview, Any] = Operation(
     http=Route("GET", "/projects/{project}/work/overview/{containerType}s", without=("id",)),
     other_routes=(
         Route("GET", "/projects/{project}/work/{containerType}s/{id}/overview", without=("projectId",)),
-        Route("GET", "/work/overview/{containerType}s", without=("id",)),
+        Route("GET", "/organization/work/overview/{containerType}s", without=("id",)),
     ),
 )

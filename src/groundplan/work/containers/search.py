@@ -188,5 +188,5 @@ OPERATION = Operation(
         ),
     ),
     http=Route("GET", "/projects/{project}/work/{containerType}s"),
-    other_routes=(Route("GET", "/work/{containerType}s"),),
+    other_routes=(Route("GET", "/organization/work/{containerType}s"),),
 )

@@ -44,8 +44,7 @@ from groundplan.work.warnings import Warnings
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
-LISTED_MAX = 20  # nodes that an error lists
-NAMED_MAX = 5  # of these, in its message
+LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -397,10 +396,5 @@ OPERATION = Operation(
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
     command=Command(("work", "next")),
-    http=Route(
-        "GET",
-        "/projects/{project}/work/next",
-        summary="Best actionable nodes with context.",
-        without=("claim", "decision"),
-    ),
+    http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )

@@ -220,6 +220,11 @@ OPERATION: Operation[OpenProject, Any] = Operation(
         without=("goal", "policies", "decision"),
     ),
     other_routes=(
-        Route("GET", "/work", summary="List all projects with their counts.", without=("goal", "policies", "decision")),
+        Route(
+            "GET",
+            "/organization/work",
+            summary="List all projects with their counts.",
+            without=("goal", "policies", "decision"),
+        ),
     ),
 )

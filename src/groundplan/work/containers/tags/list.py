@@ -58,5 +58,5 @@ OPERATION = Operation(
     tool=Tool("list_tags", Group.CONTAINERS),
     command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/tags"),
-    other_routes=(Route("GET", "/work/tags"),),
+    other_routes=(Route("GET", "/organization/work/tags"),),
 )

@@ -68,5 +68,5 @@ OPERATION = Operation(
     tool=Tool("get_tag_usage", Group.CONTAINERS),
     command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/tags/{tag}"),
-    other_routes=(Route("GET", "/work/tags/{tag}"),),
+    other_routes=(Route("GET", "/organization/work/tags/{tag}"),),
 )

@@ -114,7 +114,7 @@ TASKS = Operation(
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
     command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
     http=Route("GET", "/projects/{project}/work/blocked-tasks"),
-    other_routes=(Route("GET", "/work/blocked-tasks"),),
+    other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
 
 FEATURES = Operation(
@@ -130,5 +130,5 @@ FEATURES = Operation(
     tool=Tool("get_blocked_features", Group.CONTAINERS),
     command=Command(("feature", "blocked"), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/blocked-features"),
-    other_routes=(Route("GET", "/work/blocked-features"),),
+    other_routes=(Route("GET", "/organization/work/blocked-features"),),
 )

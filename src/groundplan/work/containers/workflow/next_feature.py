@@ -63,5 +63,5 @@ OPERATION: Operation[NextFeature, Any] = Operation(
     tool=Tool("get_next_feature", Group.CONTAINERS),
     command=Command(("feature", "next"), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/next-feature"),
-    other_routes=(Route("GET", "/work/next-feature"),),
+    other_routes=(Route("GET", "/organization/work/next-feature"),),
 )

@@ -72,5 +72,5 @@ OPERATION: Operation[NextTask, Any] = Operation(
     tool=Tool("get_next_task", Group.CONTAINERS),
     command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
     http=Route("GET", "/projects/{project}/work/next-task"),
-    other_routes=(Route("GET", "/work/next-task"),),
+    other_routes=(Route("GET", "/organization/work/next-task"),),
 )

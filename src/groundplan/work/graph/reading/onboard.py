@@ -76,5 +76,5 @@ OPERATION = Operation(
     tool=Tool("graph_onboard", Group.WORK),
     command=Command(("work", "onboard")),
     http=Route("GET", "/projects/{project}/work/onboarding"),
-    other_routes=(Route("GET", "/work/onboarding"),),
+    other_routes=(Route("GET", "/organization/work/onboarding"),),
 )
