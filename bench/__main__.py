@@ -37,6 +37,7 @@ PARTS = {
     "purpose": "purpose:run",
     "pictures": "pictures:run",
     "freshness": "freshness:run",
+    "http": "rest:run",
     "postgres": "postgres:run",
 }
 

@@ -32,6 +32,7 @@ from groundplan.purpose.comparing.compare import Changed
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.open import AssumptionView
 from groundplan.purpose.version import Version
+from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
@@ -349,6 +350,7 @@ def _build_call(operation: AnyOperation, example: Mapping[str, Any], also: str =
         yield f"MCP, group `{operation.tool.group}`:\n\n" + _fence(
             "json", json.dumps(build_tool_call(operation, values))
         )
+    yield f"HTTP:\n\n{_fence('http', build_http_request(operation, values))}"
     named = ", ".join(f"{to_python_name(name)}={value!r}" for name, value in values.items())
     group, _, verb = operation.name.partition(".")
     yield _fence("python", f"plan.{group}.{to_python_name(verb)}({named})".replace("'", '"'))
@@ -360,6 +362,13 @@ def build_tool_call(operation: AnyOperation, values: Mapping[str, Any]) -> dict[
         raise LookupError(f"no tool reaches {operation.name}")
     selector = {"operation": operation.tool.selector} if operation.tool.selector else {}
     return {"name": operation.tool.name, "arguments": {**selector, **values}}
+
+
+def build_http_request(operation: AnyOperation, values: Mapping[str, Any]) -> str:
+    """Return the same call over HTTP: the method and path, and the body if there is one."""
+    call = HttpVocabulary(OPERATIONS, "atlas").call(operation.name, values)
+    line = f"{call['method']} {call['path']}"
+    return f"{line}\n\n{json.dumps(call['body'])}" if "body" in call else line
 
 
 def build_command_line(operation: AnyOperation, values: Mapping[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""The reference pages that are not about single operations: index, access, errors, configuration, commands, formats."""
+"""The reference pages that are not about single operations: index, access, errors, configuration, commands, formats.
+
+The page of REST is in `http_page.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
 from reference.examples import COMMANDS
+from reference.http_page import build_http_page
 from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
 from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
@@ -59,6 +63,7 @@ def build_pages() -> dict[str, str]:
         "configuration": _build_configuration(),
         "cli": _build_commands(),
         "formats": _build_formats(),
+        "http": build_http_page(),
     }
     return {f"{name}.md": text for name, text in pages.items()}
 
@@ -78,6 +83,7 @@ def _build_index() -> str:
         "- [Errors](errors.md): every code, its HTTP status and its exit code",
         "- [Configuration](configuration.md): the file, the environment, the flags",
         "- [Command line](cli.md): every command",
+        "- [HTTP](http.md): every route, the headers, and what each status means",
         "- [Formats](formats.md): the file formats of a theory of change, and what each keeps and loses",
     ]
     return format_page("Reference", format_table(("Operation", "What it does", "Who may"), rows), "\n".join(others))

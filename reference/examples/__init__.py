@@ -48,4 +48,5 @@ COMMANDS = {
     "doctor": "groundplan doctor --db plan.db",
     "demo": "groundplan demo --db demo.db",
     "mcp": "groundplan mcp --help",
+    "serve": "groundplan serve --help",
 }

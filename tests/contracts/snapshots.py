@@ -84,6 +84,7 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         ),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
         "commands": [_command(command) for command in operation.commands],
+        "routes": [f"{route.method} {route.path}" for route in operation.routes],
     }
 
 

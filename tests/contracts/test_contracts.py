@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,16 +17,18 @@ import pytest
 import groundplan
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.verbs import to_python_name
 from reference.examples import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from reference.files import REFERENCE, SCHEMA, build_files, diff_file, find_orphans
-from reference.operation_pages import build_tool_call, group_by_page
+from reference.operation_pages import build_http_request, build_tool_call, group_by_page
 from reference.placeholders import fill_placeholders
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
 from tests.surfaces.copied_schema import migrate_once
+from tests.surfaces.http.client import HttpClient
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
@@ -184,3 +187,18 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
             call = build_tool_call(OPERATIONS[name], fill_placeholders(values, learned))
             answer = tools.call(call["name"], call["arguments"])
             assert not answer.is_error, answer.text
+
+
+@pytest.mark.parametrize("page", group_by_page())
+def test_the_http_requests_on_a_page_run(page: str, plan: Session) -> None:
+    learned = Learned()
+    with HttpClient(plan.store, local_actor) as http:
+        for name, values in FIRST.get(page, ()):
+            learned.learn(plan.call(name, **fill_placeholders(values, learned)))
+        for name, values in examples(page):
+            request = build_http_request(OPERATIONS[name], fill_placeholders(values, learned))
+            line, _, body = request.partition("\n\n")
+            method, path = line.split(" ", 1)
+            reply = http.send(method, path, json.loads(body) if body else None)
+            assert reply.status in (200, 201), f"{request}\n{reply.body.decode()}"
+            learned.learn(json.loads(reply.body, object_hook=lambda found: SimpleNamespace(**{"ref": None, **found})))

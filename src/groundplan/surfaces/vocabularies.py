@@ -123,8 +123,8 @@ class HttpVocabulary:
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route that takes the given values and whose path they fill."""
-    for route in operation.routes:
+    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    for route in (route for one in (operation, *operation.variants) for route in one.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
             return route

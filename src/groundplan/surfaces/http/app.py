@@ -20,7 +20,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.answers import AnswerSender
-from groundplan.surfaces.http.description import ApiDescription
+from groundplan.surfaces.http.description.addresses import ApiDescription
 from groundplan.surfaces.http.problems import answer_problem, unknown_path
 from groundplan.surfaces.http.rest import Authenticate, RestApi
 from groundplan.surfaces.http.routes import RouteTable

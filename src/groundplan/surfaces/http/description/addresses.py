@@ -32,7 +32,9 @@ class ApiDescription:
     @cached_property
     def document(self) -> dict[str, Any]:
         """The OpenAPI document."""
-        from groundplan.surfaces.http.openapi import build_openapi  # here, because few processes are asked for it
+        from groundplan.surfaces.http.description.openapi import (
+            build_openapi,  # here, because few processes are asked for it
+        )
 
         return build_openapi(self._table)
 
@@ -44,7 +46,7 @@ class ApiDescription:
     @cached_property
     def page(self) -> bytes:
         """The page for people."""
-        from groundplan.surfaces.http.docs_page import render_page
+        from groundplan.surfaces.http.description.docs_page import render_page
 
         return render_page(self.document)
 

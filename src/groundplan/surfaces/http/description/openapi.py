@@ -8,7 +8,7 @@ from typing import Any
 from groundplan import __version__
 from groundplan.argument_descriptions import describe_argument
 from groundplan.kernel.operations.schema import JsonSchema, add_limits, build_json_schema
-from groundplan.surfaces.http.answer_schemas import build_answer_schemas
+from groundplan.surfaces.http.description.answer_schemas import build_answer_schemas
 from groundplan.surfaces.http.problems import PROBLEM_TYPE
 from groundplan.surfaces.http.routes import Endpoint, PathParameter, RouteTable
 from groundplan.surfaces.route_paths import PREFIX, PROJECT
