@@ -111,7 +111,7 @@ def test_surfaces_do_not_import_each_other() -> None:
         surface = module_name(path).split(".")[2:3]
         for name in imports_anywhere(path):
             other = name.split(".")[2:3]
-            # `groundplan mcp` and `groundplan serve` are commands like any other, so the command line starts the servers.
+            # `groundplan mcp` and `groundplan serve` are commands like any other, so the command line starts them.
             is_own = other == surface or (surface == ["cli"] and other in (["mcp"], ["http"]))
             if name.startswith("groundplan.surfaces.") and surfaces.issuperset(other) and not is_own:
                 wrong.add(f"{module_name(path)} imports {name}")

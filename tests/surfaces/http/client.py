@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json as json_module
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from starlette.requests import HTTPConnection
+from starlette.routing import Mount
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
+from groundplan.surfaces.http.rest import RestApi
 from groundplan.surfaces.vocabularies import HttpVocabulary
+
+T = TypeVar("T")
 
 ACTOR = "x-actor"  # a header of the tests, in the place of a token
 
@@ -60,6 +64,17 @@ class HttpClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def rest(self) -> RestApi:
+        """The part of the application below `/v1`."""
+        found = [route.app for route in self.app.routes if isinstance(route, Mount)]
+        assert isinstance(found[0], RestApi)
+        return found[0]
+
+    def run(self, awaited: Coroutine[Any, Any, T]) -> T:
+        """Run something on the event loop of the client."""
+        return self._loop.run_until_complete(awaited)
 
     def close(self) -> None:
         """Stop the application."""
