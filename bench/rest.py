@@ -26,6 +26,7 @@ TARGETS = {
     "members": f"/v1/projects/{PROJECT}/members",
     "50 nodes": f"/v1/projects/{PROJECT}/work/nodes?limit=50",
 }
+UNBARRED = "50 nodes"  # most of its time is the query, which the bare route does not make
 BARE = "bare Starlette route, same bytes"
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
@@ -46,7 +47,15 @@ def run(options: Options) -> list[Result]:
             sets.append(run_interleaved(options.count_rounds_of_a_set(READS), steps))
     taken = compute_medians_ms(sets)
     return [
-        Result("http", f"GET {name}", taken[name], "ms", taken[f"bare {name}"], BARE, READ_RATIO_MAX)
+        Result(
+            "http",
+            f"GET {name}",
+            taken[name],
+            "ms",
+            taken[f"bare {name}"],
+            BARE,
+            None if name == UNBARRED else READ_RATIO_MAX,
+        )
         for name in TARGETS
     ]
 

@@ -10,6 +10,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
 from groundplan.kernel.input_gate.strict_json import decode, validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
+from groundplan.kernel.input_gate.type_description import TypeKind
 from groundplan.kernel.wording import describe_value, quote_text
 from groundplan.surfaces.http.entity_tags import read_expected_revision
 from groundplan.surfaces.http.problems import HttpProblem
@@ -17,6 +18,8 @@ from groundplan.surfaces.http.routes import Endpoint
 from groundplan.surfaces.route_paths import PROJECT
 
 PARAMETERS_MAX = 1000
+INTEGER_DIGITS = 15  # every number with so many is within the limits
+BOOLEANS = {"true": True, "false": False}
 JSON = "application/json"
 
 
@@ -110,9 +113,17 @@ def _read_query(endpoint: Endpoint, query: bytes) -> dict[str, Any]:
             raise _duplicate_argument(name)
         # One text may be an array in JSON, which the input gate decodes.
         is_list = len(texts) > 1 or (name in endpoint.arrays and not texts[0].startswith("["))
-        values[name] = texts if is_list else texts[0]
-    validate_value(values)
+        values[name] = texts if is_list else _read_plain(endpoint.plain.get(name), texts[0])
+    if not all(text.isprintable() for name, texts in found.items() for text in (name, *texts)):
+        validate_value(values)
     return values
+
+
+def _read_plain(kind: TypeKind | None, text: str) -> Any:
+    """Return a number or a boolean where a field wants one; any other text is left to the input gate."""
+    if kind is TypeKind.INTEGER and len(text) <= INTEGER_DIGITS and text.isascii() and text.isdigit():
+        return int(text) if text[0] != "0" or text == "0" else text
+    return BOOLEANS.get(text, text) if kind is TypeKind.BOOLEAN else text
 
 
 def _decode_text(text: str, *, plus: bool = True) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -30,28 +29,34 @@ class OperationPool:
         A call that waits for a thread is then dropped. One that runs goes on to its end: a write is committed or rolled
         back as a whole, and the client can ask with its idempotency key. This is the place to cancel it.
         """
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+        watching: list[asyncio.Task[None]] = []
         submitted = self._threads.submit(call)
-        running = asyncio.wrap_future(submitted)
-        done, _ = await asyncio.wait((running,), timeout=UNWATCHED_S)
-        if done:
-            return running.result()
-        watching = asyncio.ensure_future(_wait_for_disconnection(receive))
+        submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(_set_done, ended))
+        timer = loop.call_later(UNWATCHED_S, lambda: watching.append(loop.create_task(_watch(receive, ended))))
         try:
-            await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-            if running.done():
-                return running.result()
-            submitted.cancel()
-            return None
+            await ended
         finally:
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            timer.cancel()
+            for task in watching:
+                task.cancel()
+            is_dropped = not submitted.done()
+            submitted.cancel()  # has an effect only while it waits for a thread
+        return None if is_dropped else submitted.result()
 
     def close(self) -> None:
         """Wait for running calls, drop waiting ones, and end the threads."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
 
-async def _wait_for_disconnection(receive: Callable[[], Awaitable[Any]]) -> None:
+def _set_done(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)
+
+
+async def _watch(receive: Callable[[], Awaitable[Any]], ended: asyncio.Future[None]) -> None:
+    """Mark a request as ended when its client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    _set_done(ended)
