@@ -83,6 +83,27 @@ def test_an_operation_that_runs_is_not_cut_off_and_its_client_is_not_waited_for(
     assert has_ended.is_set()
 
 
+def test_an_operation_that_runs_is_told_that_its_client_is_gone() -> None:
+    started, cancelled = threading.Event(), threading.Event()
+
+    def work() -> bool:
+        started.set()
+        return cancelled.wait(timeout=10)
+
+    with operation_pool(1) as pool:
+        assert asyncio.run(pool.run(work, gone, cancelled.set)) is None
+        assert started.is_set()
+        assert cancelled.is_set()
+
+
+def test_nobody_is_told_when_the_client_gets_its_answer() -> None:
+    cancelled = threading.Event()
+
+    with operation_pool(1) as pool:
+        assert asyncio.run(pool.run(lambda: 42, never, cancelled.set)) == 42
+    assert not cancelled.is_set()
+
+
 def test_a_failure_reaches_the_caller_also_when_it_comes_late() -> None:
     free = threading.Event()
 

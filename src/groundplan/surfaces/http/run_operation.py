@@ -23,11 +23,13 @@ class OperationPool:
     def __init__(self, threads_max: int = THREADS_MAX) -> None:
         self._threads = ThreadPoolExecutor(threads_max, thread_name_prefix="operation")
 
-    async def run(self, call: Callable[[], T], receive: Callable[[], Awaitable[Any]]) -> T | None:
+    async def run(
+        self, call: Callable[[], T], receive: Callable[[], Awaitable[Any]], cancel: Callable[[], None] = lambda: None
+    ) -> T | None:
         """Return what a call returns; None if the client disconnects first. The body must have been received.
 
-        A call that waits for a thread is then dropped. One that runs goes on to its end: a write is committed or rolled
-        back as a whole, and the client can ask with its idempotency key. This is the place to cancel it.
+        A call that waits for a thread is then dropped. One that runs is told by `cancel`; without it, it goes on to its
+        end: a write is committed or rolled back as a whole, and the client can ask with its idempotency key.
         """
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
@@ -42,7 +44,8 @@ class OperationPool:
             for task in watching:
                 task.cancel()
             is_dropped = not submitted.done()
-            submitted.cancel()  # has an effect only while it waits for a thread
+            if is_dropped and not submitted.cancel():  # it does not wait for a thread any more
+                cancel()
         return None if is_dropped else submitted.result()
 
     def close(self) -> None:
