@@ -22,7 +22,7 @@ from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.setup import set_up
-from groundplan.kernel.store.postgres.store import PostgresStore
+from groundplan.kernel.store.postgres.store import PostgresStore, format_limits
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
@@ -366,6 +366,12 @@ class PostgresEngine(Engine):
                     "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
                     "set_config('groundplan.access', %s, true), set_config('groundplan.kind', %s, true)",
                     (actor.organization, actor.id, actor.access.value, actor.kind.value),
+                )
+                limits = format_limits(actor)
+                connection.execute(
+                    "SELECT set_config('groundplan.role_max', %s, true), set_config('groundplan.projects', %s, true), "
+                    "set_config('groundplan.sponsor', %s, true)",
+                    (limits["role_max"], limits["projects"], limits["sponsor"]),
                 )
             yield lambda statement: _run(connection, (statement,))
             if not keep:

@@ -141,6 +141,46 @@ CREATE FUNCTION gp_actor_is_agent() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce(current_setting('groundplan.kind', true), '') = 'agent';
 
+-- What the token of the actor allows at most: the largest role, the only projects (as a JSON array), and the person
+-- whose roles limit an agent, too. Null where there is no limit.
+CREATE FUNCTION gp_role_max() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('groundplan.role_max', true), '');
+
+CREATE FUNCTION gp_only_projects() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('groundplan.projects', true), '');
+
+CREATE FUNCTION gp_sponsor() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('groundplan.sponsor', true), '');
+
+CREATE FUNCTION gp_is_limited() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(gp_role_max(), gp_only_projects(), gp_sponsor()) IS NOT NULL;
+
+-- Whether the token of the actor allows changes at all, and changes that reach beyond its projects.
+CREATE FUNCTION gp_may_write() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(gp_role_max(), 'owner') IN ('editor', 'owner');
+
+CREATE FUNCTION gp_may_write_organization() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN gp_may_write() AND gp_only_projects() IS NULL;
+
+-- Whether the actor is a person, and one whom the store trusts with all projects and whose token has no limits.
+CREATE FUNCTION gp_actor_is_person() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(current_setting('groundplan.kind', true), '') = 'person';
+
+CREATE FUNCTION gp_is_unlimited_person() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN gp_actor_is_person() AND coalesce(gp_role_max(), 'owner') = 'owner' AND gp_only_projects() IS NULL;
+
+CREATE FUNCTION gp_owns_organization() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN gp_is_unlimited_person() AND gp_access_is_open();
+
 -- The moment as an instant, some time ago or now.
 CREATE FUNCTION gp_now(ago interval DEFAULT '0') RETURNS text
     LANGUAGE sql VOLATILE PARALLEL SAFE
@@ -153,12 +193,59 @@ CREATE FUNCTION gp_role_of_agent(role text, policies text) RETURNS text
         array_position(ARRAY['viewer', 'editor', 'owner'], role),
         coalesce(array_position(ARRAY['viewer', 'editor', 'owner'], coalesce(policies::json ->> 'agents', 'editor')), 1))];
 
+-- The smaller of two roles; null as the second is no limit, and an unknown one is the smallest.
+CREATE FUNCTION gp_smaller_role(role text, role_max text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN role_max IS NULL THEN role
+                ELSE (ARRAY['viewer', 'editor', 'owner'])[least(
+                    array_position(ARRAY['viewer', 'editor', 'owner'], role),
+                    coalesce(array_position(ARRAY['viewer', 'editor', 'owner'], role_max), 1))]
+           END;
+
+-- The same as gp_projects_as, for an actor whose token has limits.
+CREATE FUNCTION gp_limited_projects_as(roles text[]) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    WITH stored AS (
+        SELECT id, policies, 'owner' AS role
+          FROM projects
+         WHERE tenant_id = gp_tenant()
+           AND gp_access_is_open()
+        UNION ALL
+        SELECT p.id, p.policies, m.role
+          FROM project_members AS m
+          JOIN projects AS p
+            ON p.tenant_id = m.tenant_id
+           AND p.id = m.project_id
+         WHERE m.tenant_id = gp_tenant()
+           AND m.user_id = gp_actor()
+           AND NOT gp_access_is_open())
+    SELECT ARRAY(SELECT o.id
+                   FROM stored AS o
+                   LEFT JOIN project_members AS s
+                     ON s.tenant_id = gp_tenant()
+                    AND s.project_id = o.id
+                    AND s.user_id = gp_sponsor()
+                  WHERE (gp_sponsor() IS NULL OR s.role IS NOT NULL)
+                    AND (gp_only_projects() IS NULL
+                         OR o.id IN (SELECT json_array_elements_text(gp_only_projects()::json)))
+                    AND gp_smaller_role(
+                            gp_smaller_role(
+                                CASE WHEN gp_actor_is_agent() THEN gp_role_of_agent(o.role, o.policies)
+                                     ELSE o.role
+                                END,
+                                gp_role_max()),
+                            s.role) = ANY (roles))
+$$;
+
 -- The projects in which the actor has one of the roles. Policies ask once per statement, not once per row.
 -- SECURITY DEFINER, because the policy of project_members asks the same question of project_members.
 CREATE FUNCTION gp_projects_as(roles text[]) RETURNS text[]
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-    SELECT CASE WHEN gp_access_is_open() AND gp_actor_is_agent()
+    SELECT CASE WHEN gp_is_limited()
+                THEN gp_limited_projects_as(roles)
+                WHEN gp_access_is_open() AND gp_actor_is_agent()
                 THEN ARRAY(SELECT id
                              FROM projects
                             WHERE tenant_id = gp_tenant()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.guards import make_error_factory
-from groundplan.kernel.store.tables import IN_ORGANIZATION, Table, in_project
+from groundplan.kernel.store.tables import IN_ORGANIZATION, WRITES_IN_ORGANIZATION, Table, in_project
 
 _READ = in_project(Permission.WORK_READ)
 _WRITE = in_project(Permission.WORK_UPDATE)
@@ -66,12 +66,17 @@ TABLES = (
     Table(
         "work_templates",
         select=IN_ORGANIZATION,
-        insert=IN_ORGANIZATION,
-        update=IN_ORGANIZATION,
+        insert=WRITES_IN_ORGANIZATION,
+        update=WRITES_IN_ORGANIZATION,
         update_columns=("name", "description", "target", "tags", "is_protected", "is_enabled", "modified_at"),
-        delete=IN_ORGANIZATION,
+        delete=WRITES_IN_ORGANIZATION,
     ),
-    Table("work_template_sections", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, delete=IN_ORGANIZATION),
+    Table(
+        "work_template_sections",
+        select=IN_ORGANIZATION,
+        insert=WRITES_IN_ORGANIZATION,
+        delete=WRITES_IN_ORGANIZATION,
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from groundplan.kernel import ports
-from groundplan.kernel.access import Permission, Role, limit_agent_role
+from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
@@ -17,7 +17,7 @@ from groundplan.kernel.members.member import find_principal, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
-from groundplan.kernel.store.authorize import AgentNotAllowed
+from groundplan.kernel.store.authorize import AgentNotAllowed, limit_role
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -54,10 +54,7 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
     project_id = create_owned_project(tx, request.name, goal=request.goal)
     if project_id is None:
         raise ProjectExists(request.name)
-    role = get_creator_role(tx.actor)
-    if tx.actor.kind is ActorKind.AGENT:
-        role = limit_agent_role(role, "{}")
-    return OneProject(read_project_view(tx, project_id, role))
+    return OneProject(read_project_view(tx, project_id, limit_role(tx.actor, get_creator_role(tx.actor), "{}")))
 
 
 def create_owned_project(tx: Transaction, name: str, *, goal: str | None, policies: str = "{}") -> str | None:

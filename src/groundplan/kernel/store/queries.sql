@@ -59,6 +59,29 @@ SELECT project_id
  WHERE tenant_id = :tenant_id
    AND user_id = :actor_id;
 
+-- name: roles_of_user
+-- Returns the projects that a user is a member of, with the role in each.
+SELECT project_id, role
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND user_id = :user_id;
+
+-- name: role_of_user
+-- Returns the role of a user in a project.
+SELECT role
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND user_id = :user_id;
+
+-- name: names_of_projects
+-- Returns the names of some projects.
+SELECT name
+  FROM projects
+ WHERE tenant_id = :tenant_id
+   AND id IN (SELECT value FROM each(:ids))
+ LIMIT 1000;
+
 -- name: organization_membership
 -- Returns a row if the actor belongs to the organization.
 SELECT 1

@@ -22,7 +22,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
-from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.queries import Query, to_json_array
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store, TryAgain
 from groundplan.kernel.store.tables import SCHEMA_NAME
@@ -44,6 +44,12 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.access', %(access)s, true),
        set_config('groundplan.kind', %(kind)s, true),
        gp_now()
+"""
+# For an actor with a limited token. The settings end with the transaction, so the others need not clear them.
+_LIMIT = """
+SELECT set_config('groundplan.role_max', %(role_max)s, true),
+       set_config('groundplan.projects', %(projects)s, true),
+       set_config('groundplan.sponsor', %(sponsor)s, true)
 """
 
 
@@ -92,6 +98,8 @@ class PostgresStore(Store):
                     "kind": actor.kind.value,
                 }
                 (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
+                if actor.is_limited:
+                    connection.execute(_LIMIT, format_limits(actor))
                 clock = format_timestamp(self._clock()) if self._clock else None
                 tx = PostgresTransaction(connection, actor, clock or database_now, self.cache, clock=clock)
                 yield tx
@@ -143,6 +151,15 @@ class PostgresTransaction(Transaction):
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
         return self.connection.execute(_get_sql(query), parameters | self._ambient)
+
+
+def format_limits(actor: Actor) -> dict[str, str]:
+    """Return the limits of the actor's token as settings of the database; an empty text means no limit."""
+    return {
+        "role_max": actor.role_max or "",
+        "projects": "" if actor.projects is None else to_json_array(sorted(actor.projects)),
+        "sponsor": actor.sponsor or "",
+    }
 
 
 def check_connection(connection: Connection) -> None:
