@@ -113,8 +113,8 @@ def test_every_operation_is_reached_from_somewhere() -> None:
 
 
 def test_a_permission_is_either_of_a_project_or_of_the_organization() -> None:
-    assert GRANTS.keys() | ORGANIZATION_GRANTS == set(Permission)
-    assert not GRANTS.keys() & ORGANIZATION_GRANTS
+    assert GRANTS.keys() | ORGANIZATION_GRANTS.keys() == set(Permission)
+    assert not GRANTS.keys() & ORGANIZATION_GRANTS.keys()
 
 
 def test_every_error_has_a_code_of_its_own_form_and_says_what_it_means() -> None:

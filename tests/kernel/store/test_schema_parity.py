@@ -38,6 +38,7 @@ ONLY_ONE_SAYS = {
     "graph_projects: index graph_projects_number_is_unique (number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (tenant_id, number) unique=True where=None",
     # On PostgreSQL nobody may delete these rows.
+    "access_tokens: trigger access_tokens_are_never_deleted",
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     "toc_keys: trigger toc_keys_are_never_deleted",

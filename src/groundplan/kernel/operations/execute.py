@@ -134,10 +134,11 @@ class _Execution(NamedTuple):
             return None
         # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)
+        redact = operation.redact or (lambda answer: answer)
         return make_idempotent_request(
             op_id,
             self.requested.name,
             body,
-            dump=lambda result: encode(result.answer),
+            dump=lambda result: encode(redact(result.answer)),
             load=lambda text: self._fit(get_decoder(operation.output).decode(text)),
         )

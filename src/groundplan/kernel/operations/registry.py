@@ -87,6 +87,8 @@ class Operation(Generic[In, Out]):
     when_project_missing: Operation[In, Any] | None = None  # serves the request if the project does not exist
     # Runs on the result of the handler after the transaction has ended, for work that needs no database.
     finish: Callable[[Any], Any] | None = None
+    # Returns an answer without its secrets, as it may be stored for its op_id.
+    redact: Callable[[Any], Any] | None = None
     tool: Tool | None = None
     command: Command | None = None
     aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`

@@ -40,7 +40,7 @@ def _generate_policies(table: Table, app_role: str) -> Iterator[str]:
     if table.read_by_functions:
         # Without it, FORCE applies the policies to the functions that the policies call, which is a recursion.
         yield f"CREATE POLICY {name}_owner ON {name} FOR ALL TO CURRENT_USER USING (true) WITH CHECK (true)"
-    rights = ["SELECT"]
+    rights = [f"SELECT ({', '.join(table.select_columns)})" if table.select_columns else "SELECT"]
     if table.insert != NOBODY:
         rights.append("INSERT")
     if table.update != NOBODY:

@@ -99,6 +99,18 @@ class Store(ABC):
 
         return retry(attempt)
 
+    def touch(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+        """Run a short write that is no part of the history, such as when a token was last used.
+
+        It takes no lock of a project, increases no revision and records no event.
+        """
+
+        def attempt() -> T:
+            with self._open_write(actor) as tx:
+                return run(tx)
+
+        return retry(attempt)
+
     def _attempt(
         self,
         tx: Transaction,
