@@ -31,6 +31,7 @@ PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
 PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
 MADE = re.compile(r"^id +([\w-]+) *$", re.MULTILINE)
+TOKEN = re.compile(r"^gpt_(\w{10})", re.MULTILINE)  # the id at the beginning of a token
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -105,7 +106,7 @@ class Learned(dict[str, str]):
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
         self.learn_of_run(answer)
-        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template")]
+        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template", "token")]
         for thing in (answer, *inside):
             called = getattr(thing, "title", None) or getattr(thing, "name", None)
             if called in MADE_AS:
@@ -150,7 +151,7 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
         printed = capsys.readouterr()
         assert code == 0, f"{line}\n{printed.err}"
         real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
-        if made := MADE.search(printed.out):
+        if made := MADE.search(printed.out) or TOKEN.search(printed.out):
             real |= {NODES[name]: made[1] for called, name in MADE_AS.items() if called in arguments}
         if arguments[0] == "context":
             learned.look(here / "groundplan.db")
