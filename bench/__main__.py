@@ -30,6 +30,7 @@ PARTS = {
     "work": "work:run",
     "plan": "planning:run",
     "claims": "claims:run",
+    "large": "large_operations:run",
     "containers": "containers:run",
     "patterns": "patterns:run",
     "knowledge": "knowledge:run",

@@ -11,7 +11,7 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import claims, cycles, priority, readiness
+from groundplan.work.engine import claims, cycles, positions, priority, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
@@ -37,7 +37,9 @@ def do_nothing(*_: Any, **__: Any) -> None:
 
 
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "nothing below is held back": (Readiness, "adjust_blocked_above", do_nothing),
+    "nothing below is held back": (Readiness, "propagate_waiting", do_nothing),
+    "what was moved keeps its old position": (positions.Positions, "settle", do_nothing),
+    "a later move of a batch sees the old ancestors": (positions, "ABOVE_ROOT", 2),
     "a parent keeps counting a child that left": (Readiness, "remove_open_children", do_nothing),
     "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", do_nothing),
     "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", do_nothing),

@@ -106,6 +106,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     parent = _resolve_parent(tx, request)
     readiness = Readiness(tx, decision=None)
     readiness.add_open_children({parent.n: 1})
+    readiness.settle_positions()  # the new node follows the position of its parent
     parent = fetch_node(tx, parent.n)  # adding an open child reopens a resolved parent
     node = _insert(tx, request.container_type, name, properties, parent)
     changes = [

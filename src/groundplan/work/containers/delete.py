@@ -119,7 +119,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
 
 
 def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Delete every edge from or to these nodes, and return the other nodes whose outgoing edges were deleted."""
+    """Delete every edge from or to these nodes, and return the other nodes that depended on them."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
     for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
@@ -135,7 +135,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
         waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
         if waited_for:
             readiness.adjust_open_dependencies([from_n], by=-waited_for)
-    return set(touched)
+    return {from_n for from_n, edges in touched.items() if any(type_ == DEPENDS_ON for type_, _ in edges)}
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:

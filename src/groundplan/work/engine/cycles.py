@@ -163,11 +163,6 @@ class WaitingMoments:
         return _to_loop(self._tx, moments)
 
 
-def is_ancestor(tx: Transaction, n: int, *, depth: int, descendant: int) -> bool:
-    """Return whether `n`, a node at this depth, is the node `descendant` or one of its ancestors."""
-    return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=descendant, depth=depth)
-
-
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
     """Return a loop through one of these nodes as stored now, or None. Resolved nodes are ignored."""
     open_ns = tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))

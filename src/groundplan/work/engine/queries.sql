@@ -206,14 +206,6 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
 RETURNING n, open_deps, kind, held_reason;
 
--- name: adjust_blocked_above
--- Add to the number of ancestors that block these nodes.
-UPDATE work_nodes
-   SET blocked_above = blocked_above + :by
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: dependents
 -- The nodes that depend on these, once per dependency. The caller counts: with GROUP BY, SQLite would read every edge.
 SELECT d.from_n
@@ -222,22 +214,6 @@ SELECT d.from_n
    AND d.project_id = :project_id
    AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
-
--- name: descendants
--- Every node below another.
-WITH RECURSIVE below (n) AS (
-    SELECT c.n
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.parent_n = :n
-    UNION ALL
-    SELECT c.n
-      FROM below AS walk
-      {join_children}
-)
-SELECT n
-  FROM below;
 
 -- name: open_nodes_among
 -- The nodes among these that are open.
@@ -315,23 +291,39 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: finished_parents
--- The nodes among these with nothing left to do: features without open children, and other nodes that are ready.
-SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {evidence_total}
+-- The nodes among these with nothing left to do: features without open children, and other nodes that could be started
+-- if no ancestor blocks them. The stored number of these ancestors may be outdated here.
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, c.blocked_above, {evidence_total}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
+   AND NOT c.resolved
+   AND c.open_children = 0
+   AND (c.kind = 'feature'
+        OR (c.open_deps = 0
+            AND c.held_reason IS NULL
+            AND c.parent_n IS NOT NULL
+            AND (c.status IS NULL OR c.status = 'ACTIVE')));
 
 -- name: feature_has_done_node
--- Whether a node of a feature was resolved and not dropped.
+-- Whether a node of a feature was resolved and not dropped. A walk, because stored features of nodes may be outdated.
+WITH RECURSIVE below (n, kind, is_done) AS (
+    SELECT c.n, CAST(NULL AS text), false
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.kind, c.resolved AND c.outcome IS NULL
+      FROM below AS walk
+      {join_children}
+     WHERE walk.kind IS NULL
+        OR walk.kind <> 'feature'
+)
 SELECT 1
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.feature_n = :n
-   AND c.resolved
-   AND c.outcome IS NULL
+  FROM below
+ WHERE is_done
  LIMIT 1;
 
 -- name: begin_feature
@@ -349,17 +341,116 @@ UPDATE work_nodes
 RETURNING id, feature_n;
 
 -- name: has_started_node
--- Whether one of these nodes, other than a feature, was started and is still open.
+-- Whether one of these nodes or a node below them, other than a feature, was started and is still open.
+WITH RECURSIVE below (n, is_started) AS (
+    SELECT c.n, {is_started}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+       AND NOT c.resolved
+    UNION ALL
+    SELECT c.n, {is_started}
+      FROM below AS walk
+      {join_children}
+     WHERE NOT c.resolved
+)
+SELECT 1
+  FROM below
+ WHERE is_started
+ LIMIT 1;
+
+-- part: is_started
+(c.kind IS NULL OR c.kind <> 'feature')
+           AND coalesce(c.status = 'ACTIVE', c.claimed_by IS NOT NULL AND coalesce(c.claimed_until > :now, true))
+
+-- name: is_new_feature
+-- Whether a feature is open and work on it has not begun.
 SELECT 1
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND NOT c.resolved
-   AND (c.kind IS NULL OR c.kind <> 'feature')
-   AND (c.status = 'ACTIVE'
-        OR (c.status IS NULL AND c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
- LIMIT 1;
+   AND c.n = :n
+   AND c.status IS NULL
+   AND NOT c.resolved;
+
+-- name: nodes_and_ancestors
+-- These nodes and all of their ancestors, each once.
+WITH RECURSIVE chain (n, parent_n, kind, is_waiting, depth, feature_n, blocked_above) AS (
+    SELECT c.n, c.parent_n, c.kind, {is_waiting}, c.depth, c.feature_n, c.blocked_above
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+    UNION
+    SELECT c.n, c.parent_n, c.kind, {is_waiting}, c.depth, c.feature_n, c.blocked_above
+      FROM chain AS walk
+      {join_parent}
+)
+SELECT n, parent_n, kind, is_waiting, depth, feature_n, blocked_above
+  FROM chain;
+
+-- part: is_waiting
+(c.open_deps > 0 OR c.held_reason IS NOT NULL)
+
+-- name: outdated_positions
+-- The nodes below these whose position does not follow from the position of their parent, with the differences. The
+-- positions of the given nodes are right. Below a node whose position is right, the search ends.
+WITH RECURSIVE walked (n, depth_by, blocked_by, leaves_feature, depth, feature_n, feature_below, blocked_below) AS (
+    SELECT c.n, CAST(0 AS bigint), CAST(0 AS bigint), false, c.depth, c.feature_n,
+           CASE WHEN c.kind = 'feature' THEN c.n ELSE c.feature_n END,
+           c.blocked_above + {is_blocking}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+    UNION ALL
+    SELECT c.n, walk.depth + 1 - c.depth, walk.blocked_below - c.blocked_above,
+           c.feature_n IS DISTINCT FROM walk.feature_below, walk.depth + 1, walk.feature_below,
+           CASE WHEN c.kind = 'feature' THEN c.n ELSE walk.feature_below END,
+           walk.blocked_below + {is_blocking}
+      FROM walked AS walk
+      {join_children}
+     WHERE c.depth <> walk.depth + 1
+        OR c.blocked_above <> walk.blocked_below
+        OR c.feature_n IS DISTINCT FROM walk.feature_below
+)
+SELECT n, depth_by, blocked_by, feature_n, leaves_feature
+  FROM walked
+ WHERE depth_by <> 0
+    OR blocked_by <> 0
+    OR leaves_feature;
+
+-- part: is_blocking
+-- 1 if a node blocks everything below it, else 0.
+CASE WHEN {is_waiting} AND (:inherits OR coalesce(c.kind = 'feature', false))
+                THEN 1 ELSE 0 END
+
+-- name: shift_depth
+-- Add to the depth of nodes.
+UPDATE work_nodes
+   SET depth = depth + :depth_by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: shift_blocked_above
+-- Add to the number of ancestors that block these nodes.
+UPDATE work_nodes
+   SET blocked_above = blocked_above + :blocked_by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: shift_positions
+-- Add to the depth of nodes and to the number of ancestors that block them, and set their feature if it changes.
+UPDATE work_nodes
+   SET depth = depth + :depth_by,
+       blocked_above = blocked_above + :blocked_by,
+       feature_n = CASE WHEN :leaves_feature THEN CAST(:feature_n AS bigint) ELSE feature_n END
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: ancestors_to_depth
 -- A node and its ancestors, up to a depth.
@@ -549,23 +640,6 @@ UPDATE work_nodes
        rev = rev + 1,
        updated_at = :now,
        updated_by = :actor_id
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
--- name: set_feature
--- Move nodes of one feature, or of none, to another. Nodes below a nested feature stay in it.
-UPDATE work_nodes
-   SET feature_n = :after
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
-
--- name: shift_depth
--- Add to the depth of nodes.
-UPDATE work_nodes
-   SET depth = depth + :by
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));

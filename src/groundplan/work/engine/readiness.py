@@ -26,6 +26,7 @@ from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
+from groundplan.work.engine.positions import Positions
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import is_claimed_by_another, rank
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
@@ -91,6 +92,7 @@ class FinishedRow(Struct):
     status: str | None
     claimed_by: str | None
     claimed_until: str | None
+    blocked_above: int
     evidence_total: int
 
 
@@ -116,6 +118,8 @@ class Readiness:
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
         self._loop_suspects: set[int] = set()
+        self._unstarted: set[int] = set()  # nodes that neither are nor have anything below them that was started
+        self.positions = Positions(tx)
         self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
 
     def snapshot(self, ns: Iterable[int]) -> None:
@@ -176,19 +180,16 @@ class Readiness:
         )
         for row in rows:
             if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
-                self.propagate_waiting(row.n, row.kind, waits=row.open_deps > 0)
+                self.propagate_waiting(row.n, row.kind)
 
-    def propagate_waiting(self, n: int, kind: str | None, *, waits: bool) -> None:
+    def propagate_waiting(self, n: int, kind: str | None) -> None:
         """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
         if blocks_descendants(self._tx, kind):
-            below = self._tx.scalars(sql.descendants, project_id=self._project_id, n=n)
-            self.adjust_blocked_above(below, by=1 if waits else -1)
+            self.positions.mark_stale([n])
 
-    def adjust_blocked_above(self, ns: Collection[int], *, by: int) -> None:
-        """Add `by` to the number of ancestors that block these nodes."""
-        if ns and by:
-            self.snapshot(ns)
-            self._tx.run(sql.adjust_blocked_above, project_id=self._project_id, ns=to_json_array(ns), by=by)
+    def settle_positions(self) -> None:
+        """Update the stored positions before a statement that reads those of many nodes."""
+        self.positions.settle(self.snapshot)
 
     @property
     def has_reopened(self) -> bool:
@@ -197,8 +198,22 @@ class Readiness:
 
     def start_feature(self, feature_n: int | None) -> None:
         """Make a new feature and the new features above it active, because work on one of its tasks began."""
-        if feature_n is not None:
-            self.feature_status_changes += begin_feature(self._tx, feature_n, decision=self._decision)
+        while feature_n is not None and (begun := begin_feature(self._tx, feature_n, decision=self._decision)):
+            self.feature_status_changes.append(begun.status_change)
+            is_stale = self.positions.are_stale
+            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else begun.feature_n
+
+    def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
+        """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
+        place = {"project_id": self._project_id}
+        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **place, n=entered):
+            if not self._unstarted.issuperset(moved):
+                if self._tx.one_or_none(sql.has_started_node, **place, ns=to_json_array(moved)):
+                    self.start_feature(entered)
+                else:
+                    self._unstarted.update(moved)
+        if not self._unstarted.issuperset(moved):
+            self._unstarted.clear()  # these nodes may now be below one of them
 
     @property
     def auto_resolved_parents(self) -> list[int]:
@@ -215,6 +230,7 @@ class Readiness:
         Raises:
             CycleDetected: after the write, a node would have to wait for itself.
         """
+        self.settle_positions()
         after = self._load_states(self._before) if self._before else {}
         self._refuse_loops(after)
         self._update_counts(after)
@@ -314,9 +330,10 @@ class Readiness:
         resolved: dict[int, int | None] = {}
         if not asked:
             return resolved
-        for row in self._tx.all(
+        finished = self._tx.all(
             sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked)
-        ):
+        )
+        for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
                 self._close_feature(row)
             elif self._may_resolve(row):
@@ -325,6 +342,14 @@ class Readiness:
                 continue
             resolved[row.n] = row.parent_n
         return resolved
+
+    def _drop_blocked(self, rows: list[FinishedRow]) -> list[FinishedRow]:
+        """Return the nodes that no ancestor blocks, and all features."""
+        blocked_above = {row.n: row.blocked_above for row in rows}
+        if rows and self.positions.are_stale:
+            current = self.positions.compute(blocked_above)
+            blocked_above = {n: current[n].blocked_above for n in blocked_above}
+        return [row for row in rows if row.kind == FEATURE or not blocked_above[row.n]]
 
     def _close_feature(self, row: FinishedRow) -> None:
         # A feature counts as dropped when all of its nodes were dropped.

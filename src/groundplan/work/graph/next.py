@@ -36,7 +36,7 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, begin_feature
+from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
@@ -214,8 +214,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
         # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
-        if node.feature_n is not None:
-            begin_feature(tx, node.feature_n, decision=request.decision)
+        begin_features(tx, node.feature_n, decision=request.decision)
     return _build_offers(tx, request, picked, taken, is_claimed=True)
 
 

@@ -133,6 +133,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     readiness = Readiness(tx, decision=request.decision)
     readiness.add_open_children(Counter(node.parent.n for node in nodes if isinstance(node.parent, ExistingNode)))
     if readiness.has_reopened:  # which nodes are open or blocked may have changed
+        readiness.settle_positions()
         existing = _fetch_by_id(tx, {node.id for node in existing.values()})
     _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
     _insert(tx, in_order)

@@ -89,7 +89,7 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
         changes.append(changed("blocked_reason", node.blocked_reason, reason))
     node = _save_node(tx, node, changes)
     if not was_waiting and node.held_reason is not None and not node.open_deps:
-        readiness.propagate_waiting(node.n, node.kind, waits=True)
+        readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
     answer = BlockAnswer(added_blockers=added, total_blockers=node.open_deps + (node.held_reason is not None))
     load_container_into(answer, tx, node.n)

@@ -89,7 +89,7 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     tx.run_with_record(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(WorkOp.DISCONNECTED if ids else WorkOp.UNHELD, node.id, *changes)
     if holds and not node.open_deps:
-        readiness.propagate_waiting(node.n, node.kind, waits=False)
+        readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
     left = load_blockers(tx, node)
     answer = UnblockAnswer(
