@@ -146,11 +146,13 @@ class _EdgeWriter:
         if source.n == target.n:
             raise _EdgeRejected("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
+            if self._cycles_explained >= EXPLAINED_MAX:
+                if self._moments.closes_loop(source.n, target.n):
+                    raise _EdgeRejected(CycleDetected.code)
+                return
             loop = self._moments.find_loop_closed_by(source.n, target.n)
             if loop is None:
                 return
-            if self._cycles_explained >= EXPLAINED_MAX:
-                raise _EdgeRejected(CycleDetected.code)
             self._cycles_explained += 1
             details = CycleDetected(self._moments.describe(loop)).details
             raise _EdgeRejected(CycleDetected.code, path=details["path"], depends_on=details.get("depends_on"))
