@@ -1,7 +1,7 @@
 """Measure the operations that change the most rows in one write, and batches that change the same rows again and again.
 
-Each operation gets a project of its own, because it changes most of its nodes. The graphs are trees with fan-out 8 and a
-chain, built with `work.plan` on both stores.
+Each operation gets a project of its own, because it changes most of its nodes. The graphs are trees with fan-out 8, and
+a chain, built with `work.plan` on both stores.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def do_nothing(*_: Any, **__: Any) -> None:
     """A switched-off guard."""
 
 
-SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | int]] = {
     "nothing below is held back": (Readiness, "propagate_waiting", do_nothing),
     "what was moved keeps its old position": (positions.Positions, "settle", do_nothing),
     "a later move of a batch sees the old ancestors": (positions, "ABOVE_ROOT", 2),

@@ -109,7 +109,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     _remove(tx, ids)
     for node_id in ids.values():
         tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True))
-    released = list_entities(state for state in readiness.settle().unblocked if state.n in dependents)
+    released = list_entities(tx, readiness.settle().unblocked & dependents)
     return DeletedContainer(
         deleted=node.id,
         count=len(ids),

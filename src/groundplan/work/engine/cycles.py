@@ -114,8 +114,8 @@ def finish_moment(n: int) -> int:
 class WaitingMoments:
     """The loop check for the new dependencies of one call.
 
-    It keeps what it has loaded and found, so that a thousand new dependencies do not walk the same way again. The caller
-    must report each dependency between open nodes that it adds or removes.
+    It keeps what it has loaded and found, so that a thousand new dependencies do not walk the same way again. The
+    caller must report each dependency between open nodes that it adds or removes.
     """
 
     def __init__(self, tx: Transaction) -> None:

@@ -48,9 +48,7 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
     return f"moved under {parent.id}"
 
 
-def reparent(
-    tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow
-) -> None:
+def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
     """Move children of a node, with everything below them, under another parent."""
     project_id = tx.project.id
     left, entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))

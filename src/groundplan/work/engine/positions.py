@@ -156,9 +156,7 @@ class Positions:
 
     def _load_upwards(self, ns: Collection[int]) -> dict[int, PositionRow]:
         """Load nodes and all of their ancestors, each once."""
-        found = self._tx.all(
-            sql.nodes_and_ancestors, PositionRow, project_id=self._tx.project.id, ns=to_json_array(ns)
-        )
+        found = self._tx.all(sql.nodes_and_ancestors, PositionRow, project_id=self._tx.project.id, ns=to_json_array(ns))
         return {row.n: row for row in found}
 
     def _compute_from(self, rows: dict[int, PositionRow]) -> dict[int, Position]:

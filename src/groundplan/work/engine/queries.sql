@@ -151,14 +151,37 @@ UPDATE work_features
    AND project_id = :project_id
    AND n = :n;
 
--- name: node_states
--- The state of some nodes, with the fields of their rank.
-SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
-       c.priority, c.depth, c.updated_at
+-- name: node_flags
+-- The state of some nodes: flags, which `state_changes.py` names, and the feature.
+SELECT c.n,
+       CASE WHEN c.resolved THEN 1 ELSE 0 END
+       + CASE WHEN c.outcome IS NOT NULL THEN 2 ELSE 0 END
+       + CASE WHEN c.is_ready THEN 4 ELSE 0 END
+       + CASE WHEN c.is_blocked THEN 8 ELSE 0 END
+       + CASE WHEN c.kind IS NULL OR c.kind = 'task' THEN 32 WHEN c.kind = 'feature' THEN 16 ELSE 0 END,
+       c.feature_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: node_summaries
+-- The ids and summaries of some nodes.
+SELECT c.n, c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: best_of_nodes
+-- The ids and summaries of some nodes, in the order in which they are offered.
+SELECT c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+ LIMIT :at_most;
 
 -- name: node_by_number
 -- All fields of a node, by its number.
@@ -251,14 +274,13 @@ WITH RECURSIVE chain (n, parent_n) AS (
 SELECT n, parent_n
   FROM chain;
 
--- name: outcomes
--- The outcomes of the nodes among these that have one.
-SELECT c.n, c.outcome
+-- name: nodes_to_reopen
+-- Nodes as they are before they are reopened.
+SELECT c.n, c.id, c.kind, c.outcome
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND c.outcome IS NOT NULL;
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: reopen_nodes
 -- Reopen nodes. A reopened feature becomes active, because it was worked on.
@@ -645,18 +667,46 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: open_subtree
--- A node and every open node below it, with its amount of evidence. Below a resolved node nothing is open.
-WITH RECURSIVE below (n) AS (
-    SELECT CAST(:n AS bigint)
+-- A node and every open node below it. Below a resolved node nothing is open.
+WITH RECURSIVE below (n, id, parent_n) AS (
+    SELECT c.n, c.id, c.parent_n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
     UNION ALL
-    SELECT c.n
+    SELECT c.n, c.id, c.parent_n
       FROM below AS walk
       {join_children}
      WHERE NOT c.resolved
 )
-SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until, {evidence_total}
-  FROM below AS walk
-  {join_node};
+SELECT n, id, parent_n
+  FROM below;
+
+-- name: claims_among
+-- The claims of some nodes.
+SELECT c.id, c.claimed_by, c.claimed_until
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.claimed_by IS NOT NULL
+ ORDER BY c.n;
+
+-- name: add_evidence_to_all
+-- Append the same evidence to many nodes.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT c.tenant_id, c.project_id, c.n,
+       (SELECT coalesce(max(e.k), 0) + 1
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n),
+       :type, :ref, :actor_id, :now
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: children
 -- The children of a node.

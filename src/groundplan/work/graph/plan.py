@@ -21,12 +21,12 @@ from groundplan.work.engine.cycles import (
     CycleDetected,
     Loop,
     describe_loop,
-    find_cycle,
     finish_moment,
     start_moment,
 )
 from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.engine.moment_graph import find_cycle
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
