@@ -25,11 +25,13 @@ PARTS = {
     "ping": "stdio:measure_ping",
     "calls": "stdio:measure_calls",
     "fairness": "fairness:run",
+    "groups": "group_commit:run",
     "tokens": "tokens:run",
     "build": "building:run",
     "work": "work:run",
     "plan": "planning:run",
     "claims": "claims:run",
+    "large": "large_operations:run",
     "containers": "containers:run",
     "patterns": "patterns:run",
     "knowledge": "knowledge:run",
@@ -37,6 +39,7 @@ PARTS = {
     "purpose": "purpose:run",
     "pictures": "pictures:run",
     "freshness": "freshness:run",
+    "http": "rest:run",
     "postgres": "postgres:run",
 }
 

@@ -31,8 +31,8 @@ FLAT_RATIO_MAX = 2.0
 
 NODE = (
     "id, parent_n, kind, rev, summary, resolved, outcome, state, properties, context_links, created_at, created_by, "
-    "updated_at, priority, depth, open_children, open_deps, blocked_above, claimed_by, claimed_at, claimed_until, "
-    "claim_number"
+    "updated_at, changed_rev, priority, depth, open_children, open_deps, blocked_above, claimed_by, claimed_at, "
+    "claimed_until, claim_number"
 )
 
 

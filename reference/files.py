@@ -7,6 +7,9 @@ import json
 from functools import cache
 from pathlib import Path
 
+from groundplan.catalog import OPERATIONS
+from groundplan.surfaces.http.description.openapi import build_openapi
+from groundplan.surfaces.http.routes import RouteTable
 from reference.pages import build_pages
 from reference.verbs_stub import VerbsStub
 from tests.contracts.snapshots import FROZEN, database, frozen_changes, operations, rendered, tools
@@ -24,6 +27,7 @@ def build_files() -> dict[Path, str]:
     return {
         CONTRACTS / "tools.json": rendered(tools()),
         CONTRACTS / "operations.json": rendered(operations()),
+        CONTRACTS / "openapi.json": rendered(build_openapi(RouteTable(OPERATIONS))),
         SCHEMA: rendered(database()),
         VERBS: VerbsStub().write(),
         **{REFERENCE / name: text for name, text in build_pages().items()},

@@ -28,6 +28,12 @@ NOTES: Mapping[str, str] = {
     "knowledge.context": "Molecules are sorted by name, and so are the atoms within them. The order of the paths does "
     "not change the answer. Items that do not fit are left out whole and counted in `left_out`.",
     "knowledge.delete": "The changelog is no longer shown; the events keep everything.",
+    # Tokens
+    "token.create": "`secret` is the token: it is shown once and not stored. In a pipe the command prints only this. "
+    "A request that is repeated with the same `op_id` creates nothing, and its `secret` is null. Over MCP there is no "
+    "such tool: an agent creates no tokens. See [tokens](../guides/tokens.md).",
+    "token.list": "An owner of the organization, who is a person with open access, sees all tokens.",
+    "token.revoke": "The next request with the token is refused.",
     # Containers
     "container.get": "Projects, features and tasks are nodes of the work graph: a node from `graph_plan` is a task "
     "here, and a task is a node there. `version` is the `rev` of the node. Over MCP every answer is `{success, data}`, "

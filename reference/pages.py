@@ -1,4 +1,7 @@
-"""The reference pages that are not about single operations: index, access, errors, configuration, commands, formats."""
+"""The reference pages that are not about single operations: index, access, errors, configuration, commands, formats.
+
+The page of REST is in `http_page.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,13 @@ from groundplan.kernel.access import (
     AGENT_ROLE_POLICY,
     GRANTS,
     ORGANIZATION_GRANTS,
+    PERSON_PERMISSIONS,
     WIDENING_POLICIES,
     Permission,
     Role,
 )
 from groundplan.kernel.store import tables
+from groundplan.kernel.tokens.table import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
 from groundplan.purpose.exchange.formats.document import write_json
@@ -32,6 +37,7 @@ from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
 from reference.examples import COMMANDS
+from reference.http_page import build_http_page
 from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
 from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
@@ -45,6 +51,8 @@ SETTINGS = {
     "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",
     "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
     "both. Existing projects keep theirs.",
+    "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
+    "at most 600. Imports and migrations have no limit, except `--timeout`.",
     "config_file": "The configuration file itself.",
 }
 
@@ -59,6 +67,7 @@ def build_pages() -> dict[str, str]:
         "configuration": _build_configuration(),
         "cli": _build_commands(),
         "formats": _build_formats(),
+        "http": build_http_page(),
     }
     return {f"{name}.md": text for name, text in pages.items()}
 
@@ -78,6 +87,7 @@ def _build_index() -> str:
         "- [Errors](errors.md): every code, its HTTP status and its exit code",
         "- [Configuration](configuration.md): the file, the environment, the flags",
         "- [Command line](cli.md): every command",
+        "- [HTTP](http.md): every route, the headers, and what each status means",
         "- [Formats](formats.md): the file formats of a theory of change, and what each keeps and loses",
     ]
     return format_page("Reference", format_table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
@@ -92,7 +102,7 @@ def _build_access() -> str:
         for permission in GRANTS
     ]
     of_organization = [
-        (f"`{permission}`", _list_operations(permission))
+        (f"`{permission}`", *_format_organization_grant(permission), _list_operations(permission))
         for permission in Permission
         if permission in ORGANIZATION_GRANTS
     ]
@@ -116,8 +126,14 @@ def _build_access() -> str:
         "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
         "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
-        "Every member of the organization has these permissions.",
-        format_table(("Permission", "Needed by"), of_organization),
+        "Every member of the organization has these permissions; some are for persons only. A token that is limited to "
+        "a role needs one of the roles named here; one that is limited to projects counts as a viewer's.",
+        format_table(("Permission", "Who", "Role of a limited token", "Needed by"), of_organization),
+        "## Tokens",
+        "A token has the rights of its actor at the time of each request, up to its role and in its projects. A "
+        "project outside its list does not exist for it. If only the token forbids an operation, the error is "
+        "`token_limited`. The token of an agent that a person with stored roles has created also has at most the roles "
+        "of that person. [Tokens](../guides/tokens.md) shows how to use them.",
         "## In the database",
         "PostgreSQL enforces these rules by row level security, for every statement. A role stands for the rows of the "
         "projects in which the actor has that role.",
@@ -132,6 +148,11 @@ def _format_grant(role: Role, permission: Permission) -> str:
     return f"by policy `{policy}`" if policy and role in get_args(get_type_hints(Policies)[policy]) else ""
 
 
+def _format_organization_grant(permission: Permission) -> tuple[str, str]:
+    who = "persons" if permission in PERSON_PERMISSIONS else "all"
+    return who, ", ".join(role.value for role in Role if role in ORGANIZATION_GRANTS[permission])
+
+
 def _list_operations(permission: Permission) -> str:
     return ", ".join(
         f"`{one.name}`"
@@ -141,6 +162,9 @@ def _list_operations(permission: Permission) -> str:
 
 
 def _list_conditions() -> Iterator[tuple[str, str]]:
+    yield NEW_TOKENS, "persons: for themselves and agents; for others, owners of the organization"
+    yield OWN_TOKENS, "whom it is for, who created it, owners of the organization"
+    yield TOKEN_EVENTS, "for events of tokens and logins, the actor and owners of the organization"
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
         # Permissions of the same roles have the same condition, so it is described by the roles.
         roles = join_alternatives([role.value for role in Role if role in GRANTS[permission]])
@@ -149,6 +173,11 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     yield tables.OWN_DRAFT_OF_AGENT, "only this agent has written it"
     yield "(SELECT gp_actor_is_agent())", "an agent"
     yield "gp_is_making(project_id)", "the actor is creating the project"
+    yield tables.WRITES_IN_ORGANIZATION, "members of the organization, without a token for viewers or projects"
+    yield (
+        f"{tables.IN_ORGANIZATION} AND (SELECT gp_may_write())",
+        "members of the organization, without a token for viewers",
+    )
     yield tables.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
     for column in ("actor_id", "created_by", "user_id"):
@@ -171,6 +200,8 @@ def _list_restrictions(declared: tables.Table) -> str:
     facts = []
     if declared.append_only:
         facts.append("append only, also for the owner of the schema")
+    if declared.select_columns:
+        facts.append("only a function reads its digest")
     if declared.update_columns:
         facts.append("only " + ", ".join(f"`{column}`" for column in declared.update_columns) + " can change")
     for permission, columns in (declared.reserved_columns or {}).items():

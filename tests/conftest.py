@@ -17,6 +17,7 @@ from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli import program as command_line
 from tests import teeth
+from tests.campaigns.table import print_table
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, memory_directory, start_server
 from tests.proof import use_hypothesis_profile
@@ -76,6 +77,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if config.option.teeth != teeth.ALL:
         terminalreporter.line(f"sabotage tests: part {config.option.teeth}; all of them run in `make proof`")
+    print_table(terminalreporter)
 
 
 @pytest.fixture(scope="session")

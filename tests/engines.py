@@ -19,10 +19,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
-from groundplan.kernel.clock import Clock, system_clock
+from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.setup import set_up
-from groundplan.kernel.store.postgres.store import PostgresStore
+from groundplan.kernel.store.postgres.store import PostgresStore, format_limits
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
@@ -99,8 +99,8 @@ class Engine(ABC):
         """Return the product's store with another clock."""
 
     @abstractmethod
-    def another_store(self, *, clock: Clock | None = None) -> Store:
-        """Return a second store on the same database, as another process would have."""
+    def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> Store:
+        """Return a second store on the same database, as another process would have. PostgreSQL needs no uptime."""
 
     @abstractmethod
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
@@ -189,8 +189,8 @@ class SqliteEngine(Engine):
     def store_with_clock(self, clock: Clock) -> Store:
         return self.another_store(clock=clock)
 
-    def another_store(self, *, clock: Clock | None = None) -> SqliteStore:
-        store = SqliteStore(self.path, build_schema, clock=clock) if clock else SqliteStore(self.path, build_schema)
+    def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> SqliteStore:
+        store = SqliteStore(self.path, build_schema, clock=clock or system_clock, uptime=uptime)
         self._stores.append(store)
         return store
 
@@ -331,7 +331,7 @@ class PostgresEngine(Engine):
         self._clock.shown = clock
         return self._clocked_store
 
-    def another_store(self, *, clock: Clock | None = None) -> PostgresStore:
+    def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)
         self._stores.append(store)
         return store
@@ -366,6 +366,12 @@ class PostgresEngine(Engine):
                     "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
                     "set_config('groundplan.access', %s, true), set_config('groundplan.kind', %s, true)",
                     (actor.organization, actor.id, actor.access.value, actor.kind.value),
+                )
+                limits = format_limits(actor)
+                connection.execute(
+                    "SELECT set_config('groundplan.role_max', %s, true), set_config('groundplan.projects', %s, true), "
+                    "set_config('groundplan.sponsor', %s, true)",
+                    (limits["role_max"], limits["projects"], limits["sponsor"]),
                 )
             yield lambda statement: _run(connection, (statement,))
             if not keep:

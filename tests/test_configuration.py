@@ -27,6 +27,7 @@ from groundplan.configuration import (
     load_settings,
 )
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
@@ -62,6 +63,10 @@ def error_of(flags: Flags | None = None, **environment: str) -> Invalid:
 def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
     assert tuple(group.value for group in Group) == TOOL_GROUPS
     assert tuple(access.value for access in Access) == ACCESS
+
+
+def test_the_limit_of_a_write_is_that_of_the_store() -> None:
+    assert settings().write_timeout_s == WRITE_LIMIT_S
 
 
 def test_the_bounds_of_a_claim_are_those_of_the_policies() -> None:
@@ -148,6 +153,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "claim_ttl_minutes",
         "lean",
         "pipelines",
+        "write_timeout_s",
     ]
 
 
@@ -169,6 +175,9 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "tools: 3",
         "tools: ''",
         "tools: []",
+        "write_timeout_s: 0",
+        "write_timeout_s: 601",
+        "write_timeout_s: .inf",
         "claim_ttl_minutes: 0",
         "claim_ttl_minutes: -5",
         "claim_ttl_minutes: soon",

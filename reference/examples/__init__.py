@@ -39,8 +39,8 @@ FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {**context.FURTHER, **pur
 WRITTEN = {**context.WRITTEN, **purpose.WRITTEN}
 
 # The ids that the pages show. Every run of the examples creates other ids.
-NODES = {**work.NODES, **knowledge.NODES, **containers.NODES, **context.NODES}
-MADE_AS = {**knowledge.MADE_AS, **containers.MADE_AS}
+NODES = {**kernel.NODES, **work.NODES, **knowledge.NODES, **containers.NODES, **context.NODES}
+MADE_AS = {**kernel.MADE_AS, **knowledge.MADE_AS, **containers.MADE_AS}
 
 # An example of each command that is not an operation.
 COMMANDS = {
@@ -48,4 +48,5 @@ COMMANDS = {
     "doctor": "groundplan doctor --db plan.db",
     "demo": "groundplan demo --db demo.db",
     "mcp": "groundplan mcp --help",
+    "serve": "groundplan serve --help",
 }

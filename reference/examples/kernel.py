@@ -1,4 +1,4 @@
-"""Examples of projects and members."""
+"""Examples of projects, members and tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Any
 
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "members": [("project.create", {"name": "atlas"})],
+    "tokens": [("project.create", {"name": "atlas"})],
 }
+
+NODES = {"token": "k3v9xq7m2d"}
+MADE_AS = {"scout": "token"}
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {"archived": True},
@@ -17,4 +21,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "member.list": {"scopeId": "atlas"},
     "member.add": {"scopeId": "atlas", "userId": "ben", "role": "editor"},
     "member.remove": {"scopeId": "atlas", "userId": "ben"},
+    "token.create": {"kind": "agent", "name": "scout", "role": "viewer", "projects": ["atlas"], "expires": "30d"},
+    "token.list": {"ended": True},
+    "token.revoke": {"id": "{token}"},
 }

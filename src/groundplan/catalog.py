@@ -21,6 +21,10 @@ from groundplan.kernel.projects import archive, create
 from groundplan.kernel.projects import list as list_projects
 from groundplan.kernel.store.guards import declare_refusals
 from groundplan.kernel.store.tables import Schema
+from groundplan.kernel.tokens import create as create_token
+from groundplan.kernel.tokens import list as list_tokens
+from groundplan.kernel.tokens import revoke as revoke_token
+from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
@@ -77,6 +81,8 @@ from groundplan.work.containers.workflow import (
     terminate,
     unblock,
 )
+from groundplan.work.engine.claims import move_leases
+from groundplan.work.engine.insert import generate_project_id
 from groundplan.work.engine.refs import resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
@@ -92,6 +98,9 @@ OPERATIONS = Registry(
         list_members.OPERATION,
         add.OPERATION,
         remove.OPERATION,
+        create_token.OPERATION,
+        list_tokens.OPERATION,
+        revoke_token.OPERATION,
         open.OPERATION,
         plan.OPERATION,
         next.OPERATION,
@@ -183,13 +192,15 @@ OPERATIONS = Registry(
 )
 
 ports.on_project_created.connect(create_root)
+ports.on_clock_jump.connect(move_leases)
+ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)
 
-for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
+for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)
 
 

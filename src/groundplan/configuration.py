@@ -1,7 +1,7 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
     groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean,
-                                             pipelines
+                                             pipelines, write_timeout_s
     environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
     flags                                    --db, --agent, --access, --tools
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from groundplan.kernel.errors import Invalid
@@ -35,6 +36,8 @@ TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containe
 TOOLS_ALL = "all"
 CLAIM_TTL_MINUTES = 60.0
 CLAIM_TTL_MINUTES_MAX = 525_600.0
+WRITE_TIMEOUT_S = 10.0
+WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
@@ -46,6 +49,7 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_TOOLS": "tools",
     "GROUNDPLAN_CLAIM_TTL_MINUTES": "claim_ttl_minutes",
     "GROUNDPLAN_LEAN": "lean",
+    "GROUNDPLAN_WRITE_TIMEOUT_S": "write_timeout_s",
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
@@ -55,6 +59,7 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "claim_ttl_minutes": "claim_ttl_minutes",
     "lean": "lean",
     "pipelines": "pipelines",
+    "write_timeout_s": "write_timeout_s",
 }
 
 
@@ -78,6 +83,7 @@ class Settings(NamedTuple):
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES
     lean: bool = False
     pipelines: str | None = None  # as a project stores them; None: the defaults
+    write_timeout_s: float = WRITE_TIMEOUT_S
     config_file: str | None = None
 
     def build_actor(
@@ -99,7 +105,14 @@ class Settings(NamedTuple):
         from groundplan.work.preferences import WorkPreferences
 
         of_work = WorkPreferences(self.claim_ttl_minutes, self.pipelines)
-        return Preferences(self.lean, answer_tokens_max, vocabulary, working_copy=working_copy, of_slices=(of_work,))
+        return Preferences(
+            self.lean,
+            answer_tokens_max,
+            vocabulary,
+            working_copy=working_copy,
+            write_timeout_s=self.write_timeout_s,
+            of_slices=(of_work,),
+        )
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
@@ -240,15 +253,16 @@ def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
     return tuple(group for group in TOOL_GROUPS if group in names)
 
 
-def _parse_minutes(value: Any, where: str) -> float:
+def _parse_duration(value: Any, where: str, *, unit: str, most: float) -> float:
     try:
-        minutes = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
     except (ValueError, OverflowError):
-        minutes = 0.0
-    if 0 < minutes <= CLAIM_TTL_MINUTES_MAX:
-        return minutes
-    allowed = f"a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}"
-    raise _invalid(f"{where} must be {allowed}, not {describe_value(value)}", where)
+        number = 0.0
+    if 0 < number <= most:
+        return number
+    raise _invalid(
+        f"{where} must be a number of {unit} above 0, at most {most:,.0f}, not {describe_value(value)}", where
+    )
 
 
 def _parse_boolean(value: Any, where: str) -> bool:
@@ -276,9 +290,10 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "agent": _parse_agent,
     "access": _parse_access,
     "tools": _parse_tools,
-    "claim_ttl_minutes": _parse_minutes,
+    "claim_ttl_minutes": partial(_parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
     "lean": _parse_boolean,
     "pipelines": _parse_pipelines,
+    "write_timeout_s": partial(_parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
 }
 
 

@@ -25,6 +25,8 @@ ClaimTtl = Annotated[float, Meta(gt=0, le=CLAIM_TTL_MINUTES_MAX)]
 class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The policies of one project."""
 
+    # every slice
+    secrets: Literal["off", "warn", "refuse"] = "warn"  # what happens when a write contains what looks like a secret
     # work
     evidence: Literal["off", "warn", "require"] = "warn"  # what happens when a node is resolved without evidence
     claims: Literal["soft", "enforced"] = "soft"  # whether others may resolve a claimed node
@@ -42,6 +44,7 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     """The policies to set; the others do not change."""
 
+    secrets: Literal["off", "warn", "refuse"] | UnsetType = UNSET
     evidence: Literal["off", "warn", "require"] | UnsetType = UNSET
     claims: Literal["soft", "enforced"] | UnsetType = UNSET
     inherit_dependencies: bool | UnsetType = UNSET

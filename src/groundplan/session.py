@@ -6,6 +6,8 @@ with groundplan.open("plan.db", actor="ada") as plan:
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +15,7 @@ from msgspec import Struct
 
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
@@ -23,6 +26,14 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.verbs import Verbs
+
+
+class SecretWarning(UserWarning):
+    """A write contains what looks like a secret."""
+
+
+def _issue_warning(line: str) -> None:
+    warnings.warn(line, SecretWarning, stacklevel=4)  # the caller of a method of a session
 
 
 class Session(Verbs):
@@ -40,6 +51,7 @@ class Session(Verbs):
         self.actor = actor
         self.operations = operations
         self.preferences = preferences
+        self.warn: Callable[[str], None] = _issue_warning
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation by name. The arguments pass the same input gate as every request."""
@@ -50,11 +62,16 @@ class Session(Verbs):
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
         """Run an operation with arguments that passed the input gate, and return its answer."""
-        return self.execute(operation, arguments).answer
+        result = self.execute(operation, arguments)
+        for line in result.warnings:
+            self.warn(line)
+        return result.answer
 
-    def execute(self, operation: Operation[Any, Any], arguments: Any) -> ExecutionResult:
-        """Run an operation and return its answer, with its JSON if it was encoded."""
-        return execute(self.store, self.actor, operation, arguments, self.preferences)
+    def execute(
+        self, operation: Operation[Any, Any], arguments: Any, cancellation: Cancellation | None = None
+    ) -> ExecutionResult:
+        """Run an operation and return its answer, with its JSON if it was encoded. `cancellation` can end it early."""
+        return execute(self.store, self.actor, operation, arguments, self.preferences, cancellation)
 
     def close(self) -> None:
         """Close the store."""

@@ -27,6 +27,9 @@ import groundplan.kernel.members.remove
 import groundplan.kernel.projects.archive
 import groundplan.kernel.projects.list
 import groundplan.kernel.projects.view
+import groundplan.kernel.tokens.create
+import groundplan.kernel.tokens.list
+import groundplan.kernel.tokens.revoke
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
 import groundplan.knowledge.reading.get
@@ -103,6 +106,7 @@ def to_python_name(wire_name: str) -> str: ...
 class Verbs:
     project: ProjectVerbs
     member: MemberVerbs
+    token: TokenVerbs
     work: WorkVerbs
     knowledge: KnowledgeVerbs
     purpose: PurposeVerbs
@@ -186,6 +190,36 @@ class MemberVerbs:
         op_id: str | None = None,
     ) -> groundplan.kernel.members.remove.RemovedMember:
         """Remove a member from a project."""
+
+class TokenVerbs:
+    def create(
+        self,
+        *,
+        kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "agent",
+        name: str | None = None,
+        role: groundplan.kernel.access.Role | Literal["viewer", "editor", "owner"] | None = None,
+        projects: builtins.list[str] | None = None,
+        expires: str | None = None,
+        label: str | None = None,
+        trusted: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.tokens.create.CreatedToken:
+        """Create a token for yourself, an agent or a service; its secret is shown once."""
+
+    def list(
+        self,
+        *,
+        ended: bool = False,
+    ) -> groundplan.kernel.tokens.list.Tokens:
+        """List your tokens; expired and revoked ones too when asked."""
+
+    def revoke(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.tokens.revoke.RevokedToken:
+        """Revoke a token, and every token that was created with it."""
 
 class WorkVerbs:
     def open(
@@ -1451,6 +1485,7 @@ class PlanNode(TypedDict):
     properties: NotRequired[dict[str, Any]]
 
 class PolicyChanges(TypedDict):
+    secrets: NotRequired[Literal["off", "warn", "refuse"]]
     evidence: NotRequired[Literal["off", "warn", "require"]]
     claims: NotRequired[Literal["soft", "enforced"]]
     inherit_dependencies: NotRequired[bool]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import convert
 
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
+from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
 from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Effect
@@ -49,7 +49,7 @@ MISSING_UUIDS = {
         ("atom", "section", "template", "run", "draft", "source", "suggestion", "goal", "kept")
     )
 }
-MISSING = {"project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, **MISSING_UUIDS}
+MISSING = {"token": "qqqqqqqqqq", "project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, **MISSING_UUIDS}
 
 
 @pytest.fixture
@@ -90,10 +90,13 @@ def populate(engine: Engine) -> None:
     survey = {"kind": "file", "title": "Survey", "uri": "survey.pdf"}
     ada.call("context.edit", runId=draft, sources=[survey], inputs=[length])
     ada.call("context.edit", runId=draft, inputs=[weaker])
+    for name in ("ada", "ben", "cleo", "finn"):
+        engine.session("ada").call("token.create", kind="person", name=name)
     finn.call("container.create", containerType="project", name="finn's own", tags="coast")
     finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
     engine.create_organization("rival", "mallory")
     mallory = engine.session(PEOPLE["mallory"])
+    mallory.call("token.create", kind="person")
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
 
@@ -138,6 +141,7 @@ def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[
         f"UNION ALL SELECT 'suggestion', id, 0 FROM pciv_suggestions {of_project} "
         f"UNION ALL SELECT 'goal', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('DRAFT')} "
         f"UNION ALL SELECT 'kept', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('PUBLISHED')} "
+        f"UNION ALL SELECT 'token', id, 0 FROM access_tokens WHERE tenant_id = '{organization}' AND actor_id = '{who}' "
         f"UNION ALL SELECT 'template', id, 0 FROM work_templates WHERE tenant_id = '{organization}' ORDER BY 3"
     )
     nodes = [id_ for thing, id_, _ in rows if thing == "node"]
@@ -152,8 +156,8 @@ def expected_status(row: str, who: str) -> int:
     if who == "anonymous":
         return 401
     if not ROWS[row].in_project:
-        if who == "bot" and handled.permission is Permission.PROJECT_CREATE:
-            return 403  # no person is responsible for it
+        if who == "bot" and handled.permission in {Permission.PROJECT_CREATE, *PERSON_PERMISSIONS}:
+            return 403  # no person is responsible for it, and only a person manages tokens
         # Mallory has her own organization, where she may do what members may.
         return 404 if who == "nobody of this name" else 200
     if who not in ROLES:
@@ -446,7 +450,7 @@ def test_open_access_ends_at_the_organization(populated_engine: Engine) -> None:
 
 def test_every_operation_has_an_example_and_every_permission_a_row() -> None:
     assert EXAMPLES.keys() == ROWS.keys()
-    assert GRANTS.keys() | ORGANIZATION_GRANTS == set(Permission)
+    assert GRANTS.keys() | ORGANIZATION_GRANTS.keys() == set(Permission)
     for name, row in ROWS.items():
         assert (row.permission in GRANTS) == row.in_project, name
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import pytest
 
 from groundplan import providers
 from groundplan.context.invariants import Invariant, check_view
@@ -40,13 +41,19 @@ def test_the_latest_commit_is_in_force_whole_or_partial(client: ContextClient, c
     assert client.view_in_force().run.id == runs[-1]
 
 
-def test_of_commits_of_one_moment_the_first_by_id_is_in_force(client: ContextClient) -> None:
-    runs = []
-    for _ in range(5):
+@pytest.mark.parametrize("step_s", [0, -1, -3600, -20 * 365 * 86400])
+def test_the_last_commit_is_in_force_whatever_the_clock_says(
+    client: ContextClient, clock: ManualClock, step_s: int
+) -> None:
+    runs, times = [], []
+    for _ in range(3):
         client.commit()
         runs.append(client.run)
+        times.append(str(client.view_in_force().run.committed_at))
         client.draft()
-    assert client.view_in_force().run.id == min(runs)
+        clock.move(seconds=step_s)
+    assert client.view_in_force().run.id == runs[-1]
+    assert times == sorted(set(times))
 
 
 def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoured(

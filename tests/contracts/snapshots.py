@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.output_gate import count_tokens
@@ -40,7 +41,7 @@ def rendered(value: Any) -> str:
 def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
     """tools/list of the groups that are switched on, as served."""
 
-    def refuse(operation: Operation[Any, Any], _arguments: Any) -> Any:
+    def refuse(operation: Operation[Any, Any], _arguments: Any, _cancellation: Cancellation | None) -> Any:
         raise AssertionError(f"a list of tools runs nothing, least of all {operation.name}")
 
     return RegistryTools(OPERATIONS, groups, refuse).listing()
@@ -84,6 +85,7 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         ),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
         "commands": [_command(command) for command in operation.commands],
+        "routes": [f"{route.method} {route.path}" for route in operation.routes],
     }
 
 

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,21 +17,25 @@ import pytest
 import groundplan
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.verbs import to_python_name
 from reference.examples import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from reference.files import REFERENCE, SCHEMA, build_files, diff_file, find_orphans
-from reference.operation_pages import build_tool_call, group_by_page
+from reference.operation_pages import build_http_request, build_tool_call, group_by_page
 from reference.placeholders import fill_placeholders
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
 from tests.surfaces.copied_schema import migrate_once
+from tests.surfaces.http.client import HttpClient
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
 PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
 MADE = re.compile(r"^id +([\w-]+) *$", re.MULTILINE)
+TOKEN = re.compile(r"^gpt_(\w{10})", re.MULTILINE)  # the id at the beginning of a token
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -105,7 +110,7 @@ class Learned(dict[str, str]):
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
         self.learn_of_run(answer)
-        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template")]
+        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template", "token")]
         for thing in (answer, *inside):
             called = getattr(thing, "title", None) or getattr(thing, "name", None)
             if called in MADE_AS:
@@ -150,7 +155,7 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
         printed = capsys.readouterr()
         assert code == 0, f"{line}\n{printed.err}"
         real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
-        if made := MADE.search(printed.out):
+        if made := MADE.search(printed.out) or TOKEN.search(printed.out):
             real |= {NODES[name]: made[1] for called, name in MADE_AS.items() if called in arguments}
         if arguments[0] == "context":
             learned.look(here / "groundplan.db")
@@ -171,7 +176,7 @@ def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
 def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
 
-    def run(operation: Operation[Any, Any], arguments: Any) -> Any:
+    def run(operation: Operation[Any, Any], arguments: Any, _cancellation: Cancellation | None) -> Any:
         answered = plan.execute(operation, arguments)
         learned.learn(answered.answer)
         return answered
@@ -184,3 +189,18 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
             call = build_tool_call(OPERATIONS[name], fill_placeholders(values, learned))
             answer = tools.call(call["name"], call["arguments"])
             assert not answer.is_error, answer.text
+
+
+@pytest.mark.parametrize("page", group_by_page())
+def test_the_http_requests_on_a_page_run(page: str, plan: Session) -> None:
+    learned = Learned()
+    with HttpClient(plan.store, local_actor) as http:
+        for name, values in FIRST.get(page, ()):
+            learned.learn(plan.call(name, **fill_placeholders(values, learned)))
+        for name, values in examples(page):
+            request = build_http_request(OPERATIONS[name], fill_placeholders(values, learned))
+            line, _, body = request.partition("\n\n")
+            method, path = line.split(" ", 1)
+            reply = http.send(method, path, json.loads(body) if body else None)
+            assert reply.status in (200, 201), f"{request}\n{reply.body.decode()}"
+            learned.learn(json.loads(reply.body, object_hook=lambda found: SimpleNamespace(**{"ref": None, **found})))

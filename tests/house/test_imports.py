@@ -24,12 +24,15 @@ SLOW = {
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
     "psycopg": ("groundplan.kernel.store.postgres.",),
-    "psycopg_pool": ("groundplan.kernel.store.postgres.store",),
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
     "mcp": (),
-    "starlette": (),
+    "starlette": ("groundplan.surfaces.http.",),
     "uvicorn": (),
+    "jinja2": ("groundplan.surfaces.http.description.docs_page",),
+    "jwt": (),
+    "cryptography": (),
+    "anyio": (),
 }
 
 
@@ -107,8 +110,8 @@ def test_surfaces_do_not_import_each_other() -> None:
         surface = module_name(path).split(".")[2:3]
         for name in imports_anywhere(path):
             other = name.split(".")[2:3]
-            # `groundplan mcp` is a command like any other, so the command line starts the server.
-            is_own = other == surface or (surface, other) == (["cli"], ["mcp"])
+            # `groundplan mcp` and `groundplan serve` are commands like any other, so the command line starts them.
+            is_own = other == surface or (surface == ["cli"] and other in (["mcp"], ["http"]))
             if name.startswith("groundplan.surfaces.") and surfaces.issuperset(other) and not is_own:
                 wrong.add(f"{module_name(path)} imports {name}")
     assert not wrong
@@ -156,3 +159,10 @@ def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
     )
     loaded = set(answered.stdout.split())
     assert not loaded & {*SLOW, "asyncio", "http", "email", "unittest", "importlib_metadata"}
+
+
+@pytest.mark.slow
+def test_the_command_line_starts_without_the_server() -> None:
+    printed = "import sys, groundplan.surfaces.cli.program; print(*{name.partition('.')[0] for name in sys.modules})"
+    answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)
+    assert not set(answered.stdout.split()) & {"starlette", "uvicorn", "jinja2", "jwt", "anyio", "cryptography"}

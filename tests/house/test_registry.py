@@ -12,6 +12,9 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
+from groundplan.surfaces.http.description.openapi import get_operation_id
+from groundplan.surfaces.http.routes import RouteTable
+from groundplan.surfaces.route_paths import PROJECT, get_project_field, list_parameters
 from reference.arguments import list_arguments
 from reference.errors import load_error_classes
 from reference.examples import EXAMPLES
@@ -19,6 +22,8 @@ from reference.files import REFERENCE
 from reference.operation_pages import list_declared_errors
 
 SUMMARY_CHARS_MAX = 100
+READ_BY_POST = {"purpose.compliance"}  # the proposed operation is too long for an address
+PROJECT_OR_NOT = {"container.create"}  # a container is created in a project, or it is one
 
 
 def test_an_operation_has_a_name_and_one_short_sentence(subtests: pytest.Subtests) -> None:
@@ -112,9 +117,43 @@ def test_every_operation_is_reached_from_somewhere() -> None:
     assert not [one.name for one in OPERATIONS if not (one.tool or one.command or one.name in written)]
 
 
+def test_every_operation_has_a_route_and_no_two_have_the_same() -> None:
+    assert not [one.name for one in OPERATIONS if one.http is None]
+    table = RouteTable(OPERATIONS)  # raises if two are the same
+    ids = [get_operation_id(endpoint) for endpoint in table.endpoints]
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_route_is_plain_and_its_parameters_are_input_fields(subtests: pytest.Subtests) -> None:
+    for endpoint in RouteTable(OPERATIONS).endpoints:
+        route, names = endpoint.route, endpoint.operation.input.__struct_encode_fields__
+        with subtests.test(f"{route.method} {route.path}"):
+            assert re.fullmatch(r"(/([a-z]+(-[a-z]+)*|\{\w+\}s?))+", route.path)
+            assert {*list_parameters(route.path)} - {PROJECT} <= endpoint.item_fields.keys()
+            assert {*route.fixed, *route.without, *([route.item_of] if route.item_of else ())} <= {*names}
+            assert get_project_field(endpoint.operation.input) or endpoint.has_project or not endpoint.operation.project
+
+
+def test_a_route_is_below_a_project_unless_the_operation_works_without_one(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            places = {route.path.startswith("/projects/{project}") for route in operation.routes}
+            if operation.without_project or operation.name in PROJECT_OR_NOT:
+                assert places == {True, False}
+            else:
+                assert places == {operation.project is not None or operation.name == "member.bootstrap"}
+
+
+def test_only_what_reads_is_a_get_and_nothing_else_is(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            reads = operation.effect is Effect.READ and operation.name not in READ_BY_POST
+            assert {route.method == "GET" for route in operation.routes} == {reads}
+
+
 def test_a_permission_is_either_of_a_project_or_of_the_organization() -> None:
-    assert GRANTS.keys() | ORGANIZATION_GRANTS == set(Permission)
-    assert not GRANTS.keys() & ORGANIZATION_GRANTS
+    assert GRANTS.keys() | ORGANIZATION_GRANTS.keys() == set(Permission)
+    assert not GRANTS.keys() & ORGANIZATION_GRANTS.keys()
 
 
 def test_every_error_has_a_code_of_its_own_form_and_says_what_it_means() -> None:

@@ -16,17 +16,19 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.cli.program import run as run_program
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
+from groundplan.surfaces.vocabularies import CliVocabulary, HttpVocabulary, McpVocabulary
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS
 from tests.access.test_matrix import MISSING
 from tests.engines import Engine, SqliteEngine
+from tests.surfaces.http.client import HttpClient
 
 PACKAGE = Path(groundplan.__file__).parent
 BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing", "argument_descriptions")
@@ -178,6 +180,26 @@ def test_errors_in_python_name_operations_and_no_tool_or_command(session_files: 
                 foreign.append((operation.name, text))
 
     assert not foreign
+
+
+def test_errors_over_http_name_requests_and_no_operation_tool_or_command(session_files: Engine) -> None:
+    foreign = []
+    with HttpClient(session_files.store, local_actor) as http:
+        for operation, arguments in bad_requests():
+            reply = http.call(operation.name, arguments, project="atlas")
+            if reply.status >= 400:
+                text = f"{reply.json['detail']} {json.dumps(reply.json.get('details', {}).get('next', []))}"
+                if TOOL.search(text) or OPERATION.search(text) or COMMAND.search(text):
+                    foreign.append((operation.name, text))
+
+    assert not foreign
+
+
+def test_every_operation_is_named_by_its_route() -> None:
+    vocabulary = HttpVocabulary(OPERATIONS)
+    for operation in OPERATIONS:
+        assert operation.http is not None
+        assert vocabulary.spell(operation.name, {}).startswith(f"{operation.http.method} /v1/"), operation.name
 
 
 @pytest.mark.slow

@@ -33,7 +33,16 @@ from tests.machines.containers_calls import (
 from tests.machines.containers_oracle import FEATURE, NO_OP, RELATES_TO, TASK, ContainerAnswer, Containers
 from tests.machines.containers_rows import ContainersRows, ContainersStored
 from tests.machines.work_calls import claimed, often, rarely, sometimes, unrelated
-from tests.machines.work_driver import NODES_MAX, PEOPLE, WEIGHTS, MachineSetup, SentCall, WorkDriver, run_machine
+from tests.machines.work_driver import (
+    NODES_MAX,
+    PEOPLE,
+    WEIGHTS,
+    JumpEffect,
+    MachineSetup,
+    SentCall,
+    WorkDriver,
+    run_machine,
+)
 from tests.machines.work_oracle import DEPENDS_ON, ROOT, Answer, Refusal
 
 CONTAINER_WEIGHTS = {
@@ -227,9 +236,9 @@ class ContainersDriver(WorkDriver):
 
     # --- Checks ---
 
-    def check_refusal(self, error: GroundplanError, refused: frozenset[str]) -> None:
+    def check_refusal(self, error: GroundplanError, refused: frozenset[str], jump: JumpEffect) -> None:
         code = wrap_error(Group.CONTAINERS, error, OPERATION_NAMES)["error"]["code"]
-        super().check_refusal(error, refused | {error.code} if code in refused else refused)
+        super().check_refusal(error, refused | {error.code} if code in refused else refused, jump)
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:
         if isinstance(expected, ContainerAnswer):

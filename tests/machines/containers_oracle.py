@@ -213,7 +213,9 @@ class Containers(Work):
         }
         properties = {key: value for key, value in given.items() if value is not None}
         parent = made.feature or ROOT
-        self.nodes[n] = Node(n, parent, made.title, now, agent, now, kind=made.kind, properties=properties)
+        self.nodes[n] = Node(
+            n, parent, made.title, now, agent, now, kind=made.kind, properties=properties, changed=self.writes
+        )
         if made.tags:
             self.tags[n] = frozenset(made.tags)
         self._reopen_above(n, now)

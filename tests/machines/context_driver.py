@@ -52,8 +52,9 @@ from tests.machines.context_oracle import (
     displaced,
 )
 from tests.machines.context_rows import VALUE_COLUMNS, ContextRows, Row, Stored
+from tests.machines.store_clock import MillisecondClock
 from tests.machines.work_calls import often, rarely, sometimes
-from tests.machines.work_driver import SEEDS, MillisecondClock
+from tests.machines.work_driver import SEEDS
 
 ACTORS = {"ada": "person", "ben": "person", "scout": "agent", "guide": "agent", "feed": "service"}
 RUNS_MAX = 5  # in a scope
@@ -100,7 +101,7 @@ class ContextDriver(RuleBasedStateMachine):
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
-        self.clock.now = 0
+        self.clock.reset()
         self.rows = place.rows
         self.sessions = {
             name: Session(place.stores[name], local_actor(name, kind=ActorKind(kind))) for name, kind in ACTORS.items()
@@ -330,7 +331,8 @@ class ContextDriver(RuleBasedStateMachine):
         answer_of: Callable[[dict[str, Any]], Any] | None = None
         refused: set[str] = set()
         try:
-            answer_of = expect(tried, Author(actor, ACTORS[actor], self.clock.now))
+            now = self.clock.time_after(self.stored.events[self.ids.scopes[scope]])
+            answer_of = expect(tried, Author(actor, ACTORS[actor], now))
         except Refusal as refusal:
             refused = refusal.codes
         try:
@@ -377,7 +379,7 @@ class ContextDriver(RuleBasedStateMachine):
             assert kept == before.events[id_]
             assert bool(added) == (place == scope)
             assert self.stored.revs[id_] == before.revs[id_] + bool(added)
-            at = self.clock.stamp(self.clock.now)
+            at = self.clock.stamp(self.clock.time_after(before.events[id_]))
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
         self.check_values_of_persons(before, actor)
 

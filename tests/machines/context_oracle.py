@@ -401,7 +401,8 @@ class Facts:
             run.replaced = latest.n
         run.committed_by = by.name
         run.status = "partial_committed" if partial else "committed"
-        run.committed_at = by.at
+        last = None if latest is None else latest.committed_at
+        run.committed_at = by.at if last is None or last < by.at else last + 1
         self._touch(run, by)
 
     @staticmethod

@@ -36,8 +36,9 @@ from tests.machines.knowledge_calls import (
 )
 from tests.machines.knowledge_oracle import NO_TASK, PROJECTS, TASKS, Author, Entity, Kind, Library, Part, Refusal, Task
 from tests.machines.knowledge_rows import KnowledgeRows
+from tests.machines.store_clock import MillisecondClock
 from tests.machines.work_calls import often, sometimes
-from tests.machines.work_driver import SEEDS, MillisecondClock
+from tests.machines.work_driver import SEEDS
 
 AGENTS = ("ada", "ben")
 ATOMS_MAX = 8
@@ -87,7 +88,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
-        self.clock.now = 0
+        self.clock.reset()
         self.rows = place.rows
         self.sessions = {agent: Session(store, local_actor(agent)) for agent, store in place.stores.items()}
         self.library = Library()
@@ -209,7 +210,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
     def check(self, rng: Random) -> None:
         project = rng.choice(PROJECTS)
         self.clock.now += rng.choice((1, 0))
-        seen = some_check(rng, self.library, project, self.clock.now)
+        seen = some_check(rng, self.library, project, self.time_of(project))
         arguments = {"projectId": self.names[project], "commit": "abcdef0", "atoms": check_as_arguments(seen, self.ids)}
 
         def expect(library: Library, by: Author) -> Callable[[], Any]:
@@ -252,7 +253,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
         answer_of: Callable[[], Any] | None = None
         refused: set[str] = set()
         try:
-            answer_of = expect(tried, Author(agent, self.clock.now))
+            answer_of = expect(tried, Author(agent, self.time_of(project)))
         except Refusal as refusal:
             refused = refusal.codes
         try:
@@ -292,8 +293,12 @@ class KnowledgeDriver(RuleBasedStateMachine):
             assert kept == before.events[id_]
             assert bool(added) == (place == project)
             assert self.stored.revs[id_] == before.revs[id_] + bool(added)
-            at = self.clock.stamp(self.clock.now)
+            at = self.clock.stamp(self.clock.time_after(before.events[id_]))
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, agent) for n in range(len(added))]
+
+    def time_of(self, project: int) -> int:
+        """Return the time of the next write of a project."""
+        return self.clock.time_after(self.stored.events[self.ids.projects[project]])
 
     def current(self, id_: str) -> int:
         """Return the version of an id."""

@@ -53,8 +53,9 @@ from tests.machines.purpose_oracle import (
     sorted_keys,
 )
 from tests.machines.purpose_rows import BELOW, PurposeRows, Row
+from tests.machines.store_clock import MillisecondClock
 from tests.machines.work_calls import rarely, sometimes
-from tests.machines.work_driver import SEEDS, MillisecondClock
+from tests.machines.work_driver import SEEDS
 
 ACTORS = {"ada": "person", "ben": "person", "scout": "agent"}
 PROJECTS = (0, 1)  # the second has facts in force, and its versions pass both gates
@@ -100,7 +101,7 @@ class PurposeDriver(RuleBasedStateMachine):
     def __init__(self, ground: MachineSetup) -> None:
         super().__init__()
         self.clock = ground.clock
-        self.clock.now = 0
+        self.clock.reset()
         self.rows = ground.rows
         self.sessions = {
             name: Session(ground.stores[name], local_actor(name, kind=ActorKind(kind))) for name, kind in ACTORS.items()
@@ -357,7 +358,8 @@ class PurposeDriver(RuleBasedStateMachine):
         answer_of: Answer | None = None
         refusal: Refusal | None = None
         try:
-            answer_of = expect(tried, Author(actor, self.clock.stamp(self.clock.now), rev))
+            now = self.clock.time_after(self.stored.events[self.project_ids[project]])
+            answer_of = expect(tried, Author(actor, self.clock.stamp(now), rev))
         except Refusal as raised:
             refusal = raised
         try:
@@ -402,7 +404,7 @@ class PurposeDriver(RuleBasedStateMachine):
             assert kept == before.events[id_]
             assert bool(added) == (place == project)
             assert self.stored.revs[id_] == before.revs[id_] + bool(added)
-            at = self.clock.stamp(self.clock.now)
+            at = self.clock.stamp(self.clock.time_after(before.events[id_]))
             assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
 
     def check_gate(self, told: Thing, name: str, gate: Gate, version: Version, *, is_full: bool = True) -> None:

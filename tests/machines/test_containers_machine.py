@@ -70,18 +70,18 @@ class ContainersMachine(ContainersDriver, WorkMachine):
     def the_next_task_is_the_best_that_nobody_works_on(self) -> None:
         priority = self.one_of((None, *NUMBERS))
         told = {} if priority is None else {"priority": priority}
-        best = self.work.next_tasks(self.clock.now, priority=priority)
+        best = self.work.next_tasks(self.now, priority=priority)
         self.check_next(self.call("cleo", "container.next_task", projectId=self.project, **told), best)
         feature = self.one_of(self.work.features())
         if feature is not None:
-            best = self.work.next_tasks(self.clock.now, feature=feature, priority=priority)
+            best = self.work.next_tasks(self.now, feature=feature, priority=priority)
             self.check_next(self.call("ada", "container.next_task", featureId=self.ids[feature], **told), best)
 
     @invariant()
     def the_next_feature_is_the_best_that_can_be_worked_on(self) -> None:
         priority = self.one_of((None, *NUMBERS))
         told = {} if priority is None else {"priority": priority}
-        best = self.work.next_features(self.clock.now, priority=priority)
+        best = self.work.next_features(self.now, priority=priority)
         self.check_next(self.call("ben", "container.next_feature", projectId=self.project, **told), best)
 
     @invariant()
@@ -108,7 +108,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
 
     @invariant()
     def the_project_is_counted_and_listed_as_it_is(self) -> None:
-        work, now = self.work, self.clock.now
+        work, now = self.work, self.now
         answer = self.call("cleo", "container.overview", containerType="project", id=self.project)
         features = sorted(work.features(), key=self.listed_key)
         assert not find_differences(
@@ -133,7 +133,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
 
     @invariant()
     def tasks_are_found_by_what_they_are(self) -> None:
-        work, now = self.work, self.clock.now
+        work, now = self.work, self.now
         status, priority = self.one_of((None, *sorted(work.statuses(now)))), self.one_of((None, None, *NUMBERS))
         tag, feature = self.one_of((None, None, *TAGS)), self.one_of((None, *work.features()))
         told: dict[str, Any] = {"containerType": TASK, "projectId": self.project}
@@ -167,7 +167,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         return (-node.priority, node.created_at, n)
 
     def task_counts(self, feature: int | None = None) -> dict[str, Any]:
-        counts = self.work.statuses(self.clock.now, feature)
+        counts = self.work.statuses(self.now, feature)
         return {"total": counts.total(), "byStatus": dict(counts)}
 
     # --- The oracle's facts in the container dialect ---
@@ -177,7 +177,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
         assert not find_differences(answer, self.container(best[0]) if best else None)
 
     def check_state(self, n: int, answer: dict[str, Any]) -> None:
-        work, status = self.work, self.work.status(n, self.clock.now)
+        work, status = self.work, self.work.status(n, self.now)
         steps = work.pipelines[work.kind(n)]
         place = steps.index(status) if status in steps else None
         container = self.container(n)
@@ -209,7 +209,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
                 (one, "RELATES_TO") for one in sorted(self.work.related(n))
             ]
             assert found == [
-                self.entity(one, "containerType") | {"status": self.work.status(one, self.clock.now), "type": type_}
+                self.entity(one, "containerType") | {"status": self.work.status(one, self.now), "type": type_}
                 for one, type_ in expected
             ]
 
@@ -303,7 +303,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
 
     def container(self, n: int) -> dict[str, Any]:
         """Return a feature or a task as callers see it."""
-        work, node, now = self.work, self.work.nodes[n], self.clock.now
+        work, node, now = self.work, self.work.nodes[n], self.now
         waits_for = self.waits_for(n)
         feature = work.feature(n)
         held = None if node.resolved else node.held

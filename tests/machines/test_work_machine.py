@@ -89,7 +89,7 @@ class WorkMachine(WorkDriver):
     def everybody_is_offered_what_they_may_take_best_first(self) -> None:
         for agent in AGENTS:
             nodes = self.call(agent, "work.next", project=self.project, count=50)["nodes"]
-            expected = self.work.offered(agent, self.clock.now)
+            expected = self.work.offered(agent, self.now)
             assert [one["node"]["id"] for one in nodes] == [self.ids[n] for n in expected]
             if agent == "ada":
                 assert [_in_order(one) for one in nodes] == [_in_order(self.offer(n)) for n in expected]
@@ -153,7 +153,7 @@ class WorkMachine(WorkDriver):
         """Return a node as callers see it."""
         node, stamp = self.work.nodes[n], self.clock.stamp
         properties = dict(node.properties)
-        if node.claim and node.is_claimed(self.clock.now):
+        if node.claim and node.is_claimed(self.now):
             properties |= {"_claimed_by": node.claim.agent, "_claimed_at": stamp(node.claim.at)}
             properties |= {"_held": True} if node.claim.until is None else {}
         if node.held is not None and not node.resolved:

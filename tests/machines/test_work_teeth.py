@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import store
+from groundplan.kernel.store import clock_jumps, store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import claims, cycles, priority, readiness
+from groundplan.work import priority
+from groundplan.work.engine import claims, cycles, positions, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
@@ -36,8 +37,10 @@ def do_nothing(*_: Any, **__: Any) -> None:
     """A switched-off guard."""
 
 
-SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "nothing below is held back": (Readiness, "adjust_blocked_above", do_nothing),
+SABOTAGE: dict[str, tuple[Any, str, Any]] = {
+    "nothing below is held back": (Readiness, "propagate_waiting", do_nothing),
+    "what was moved keeps its old position": (positions.Positions, "settle", do_nothing),
+    "a later move of a batch sees the old ancestors": (positions, "ABOVE_ROOT", 2),
     "a parent keeps counting a child that left": (Readiness, "remove_open_children", do_nothing),
     "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", do_nothing),
     "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", do_nothing),
@@ -50,6 +53,9 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
     "a call that comes twice is done twice": (store, "find_stored_answer", do_nothing),
+    "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
+    "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
+    "a clock that is ahead is believed": (clock_jumps, "_measure_jump", do_nothing),
 }
 
 

@@ -7,7 +7,6 @@ answer, add one to the project's revision if it changed anything, and append its
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
@@ -22,7 +21,8 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, SqliteEngine
+from tests.machines.store_clock import MillisecondClock, ProjectTime, Reading
 from tests.machines.work_calls import (
     NOWHERE,
     item_as_arguments,
@@ -46,9 +46,15 @@ from tests.machines.work_rows import WorkRows
 PEOPLE = ("ada", "ben")
 AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without expiry
 GOAL = "ship it"
+CHECK_CLOCKS = "check the clocks of the programs that write here"
 NODES_MAX = 16  # enough for many dependencies
 HOUR = 60 * MS_PER_MINUTE
-CLOCK_STEPS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR, -HOUR)  # the last one: a corrected clock
+WAITS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR)
+DAY = 24 * HOUR
+# By how much the clock of a writer may be wrong.
+LEADS = (0, 0, 0, 4 * MS_PER_MINUTE, -4 * MS_PER_MINUTE, 61 * MS_PER_MINUTE, -HOUR, 8 * DAY, 20 * 365 * DAY)
+# Refusals before the lock, which leave leases as they are.
+EARLY_CODES = {"agent_not_allowed", "not_found"}
 
 # Weights of the calls.
 WEIGHTS = {
@@ -65,25 +71,9 @@ WEIGHTS = {
     "set_policies": 4,
     "send_again": 3,
     "wait": 6,
+    "set_clock": 4,
 }
 SEEDS = st.integers(0, 2**24 - 1)  # from a wider range Hypothesis draws mostly small numbers
-
-
-class MillisecondClock:
-    """A clock in milliseconds that the test sets."""
-
-    START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def __call__(self) -> datetime:
-        return self.START + timedelta(milliseconds=self.now)
-
-    def stamp(self, moment: int) -> str:
-        """Return a time of the oracle as a timestamp."""
-        written = (self.START + timedelta(milliseconds=moment)).isoformat(timespec="milliseconds")
-        return written.replace("+00:00", "Z")
 
 
 class MachineSetup(NamedTuple):
@@ -93,6 +83,7 @@ class MachineSetup(NamedTuple):
     clock: MillisecondClock
     rows: WorkRows
     serial: count[int]
+    knows_uptime: bool
 
 
 class SentCall(NamedTuple):
@@ -102,6 +93,15 @@ class SentCall(NamedTuple):
     operation: str
     arguments: dict[str, Any]
     answer: dict[str, Any]
+
+
+class JumpEffect(NamedTuple):
+    """What a jump of the clock does before a call."""
+
+    agent: str
+    reading: Reading
+    moved: set[int]  # nodes
+    work: Work  # after that
 
 
 class Expectation(Protocol):
@@ -119,7 +119,7 @@ class WorkDriver(RuleBasedStateMachine):
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
-        self.clock.now = 0
+        self.clock.reset()
         self.rows = place.rows
         self.sessions = {
             agent: Session(
@@ -131,6 +131,7 @@ class WorkDriver(RuleBasedStateMachine):
         root = self.call("ada", "work.open", project=self.project, goal=GOAL)["root"]["id"]
         self.ids = {ROOT: root, NOWHERE: "nowhere"}
         self.work = self.oracle(GOAL, "ada", self.clock.now)
+        self.time = ProjectTime(self.clock, knows_uptime=place.knows_uptime)
         self.project_id = self.rows.project_id(self.project)
         self.stored = self.rows.of(self.project_id)
         self.touched = {ROOT}  # by the last call
@@ -171,6 +172,9 @@ class WorkDriver(RuleBasedStateMachine):
                 self.set_policies(rng)
             case "send_again" if self.sent:
                 self.send_again(rng)
+            case "set_clock":
+                self.clock.set_ahead(rng.choice(LEADS))
+                self.touched = set()
             case _:
                 self.wait(rng)
 
@@ -269,7 +273,7 @@ class WorkDriver(RuleBasedStateMachine):
         """Let time pass, often exactly to the expiry of a claim or just before it."""
         ends = sorted({node.claim.until or 0 for node in self.work.nodes.values() if node.claim})
         moments = [end - before for end in ends for before in (1, 0)]
-        self.clock.now = rng.choice([*(self.clock.now + step for step in CLOCK_STEPS), *moments])
+        self.clock.move(rng.choice([*WAITS, *(moment - self.now for moment in moments if moment > self.now)]))
         self.touched = set()
 
     def send_again(self, rng: Random) -> None:
@@ -302,7 +306,8 @@ class WorkDriver(RuleBasedStateMachine):
         agent: str | None = None,
     ) -> None:
         """Send a call to the product and to the oracle."""
-        self.clock.now += rng.choice((1, 0))
+        self.clock.move(rng.choice((1, 0)))
+        reading = self.time.read_for_write()
         agent = agent or rng.choice(AGENTS)
         if sometimes(rng):
             arguments |= {"op_id": f"{self.project}, {next(self.op_ids)}"}
@@ -310,31 +315,33 @@ class WorkDriver(RuleBasedStateMachine):
             arguments |= {"decision": "we talked about it"}
         self.note_call(agent, operation, arguments)
         tried = self.work.copy()
+        moved = set() if reading.jump is None else tried.move_leases(reading.jump, agent=agent, now=reading.now)
+        jump = JumpEffect(agent, reading, moved, tried.copy())
         expected: Answer | None = None
         refused: frozenset[str] = frozenset()
         try:
-            expected = expect(tried, agent=agent, now=self.clock.now)
+            expected = expect(tried, agent=agent, now=reading.now)
         except Refusal as refusal:
             refused = refusal.codes
         try:
             answer = self.call(agent, operation, **arguments)
         except GroundplanError as error:
-            self.check_refusal(error, refused)
+            self.check_refusal(error, refused, jump)
             return
         assert expected is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
             self.sent.append(SentCall(agent, operation, arguments, answer))
         check(answer, expected)
         if operation.startswith("work."):
-            self.check_warnings(answer, expected)
+            self.check_warnings(answer, expected, reading)
         before = self.work.all_nodes()
         self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}
         self.work = tried
         self.check_outcome(answer, expected)
-        self.check_events(agent, arguments.get("decision"))
+        self.check_events(arguments.get("decision"), jump)
 
-    def check_warnings(self, answer: dict[str, Any], expected: Answer) -> None:
-        """Equal warnings are one line, and there are at most five."""
+    def check_warnings(self, answer: dict[str, Any], expected: Answer, reading: Reading) -> None:
+        """Equal warnings are one line, and there are at most five, and one about a clock that jumped."""
 
         def name(one: int | str) -> str:
             return one if isinstance(one, str) else self.ids[one]
@@ -342,17 +349,25 @@ class WorkDriver(RuleBasedStateMachine):
         subjects: dict[str, list[str]] = {}
         for subject, words, other in expected.warnings:
             subjects.setdefault(words.format(name(other)), []).append(name(subject))
-        lines = answer.get("warnings", [])
+        lines = [line for line in answer.get("warnings", []) if not line.endswith(CHECK_CLOCKS)]
+        if "policies" not in answer and "root" not in answer:  # opening a project warns of nothing
+            assert (lines != answer.get("warnings", [])) == (reading.jump is not None)
         assert len(lines) == min(len(subjects), 5)
         for words, (first, *others) in subjects.items() if len(subjects) <= 5 else ():
             start = f"{first} and {len(others)} more: " if others else f"{first}: "
             assert [line for line in lines if line.startswith(start) and words in line], (words, first, lines)
 
-    def check_refusal(self, error: GroundplanError, refused: frozenset[str]) -> None:
-        """Check that an error has an expected code and that nothing changed."""
+    def check_refusal(self, error: GroundplanError, refused: frozenset[str], jump: JumpEffect) -> None:
+        """Check that an error has an expected code and that nothing changed but leases after a jump of the clock."""
         assert error.code in refused, f"{error.code}: {error.message}"
-        assert self.rows.of(self.project_id) == self.stored
         self.touched = set()
+        if jump.moved and error.code not in EARLY_CODES:
+            assert self.rows.of(self.project_id) != self.stored
+        if jump.moved and self.rows.of(self.project_id) != self.stored:
+            self.touched = jump.moved
+            self.work = jump.work
+            self.check_events(None, jump)
+        assert self.rows.of(self.project_id) == self.stored
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:
         """Check what every answer says about other nodes."""
@@ -362,17 +377,28 @@ class WorkDriver(RuleBasedStateMachine):
         assert _by_id(answer.get("reopened", [])) == _by_id(self.mentions(expected.reopened))
         assert sorted(answer.get("auto_resolved", [])) == sorted(self.ids[n] for n in expected.auto_resolved)
 
-    def check_events(self, agent: str, decision: str | None) -> None:
+    def check_events(self, decision: str | None, jump: JumpEffect) -> None:
         """Check that events are only appended, with the revision, time and author of their write."""
+        agent, reading, moved, _ = jump
         before, self.stored = self.stored, self.rows.of(self.project_id)
         kept, added = self.stored.events[: len(before.events)], self.stored.events[len(before.events) :]
         assert kept == before.events
-        assert self.stored.rev == before.rev + bool(added)
-        if not added:
+        moves, added = added[: len(moved)], added[len(moved) :]  # leases have a write of their own
+        assert {event.subject for event in moves if event.op == "work.lease_moved"} == {self.ids[n] for n in moved}
+        assert self.stored.rev == before.rev + bool(moves) + bool(added)
+        if moves or added:
+            self.time.note_write(reading)
+        else:
             assert self.stored == before
-        at = self.clock.stamp(self.clock.now)
-        assert [event[:4] for event in added] == [(self.stored.rev, n, at, agent) for n in range(len(added))]
+        at = self.clock.stamp(reading.now)
+        for rev, events in ((before.rev + 1, moves), (self.stored.rev, added)):
+            assert [event[:4] for event in events] == [(rev, n, at, agent) for n in range(len(events))]
         assert {event.decision for event in added} <= {decision}
+
+    @property
+    def now(self) -> int:
+        """The time of a read."""
+        return self.time.read()
 
     def mentions(self, numbers: Any) -> list[dict[str, str]]:
         return [{"id": self.ids[n], "summary": self.work.nodes[n].summary} for n in numbers]
@@ -403,7 +429,8 @@ def run_machine(
     """Run a machine on a store with a manual clock."""
     clock = MillisecondClock()
     with reader(engine) as rows:
-        place = MachineSetup(engine.another_store(clock=clock), clock, rows, count(1))
+        store = engine.another_store(clock=clock, uptime=clock.uptime())
+        place = MachineSetup(store, clock, rows, count(1), knows_uptime=isinstance(engine, SqliteEngine))
         # It is typed to take a class, but only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(place))
         run_state_machine_as_test(factory, settings=budget)

@@ -92,6 +92,7 @@ class Node:
     status: str | None = None  # of the container dialect, if nothing else implies it
     held: str | None = None  # the reason of a hold
     reason: str | None = None  # the reason of a block
+    changed: int = 0  # which write changed it last
 
     @property
     def rev(self) -> int:
@@ -223,6 +224,7 @@ class Work:
         self.policies = policies or Policies()
         self.gone: dict[int, Node] = {}  # merged nodes with their history
         self.last_n = ROOT
+        self.writes = 0
         self._agent = agent  # of the current call
         self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
@@ -290,7 +292,7 @@ class Work:
 
     def rank(self, n: int) -> tuple[float, int, int, int]:
         node = self.nodes[n]
-        return (-node.priority, -self.depth(n), node.updated_at, n)
+        return (-node.priority, -self.depth(n), node.changed, n)
 
     def offered(
         self, agent: str, now: int, *, scope: int | None = None, only: Mapping[str, Any] | None = None
@@ -327,6 +329,19 @@ class Work:
         """Return the ancestors that block the node while they wait."""
         return self.ancestors(n) if self.policies.inherit_dependencies else []
 
+    def move_leases(self, by: int, *, agent: str, now: int) -> set[int]:
+        """Move what is left of each lease, at most a whole one, to another time, and return the changed nodes."""
+        self._begin(agent)
+        moved = set()
+        for node in self.nodes.values():
+            if node.claim is None or node.claim.until is None or node.claim.until <= now - max(by, 0):
+                continue
+            until = min(node.claim.until + by, now + self.policies.claim_ttl_ms)
+            if until != node.claim.until:
+                moved.add(node.n)
+                self._record(replace(node, claim=node.claim._replace(until=until)), "lease_moved", now)
+        return moved
+
     # Calls. Each succeeds as a whole or raises, and then the state is invalid: try it on a copy.
 
     def plan(self, planned: Sequence[NewNode], *, agent: str, now: int) -> Answer:
@@ -354,7 +369,9 @@ class Work:
         for one, (n, parent) in zip(planned, parents.items(), strict=True):
             properties = {key: value for key, value in one.properties.items() if value is not None}
             links = tuple(dict.fromkeys(one.links))
-            self.nodes[n] = Node(n, parent, one.summary, now, agent, now, properties=properties, links=links)
+            self.nodes[n] = Node(
+                n, parent, one.summary, now, agent, now, properties=properties, links=links, changed=self.writes
+            )
         self.last_n = numbers[-1]
         self.edges |= edges
         for n in numbers:
@@ -641,7 +658,9 @@ class Work:
 
     def _record(self, node: Node, action: str, now: int) -> None:
         """Record an event: one step of the node's revision, and its latest change."""
-        self.nodes[node.n] = replace(node, actions=(*node.actions, action), updated_at=now, updated_by=self._agent)
+        self.nodes[node.n] = replace(
+            node, actions=(*node.actions, action), updated_at=now, updated_by=self._agent, changed=self.writes
+        )
 
     def _find(self, *numbers: int) -> None:
         if any(n not in self.nodes for n in numbers):
@@ -649,6 +668,7 @@ class Work:
 
     def _begin(self, agent: str) -> Self:
         self._agent = agent
+        self.writes += 1
         self._reopened, self._auto_resolved, self._warnings = [], [], []
         return self.copy()
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.cursors import InvalidCursor
+from groundplan.kernel.cursors.cursor import InvalidCursor
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.operations.registry import Group

@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 # Forks of a process with loaded modules.
 FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload(["tests.races.work_processes", "groundplan.catalog", "psycopg_pool", "sqlite3"])
+FORKING.set_forkserver_preload(["tests.races.work_processes", "groundplan.catalog", "psycopg", "sqlite3"])
 PROCESSES = 4
 THREADS = 6
 ROUNDS = scaled(4, 50)

@@ -12,6 +12,7 @@ from functools import cache
 import pytest
 
 from groundplan.catalog import build_schema as ours
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.store.migrations import Migration
 from groundplan.kernel.store.sqlite import file
 from groundplan.kernel.store.tables import Schema
@@ -24,10 +25,16 @@ def migrate_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "migrate", _migrate)
 
 
-def _migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
+def _migrate(
+    connection: sqlite3.Connection,
+    schema: Schema,
+    steps: Sequence[Migration] | None = None,
+    *,
+    cancellation: Cancellation | None = None,
+) -> None:
     (version,) = connection.execute("PRAGMA schema_version").fetchone()
     if version or steps is not None or schema != ours():  # the file is in use already, or other migrations are wanted
-        _take_every_step(connection, schema, steps)
+        _take_every_step(connection, schema, steps, cancellation=cancellation)
         return
     connection.execute("PRAGMA journal_mode = WAL")
     _migrated().backup(connection)

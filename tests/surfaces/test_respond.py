@@ -18,7 +18,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces import respond as respond_module
 from groundplan.surfaces.respond import Response, respond
-from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
+from groundplan.surfaces.vocabularies import CliVocabulary, HttpVocabulary, McpVocabulary
 from tests.engines import Engine
 
 STEP = NextStep("purpose.draft", "begins one", {"project": "atlas of maps"})
@@ -63,6 +63,11 @@ def test_what_was_encoded_to_measure_it_is_what_is_sent() -> None:
             CliVocabulary(OPERATIONS),
             "nothing here; groundplan purpose draft --project 'atlas of maps' begins one",
             {"command": "groundplan purpose draft --project 'atlas of maps'"},
+        ),
+        (
+            HttpVocabulary(OPERATIONS),
+            "nothing here; POST /v1/projects/atlas%20of%20maps/purpose/draft begins one",
+            {"method": "POST", "path": "/v1/projects/atlas%20of%20maps/purpose/draft"},
         ),
     ],
 )

@@ -29,10 +29,10 @@ TABLES = {NODES: "work_nodes", EDGES: "work_edges", EVIDENCE: "work_evidence", C
 ATLAS = "(SELECT id FROM projects WHERE name = 'atlas')"
 COPY = (
     "INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties, "
-    "context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above, "
-    "claim_number) SELECT tenant_id, project_id, {n}, 'copied', {parent_n}, {kind}, rev, {summary}, resolved, "
-    "properties, context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps, "
-    f"blocked_above, claim_number FROM work_nodes WHERE project_id = {ATLAS} AND n = 4"
+    "context_links, created_at, created_by, updated_at, changed_rev, priority, depth, open_children, open_deps, "
+    "blocked_above, claim_number) SELECT tenant_id, project_id, {n}, 'copied', {parent_n}, {kind}, rev, {summary}, "
+    "resolved, properties, context_links, created_at, created_by, updated_at, changed_rev, priority, depth, "
+    f"open_children, open_deps, blocked_above, claim_number FROM work_nodes WHERE project_id = {ATLAS} AND n = 4"
 )
 
 

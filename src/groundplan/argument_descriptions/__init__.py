@@ -14,6 +14,7 @@ from importlib import import_module
 TABLES: Mapping[str, str] = {
     "project": "kernel",
     "member": "kernel",
+    "token": "kernel",
     "work": "work",
     "container": "containers",
     "dependency": "containers",

@@ -1,4 +1,4 @@
-"""Arguments of projects and members."""
+"""Arguments of projects, members and tokens."""
 
 from __future__ import annotations
 
@@ -16,4 +16,17 @@ ARGUMENTS: Mapping[str, str] = {
     "member.add/userId": "The member, by name or id; a new name adds a new actor.",
     "member.bootstrap/name": "What the project is for.",
     "member.bootstrap/scopeId": "The name of the project to create.",
+    "ended": "Include expired and revoked tokens.",
+    "token/expires": "When it expires: a number of hours, days or weeks, such as `12h`, `30d` or `8w`, or `never`. "
+    "Default: 30 days for a person, 90 days for an agent or a service.",
+    "token/id": "The token, by its id.",
+    "token/kind": "Whom the token is for.",
+    "token/label": "What the token is for, in a few words.",
+    "token/name": "The agent, the service or the person, by name or id; a new name adds a new actor. Default for a "
+    "person: yourself.",
+    "token/projects": "The only projects that the token opens, by name or id. Default: every project of the actor.",
+    "token/role": "The largest role that the token allows in any project. Default: `viewer` for an agent or a "
+    "service, no limit for a person.",
+    "token/trusted": "Act without stored roles, as in local mode: in every project, up to `role`. Only for an owner of "
+    "the organization.",
 }

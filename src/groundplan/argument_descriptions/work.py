@@ -26,6 +26,8 @@ ARGUMENTS: Mapping[str, str] = {
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
     "policies.agents": "The largest role of an agent in the project, whatever its membership: `viewer`, `editor` (the "
     "default) or `owner`.",
+    "policies.secrets": "What happens when a request contains what looks like a token, a key or a password: a warning "
+    "(`warn`, the default), a refusal (`refuse`), or nothing (`off`).",
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",

@@ -20,16 +20,16 @@ from groundplan.context.values import get_value
 from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import count_chars, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 
 NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
-# The parts of a view in the order in which they fill a page: missing and known inputs first.
+# The parts of a view in the order in which they fill pages: missing and known inputs first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions", "displaced")
 
 
@@ -48,15 +48,13 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class _Entry(NamedTuple):
-    """An item of a page and its sort key."""
+    """An item of a page: its number among all items of the view, its part, and its name in the part."""
 
-    part: int
-    sort_key: tuple[str, ...]
+    number: int
+    part: str
+    name: str
     item: Any
     is_passed_over: bool = False  # it is too large for any page, and `item` is a warning about it
-
-
-_BEFORE_FIRST = _Entry(0, (), None)
 
 
 def view(tx: Transaction, request: ViewContext) -> ContextView:
@@ -69,21 +67,21 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
         PcivRuntimeInvariantError: the stored run breaks an invariant.
     """
     query = [tx.project.id, request.prefer, request.run_id, request.pointers, request.user_id]
-    after: tuple[int, tuple[str, ...]] | None = None
+    first: int | None = None
     run_id, prefer, rev = request.run_id, request.prefer, None
     if request.cursor is not None:
         # All pages of one view show the same run, even if another one is committed in between.
         prefer = None
-        run_id, rev, after = _decode_position(tx, query, request.cursor)
+        run_id, rev, first = _decode_position(tx, query, request.cursor)
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     full_view = _build_view(tx, resolved, request.pointers)
-    if after is None and request.hydrate is not None:  # the pages after the first do not repeat it
+    if first is None and request.hydrate is not None:  # the pages after the first do not repeat it
         done = hydrate(full_view, request.hydrate)
         full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
-    if after is not None or tx.budget.is_limited:
-        return _build_page(tx, full_view, query, after, lean=bool(request.lean))
+    if first is not None or tx.budget.is_limited:
+        return _build_page(tx, full_view, query, first, lean=bool(request.lean))
     if request.lean:
         strip_view(full_view)
     return full_view
@@ -147,42 +145,43 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
 
 
 def _build_page(
-    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, *, lean: bool
+    tx: Transaction, full_view: ContextView, query: list[Any], first: int | None, *, lean: bool
 ) -> ContextView:
-    """Return as much of a view as fits, after a sort key. All pages together are the view.
+    """Return as much of a view as fits, from the item with a number on. All pages together are the view.
 
-    An item that is too large for a page of its own is replaced by a warning; else no page after it could be read.
+    The items of one revision of a run are always in the same order, so a number is a position. An item that is too
+    large for a page of its own is replaced by a warning; else no page after it could be read.
     """
     frame = ContextView(full_view.run, {}, {}, [], {}, full_view.context_version_id, [], [], full_view.rev)
-    frame.warnings = list(full_view.warnings) if after is None else []
+    frame.warnings = list(full_view.warnings) if first is None else []
     frame.suggestions, frame.displaced = [], []
     frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
     frame.hydrated, frame.placed, frame.unplaced = full_view.hydrated, full_view.placed, full_view.unplaced
     budget = tx.budget.reserve(frame)
 
-    def cursor_after(last: _Entry) -> str:
-        return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.sort_key)
+    def cursor_at(number: int) -> str:
+        return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, number)
 
-    rest = [entry for entry in _list_entries(full_view) if after is None or entry[:2] > after]
+    rest = [_Entry(number, *item) for number, item in enumerate(_list_items(full_view))][first or 0 :]
     if lean:
-        for entry in rest:  # after the sort keys were taken, which are bookkeeping
+        for entry in rest:  # after the names were taken, which are bookkeeping
             strip_row(entry.item)
     # Only the first item can be too large for a page: a later one ends the page and starts the next.
-    if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
+    if rest and count_chars([_measure(rest[0]), cursor_at(rest[0].number + 1)]) > budget.free_chars:
         if frame.hydrated is not UNSET:  # the page is full of the hydrated document, and the facts come on the next
-            return _finish(frame, Counter(PARTS[entry.part] for entry in rest), cursor_after(_BEFORE_FIRST), lean=lean)
+            return _finish(frame, Counter(entry.part for entry in rest), cursor_at(0), lean=lean)
         rest[0] = _replace_with_warning(rest[0])
     page = take_page(
         budget,
         rest,
-        cursor_after=cursor_after,
+        cursor_after=lambda last: cursor_at(last.number + 1),
         item=_measure,
-        part=lambda entry: PARTS[entry.part],
+        part=lambda entry: entry.part,
     )
     for entry in page.rows:
         _put(frame, entry)
     left = Counter(page.left_out or {})
-    left.update(PARTS[entry.part] for entry in page.rows if entry.is_passed_over)
+    left.update(entry.part for entry in page.rows if entry.is_passed_over)
     return _finish(frame, left, page.next_cursor, lean=lean)
 
 
@@ -197,40 +196,41 @@ def _finish(frame: ContextView, left: Counter[str], next_cursor: str | UnsetType
     return frame
 
 
-def _list_entries(full_view: ContextView) -> Iterable[_Entry]:
+def _list_items(full_view: ContextView) -> Iterable[tuple[str, str, Any]]:
+    """Yield the part, the name and the value of every item, in the order in which they fill pages."""
     for pointer in full_view.missing:
-        yield _Entry(0, (pointer,), pointer)
+        yield "missing", pointer, pointer
     for pointer, one in full_view.inputs_by_pointer.items():
-        yield _Entry(1, (pointer,), one)
+        yield "inputs", pointer, one
     for constraint in full_view.constraints:
-        yield _Entry(2, (constraint.key, constraint.id), constraint)
+        yield "constraints", constraint.key, constraint
     for id_, source in full_view.sources_by_id.items():
-        yield _Entry(3, (id_,), source)
+        yield "sources", id_, source
     for type_, artifacts in full_view.artifacts_by_type.items():
         for artifact in artifacts:
-            yield _Entry(4, (type_, artifact.created_at, artifact.id), artifact)
+            yield "artifacts", type_, artifact
     for waiting in full_view.suggestions or ():
-        yield _Entry(5, (waiting.pointer or waiting.key or "", waiting.created_at, waiting.id), waiting)
+        yield "suggestions", waiting.pointer or waiting.key or "", waiting
+    # Last, because they are no longer in the view once another run is in force.
     for displaced in full_view.displaced or ():
-        yield _Entry(6, (displaced.pointer or "", displaced.constraint or ""), displaced)
+        yield "displaced", displaced.pointer or displaced.constraint or "", displaced
 
 
 def _put(frame: ContextView, entry: _Entry) -> None:
     if entry.is_passed_over:
         frame.warnings.append(entry.item)
         return
-    place = entry.sort_key[0]
-    match PARTS[entry.part]:
+    match entry.part:
         case "missing":
             frame.missing.append(entry.item)
         case "inputs":
-            frame.inputs_by_pointer[place] = entry.item
+            frame.inputs_by_pointer[entry.name] = entry.item
         case "constraints":
             frame.constraints.append(entry.item)
         case "sources":
-            frame.sources_by_id[place] = entry.item
+            frame.sources_by_id[entry.name] = entry.item
         case "artifacts":
-            frame.artifacts_by_type.setdefault(place, []).append(entry.item)
+            frame.artifacts_by_type.setdefault(entry.name, []).append(entry.item)
         case "suggestions":
             frame.suggestions = [*(frame.suggestions or ()), entry.item]
         case "displaced":
@@ -239,19 +239,19 @@ def _put(frame: ContextView, entry: _Entry) -> None:
 
 def _replace_with_warning(entry: _Entry) -> _Entry:
     """Return a warning in place of an entry that is too large for a page."""
-    warning = f"too large for an answer: {quote_text(entry.sort_key[0])[1:-1]}, among {PARTS[entry.part]}"
+    warning = f"too large for an answer: {quote_text(entry.name)[1:-1]}, among {entry.part}"
     return entry._replace(item=warning, is_passed_over=True)
 
 
 def _measure(entry: _Entry) -> tuple[str, Any]:
     """Return what counts toward the size of an answer: the key and the item."""
-    return entry.sort_key[0], entry.item
+    return entry.name, entry.item
 
 
-def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, int]:
     match decode_cursor(tx, NAME, query, cursor):
-        case [str() as run_id, int() as rev, int() as part, *place] if all(isinstance(one, str) for one in place):
-            return run_id, rev, (part, tuple(map(str, place)))
+        case [str() as run_id, int() as rev, int() as first]:
+            return run_id, rev, first
     raise InvalidCursor
 
 
@@ -270,4 +270,5 @@ OPERATION = Operation(
         names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
         without=("debug", "hydrate", "lean"),
     ),
+    http=Route("GET", "/projects/{project}/context/view"),
 )

@@ -32,6 +32,9 @@ class Permission(StrEnum):
     MEMBER_READ = "member:read"
     MEMBER_MANAGE = "member:manage"
     PROJECT_CONFIGURE = "project:configure"
+    TOKEN_CREATE = "token:create"  # noqa: S105 - a permission
+    TOKEN_LIST = "token:list"  # noqa: S105 - a permission
+    TOKEN_REVOKE = "token:revoke"  # noqa: S105 - a permission
     WORK_READ = "work:node:read"
     WORK_PLAN = "work:node:plan"
     WORK_CLAIM = "work:node:claim"
@@ -98,17 +101,32 @@ AGENT_ROLE = Role.EDITOR
 # draft, and on PostgreSQL the row level security does.
 OWN_DRAFT_PERMISSIONS: frozenset[Permission] = frozenset({Permission.PURPOSE_DISCARD, Permission.CONTEXT_DELETE})
 
-# Permissions that every member of the organization has, independent of projects.
-ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
-    {Permission.PROJECT_CREATE, Permission.PROJECT_LIST, Permission.TEMPLATE_READ, Permission.TEMPLATE_WRITE}
-)
+# Permissions that every member of the organization has, independent of projects. A token that is limited to a role has
+# those with that role; one that is limited to projects has those of a viewer, because the others reach all projects.
+ORGANIZATION_GRANTS: Mapping[Permission, frozenset[Role]] = {
+    Permission.PROJECT_CREATE: _EDITORS,
+    Permission.PROJECT_LIST: _VIEWERS,
+    Permission.TEMPLATE_READ: _VIEWERS,
+    Permission.TEMPLATE_WRITE: _EDITORS,
+    # A limited token must not create one without limits.
+    Permission.TOKEN_CREATE: _OWNERS,
+    Permission.TOKEN_LIST: _VIEWERS,
+    Permission.TOKEN_REVOKE: _OWNERS,
+}
+
+# Permissions that only a person has: an agent must not give itself another identity.
+PERSON_PERMISSIONS: frozenset[Permission] = frozenset({Permission.TOKEN_CREATE, Permission.TOKEN_REVOKE})
+
+
+def get_smaller_role(one: Role, other: Role) -> Role:
+    """Return the role with fewer permissions."""
+    return min(one, other, key=list(Role).index)
 
 
 @lru_cache(maxsize=256)
 def limit_agent_role(role: Role, policies: str) -> Role:
     """Return the role of an agent: the smaller of its own and the one that the policies of the project allow."""
-    allowed = Role(msgspec.json.decode(policies).get(AGENT_ROLE_POLICY, AGENT_ROLE))
-    return min(role, allowed, key=list(Role).index)
+    return get_smaller_role(role, Role(msgspec.json.decode(policies).get(AGENT_ROLE_POLICY, AGENT_ROLE)))
 
 
 def allows(role: Role, permission: Permission, policies: str = "{}") -> bool:

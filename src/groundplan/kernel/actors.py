@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from groundplan.kernel.access import Role
+
 LOCAL_ORGANIZATION = "local"
 
 
@@ -32,6 +34,16 @@ class Actor:
     kind: ActorKind = ActorKind.PERSON
     access: Access = Access.MEMBERS
     responsible: str | None = None  # for an agent: the person who owns the projects that it creates
+    # The limits of the token that the identity comes from; None: no limit.
+    role_max: Role | None = None  # the largest role in any project
+    projects: frozenset[str] | None = None  # the ids of the only projects that exist for this actor
+    sponsor: str | None = None  # for an agent: the person whose stored roles limit it, too
+    token_id: str | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a token limits the actor to less than its memberships allow."""
+        return self.role_max is not None or self.projects is not None or self.sponsor is not None
 
 
 def local_actor(

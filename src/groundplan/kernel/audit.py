@@ -25,6 +25,10 @@ class KernelOp(StrEnum):
     MEMBER_ADDED = "member.added"
     MEMBER_CHANGED = "member.changed"
     MEMBER_REMOVED = "member.removed"
+    TOKEN_CREATED = "token.created"  # noqa: S105 - an event
+    TOKEN_REVOKED = "token.revoked"  # noqa: S105 - an event
+    SESSION_OPENED = "session.opened"
+    SESSION_CLOSED = "session.closed"
 
 
 class Change(Struct, frozen=True):

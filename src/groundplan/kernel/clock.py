@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 Clock = Callable[[], datetime]
+
+BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
+UPTIME_FILE = Path("/proc/uptime")
+DRIFT_S_MAX = 1.0
 
 
 def system_clock() -> datetime:
     """Return the current time of this machine."""
     return datetime.now(UTC)
+
+
+class UptimeCounter(Protocol):
+    """A counter of the time since the machine started, which no one can set."""
+
+    @property
+    def boot_id(self) -> str:
+        """The name of this start of the machine."""
+
+    def __call__(self) -> timedelta:
+        """Return the time since then, with the time asleep."""
+
+
+class SystemUptime:
+    """The uptime of this machine.
+
+    It is read from a file, because a program that fakes the clock of a process fakes every clock of it. As long as two
+    clocks of the process agree, no reading is needed.
+    """
+
+    def __init__(self) -> None:
+        self.boot_id = BOOT_ID_FILE.read_text(encoding="ascii").strip()
+        self._drift_s = self._offset_s = 0.0
+        self._read(time.time(), time.monotonic())
+
+    def __call__(self) -> timedelta:
+        now_s, ticks_s = time.time(), time.monotonic()
+        if abs(now_s - ticks_s - self._drift_s) > DRIFT_S_MAX:  # the machine slept, or somebody set its clock
+            self._read(now_s, ticks_s)
+        return timedelta(seconds=self._offset_s + ticks_s)
+
+    def _read(self, now_s: float, ticks_s: float) -> None:
+        self._offset_s = float(UPTIME_FILE.read_text(encoding="ascii").split()[0]) - ticks_s
+        self._drift_s = now_s - ticks_s
+
+
+def find_system_uptime() -> UptimeCounter | None:
+    """Return the uptime counter of this machine; None where the system has none that all its processes share."""
+    try:
+        return SystemUptime()
+    except (OSError, ValueError):
+        return None
 
 
 def format_timestamp(moment: datetime) -> str:
@@ -21,3 +70,37 @@ def format_timestamp(moment: datetime) -> str:
 def subtract_time(timestamp: str, delta: timedelta) -> str:
     """Return the timestamp that is `delta` earlier than `timestamp`."""
     return format_timestamp(datetime.fromisoformat(timestamp) - delta)
+
+
+def compute_difference(later: str, earlier: str) -> timedelta:
+    """Return how long after the second timestamp the first one is."""
+    return datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+
+
+class ClockJump(NamedTuple):
+    """A jump of the clock since the last write of a project."""
+
+    last: str
+    now: str
+    by: timedelta  # zero if the clock is behind and nothing tells by how much it moved
+
+    @property
+    def is_back(self) -> bool:
+        return self.now < self.last
+
+    def describe(self) -> str:
+        """Return the jump as a warning."""
+        if self.is_back:
+            ahead = _format_span(compute_difference(self.last, self.now))
+            return (
+                f"the last change of this project is dated {self.last}, {ahead} ahead of this clock ({self.now}); "
+                "check the clocks of the programs that write here"
+            )
+        return (
+            f"this clock ({self.now}) is {_format_span(self.by)} ahead of the one that wrote last ({self.last}); "
+            "check the clocks of the programs that write here"
+        )
+
+
+def _format_span(span: timedelta) -> str:
+    return str(timedelta(seconds=round(span.total_seconds())))

@@ -1,7 +1,7 @@
 """The errors of Groundplan, in eight families.
 
     GroundplanError
-    ├── Unauthenticated   no actor is given                  401  exit 4
+    ├── Unauthenticated   no actor, or no valid token        401  exit 4
     ├── Forbidden         the actor's role does not allow it 403  exit 4
     ├── NotFound          missing, or hidden from this actor 404  exit 3
     ├── Invalid           the request is malformed           400  exit 2
@@ -66,7 +66,7 @@ class GroundplanError(Exception):
 
 
 class Unauthenticated(GroundplanError):
-    """The request names no actor."""
+    """The request names no actor, or its token is not accepted."""
 
     code = "unauthenticated"
     status = 401

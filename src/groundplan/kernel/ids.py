@@ -26,9 +26,14 @@ def new_short_ids(count: int, population: int = 0) -> list[str]:
     chars = SHORT_ID_CHARS_MIN
     while 32**chars < population * 1024:
         chars += 1
-    # The source that `secrets` uses, without importing OpenSSL, which takes megabytes.
-    letters = os.urandom(count * chars).translate(_LETTERS).decode("ascii")
+    letters = make_random_letters(count * chars)
     return [letters[start : start + chars] for start in range(0, len(letters), chars)]
+
+
+def make_random_letters(count: int) -> str:
+    """Return random letters of the alphabet, each with 5 bits of randomness."""
+    # The source that `secrets` uses, without importing OpenSSL, which takes megabytes.
+    return os.urandom(count).translate(_LETTERS).decode("ascii")
 
 
 def new_uuid() -> str:

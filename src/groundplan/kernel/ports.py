@@ -7,28 +7,30 @@ connections.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from datetime import timedelta
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from groundplan.kernel.store.transaction import Transaction
 
+Given = ParamSpec("Given")
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
-class Hook:
+class Hook(Generic[Given]):
     """A list of callbacks that slices register."""
 
     def __init__(self) -> None:
-        self._callbacks: list[Callable[[Transaction, str, str], None]] = []
+        self._callbacks: list[Callable[Concatenate[Transaction, Given], None]] = []
 
-    def connect(self, callback: Callable[[Transaction, str, str], None]) -> None:
+    def connect(self, callback: Callable[Concatenate[Transaction, Given], None]) -> None:
         """Add a callback, which runs after those added before."""
         if callback not in self._callbacks:
             self._callbacks.append(callback)
 
-    def __call__(self, tx: Transaction, project_id: str, summary: str) -> None:
+    def __call__(self, tx: Transaction, *given: Given.args, **named: Given.kwargs) -> None:
         for callback in self._callbacks:
-            callback(tx, project_id, summary)
+            callback(tx, *given, **named)
 
 
 class Provider(Generic[Request, Answer]):
@@ -53,4 +55,10 @@ class Provider(Generic[Request, Answer]):
 
 
 # Called after a project is created, with its id and a one-sentence summary.
-on_project_created = Hook()
+on_project_created: Hook[[str, str]] = Hook()
+
+# Called before a write, when the clock jumped since the last write of the project, with the jump if it is known.
+on_clock_jump: Hook[[timedelta]] = Hook()
+
+# Returns a random id that nothing else has. A project whose id something else had would show that there is such an id.
+generate_project_id: Provider[None, str] = Provider()

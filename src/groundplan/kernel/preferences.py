@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
 
 D = TypeVar("D")
@@ -32,6 +33,7 @@ class Preferences:
     answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations
     working_copy: RepositoryPaths | None = None  # what paths in requests are relative to
+    write_timeout_s: float = WRITE_LIMIT_S  # how long a write may take, and keep other writers waiting
     of_slices: tuple[object, ...] = ()  # at most one object of each class that a slice declares
 
     def of(self, declared: type[D]) -> D:

@@ -7,20 +7,24 @@ from groundplan.kernel.store.tables import (
     EVERYBODY,
     IN_ORGANIZATION,
     OWN_ROWS,
+    WRITES_IN_ORGANIZATION,
     Table,
     in_project,
 )
+from groundplan.kernel.tokens.table import TOKEN_EVENTS, TOKENS
 
 OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
-CREATED_BY_ACTOR = f"{IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
+ADDED_BY_ACTOR = f"{IN_ORGANIZATION} AND (SELECT gp_may_write()) AND created_by = (SELECT gp_actor())"
+CREATED_BY_ACTOR = f"{WRITES_IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
 # Owners add members. The creator of a project without members adds themselves as its first owner. An agent may name
 # another owner instead, and then add itself as editor of the project that it is creating.
 _IS_ACTOR = "user_id = (SELECT gp_actor())"
 _BY_AGENT = "(SELECT gp_actor_is_agent())"
 INVITED_OR_FOUNDING = (
     f"created_by = (SELECT gp_actor()) AND (({in_project(Permission.MEMBER_MANAGE)})"
-    f" OR ({IN_ORGANIZATION} AND ({_IS_ACTOR} OR {_BY_AGENT}) AND role = 'owner' AND gp_has_no_members(project_id))"
-    f" OR ({IN_ORGANIZATION} AND {_IS_ACTOR} AND {_BY_AGENT} AND role = 'editor' AND gp_is_making(project_id)))"
+    f" OR ({WRITES_IN_ORGANIZATION} AND ({_IS_ACTOR} OR {_BY_AGENT}) AND role = 'owner'"
+    " AND gp_has_no_members(project_id))"
+    f" OR ({WRITES_IN_ORGANIZATION} AND {_IS_ACTOR} AND {_BY_AGENT} AND role = 'editor' AND gp_is_making(project_id)))"
 )
 
 TABLES = (
@@ -28,18 +32,16 @@ TABLES = (
         "organizations",
         select=OF_ORGANIZATION,
         update=OF_ORGANIZATION,
-        update_columns=("rev",),
-        read_by_functions=True,
+        update_columns=("rev", "updated_at"),
     ),
-    Table("principals", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, read_by_functions=True),
-    Table("user_memberships", select=IN_ORGANIZATION, insert=CREATED_BY_ACTOR, read_by_functions=True),
+    Table("principals", select=IN_ORGANIZATION, insert=f"{IN_ORGANIZATION} AND (SELECT gp_may_write())"),
+    Table("user_memberships", select=IN_ORGANIZATION, insert=ADDED_BY_ACTOR),
     Table(
         "projects",
         select=in_project(Permission.PROJECT_READ, column="id"),
         insert=CREATED_BY_ACTOR,
         update=in_project(Permission.PROJECT_WRITE, column="id"),
-        update_columns=("rev", "updated_at", "archived_at", "policies"),
-        read_by_functions=True,
+        update_columns=("rev", "updated_at", "machine_start", "archived_at", "policies"),
         reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",), Permission.PROJECT_CONFIGURE: ("policies",)},
         key_column="id",
     ),
@@ -50,7 +52,6 @@ TABLES = (
         update=in_project(Permission.MEMBER_MANAGE),
         update_columns=("role",),
         delete=in_project(Permission.MEMBER_MANAGE),
-        read_by_functions=True,
     ),
     Table(
         "events",
@@ -60,11 +61,19 @@ TABLES = (
     ),
     Table(
         "organization_events",
-        # All of these events are about projects, and an actor who cannot see a project must not see its events.
-        select=in_project(Permission.PROJECT_READ, column="subject"),
+        # An actor who cannot see a project must not see its events; the others are about tokens.
+        select=f"({in_project(Permission.PROJECT_READ, column='subject')}) OR ({TOKEN_EVENTS})",
         insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
         append_only=True,
     ),
-    Table("answers", select=OWN_ROWS, insert=OWN_ROWS, update=OWN_ROWS, read_by_functions=True),
-    Table("schema_migrations", select=EVERYBODY, read_by_functions=True),
+    TOKENS,
+    Table(
+        "answers",
+        select=OWN_ROWS,
+        insert=OWN_ROWS,
+        update=OWN_ROWS,
+        # By column: PostgreSQL lets a role lock a table that it may update as a whole.
+        update_columns=("body_digest", "answer", "at", "n"),
+    ),
+    Table("schema_migrations", select=EVERYBODY),
 )

@@ -95,9 +95,9 @@ SELECT {c.entry}
                    AND l.project_id = :project_id
                    AND l.parent_type = :parent_type
                    AND l.parent_id = wanted.value
-                 ORDER BY l.created_at DESC, l.rev DESC
+                 ORDER BY l.rev DESC
                  LIMIT :of_each)
- ORDER BY c.parent_id, c.created_at DESC, c.rev DESC;
+ ORDER BY c.parent_id, c.rev DESC;
 
 -- name: freshness_of_atoms
 -- Return the results of the last check of atoms.
@@ -141,7 +141,7 @@ SELECT {c.entry}
    AND c.project_id = :project_id
    AND c.parent_type = :parent_type
    AND c.parent_id = :parent_id
- ORDER BY c.created_at DESC, c.rev DESC
+ ORDER BY c.rev DESC
  LIMIT :limit OFFSET :offset;
 
 -- name: count_entries

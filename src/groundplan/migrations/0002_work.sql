@@ -57,6 +57,8 @@ CREATE TABLE work_nodes (
     created_at    {instant} NOT NULL,
     created_by    {text} NOT NULL,
     updated_at    {instant} NOT NULL,
+    -- The revision of the project at the last change: it orders, for times of two clocks have no order.
+    changed_rev   {integer} NOT NULL,
     priority      {double} NOT NULL,
     depth         {integer} NOT NULL,
     open_children {integer} NOT NULL,
@@ -101,19 +103,19 @@ CREATE TABLE work_nodes (
 CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
 
 -- By change without the claimed, which are few and have an index of their own: taking a node enters it into that one only.
-CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n)
+CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, changed_rev, n)
  WHERE claimed_by IS NULL;
 
 -- What may be started, best first: `next` is the first entry. What is claimed is looked at apart.
-CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE is_ready AND claimed_by IS NULL;
-CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE claimed_by IS NOT NULL;
 
 -- A fence that could come back would let a late writer through.
 -- only: postgres
 CREATE FUNCTION gp_refuse_claim_step() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'claim_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -173,22 +175,6 @@ CREATE TABLE work_merged (
         REFERENCES work_projects (tenant_id, project_id)
 ){strict_without_rowid};
 
--- only: postgres
--- Which of these ids are taken, also by nodes that the actor may not see: they are unique in the organization.
-CREATE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-    SELECT id
-      FROM work_nodes
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-    UNION ALL
-    SELECT id
-      FROM work_merged
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-$$;
--- end
 -- only: sqlite
 -- Summaries in lower case, by their trigrams. Only where each trigram occurs is kept, not at which place: what is found
 -- is looked at again. A word that nearly every summary has is looked for in the texts themselves, which are kept here a
@@ -225,10 +211,10 @@ SELECT tenant_id, id, row_number() OVER (ORDER BY tenant_id, id), 1, 1, 0, 0, 0
   FROM projects;
 
 INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolved, properties, context_links,
-                        created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above,
+                        created_at, created_by, updated_at, changed_rev, priority, depth, open_children, open_deps, blocked_above,
                         claim_number)
 SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
-       created_at, created_by, created_at,
+       created_at, created_by, created_at, rev,
        -- only: postgres
        '-infinity',
        -- end

@@ -104,7 +104,7 @@ CREATE INDEX graph_atoms_by_change_of_patterns ON graph_atoms (tenant_id, projec
 -- Of two writers who read the same version one is refused, whatever the statement.
 -- only: postgres
 CREATE FUNCTION gp_refuse_version_step() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'version_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -140,13 +140,13 @@ CREATE TABLE graph_changelog (
 ){strict};
 
 CREATE INDEX graph_changelog_by_parent
-    ON graph_changelog (tenant_id, project_id, parent_type, parent_id, created_at DESC, rev DESC);
+    ON graph_changelog (tenant_id, project_id, parent_type, parent_id, rev DESC);
 CREATE INDEX graph_changelog_by_task ON graph_changelog (tenant_id, project_id, task_id);
 
 -- The parent is of one of two tables, which no foreign key can say.
 -- only: postgres
 CREATE FUNCTION gp_changelog_has_a_parent() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1

@@ -46,7 +46,7 @@ ALTER TABLE work_nodes ADD COLUMN is_blocked {boolean} NOT NULL GENERATED ALWAYS
     NOT resolved AND (open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL)
 ) {stored_or_virtual};
 
-CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, changed_rev, n)
  WHERE is_ready AND claimed_by IS NULL;
 
 -- The same nodes in the order of the container dialect, of a project and of each feature.
@@ -241,23 +241,27 @@ UPDATE work_nodes
    -- end
 
 -- only: postgres
--- Which of these ids are taken, also by nodes that the actor may not see, and by those that were deleted.
-CREATE OR REPLACE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+-- New random ids that no node has, also none that the actor may not see or that was deleted. It takes no ids to check,
+-- because an actor could learn from the answer which ids there are. Fewer than wanted if some were used.
+-- A random UUID costs system calls, so all ids are digests of one; five bits of each byte are a letter.
+CREATE FUNCTION gp_new_work_ids(wanted integer, chars integer) RETURNS SETOF text
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-    SELECT id
-      FROM work_nodes
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-    UNION ALL
-    SELECT id
-      FROM work_merged
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
-    UNION ALL
-    SELECT id
-      FROM work_deleted
-     WHERE tenant_id = gp_tenant()
-       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+    WITH seed AS MATERIALIZED (
+        SELECT uuid_send(gen_random_uuid()) AS bytes
+    ), digests AS MATERIALIZED (
+        SELECT sha256(seed.bytes || int4send(n)) AS bytes FROM seed CROSS JOIN generate_series(1, wanted) AS n
+    ), made AS MATERIALIZED (
+        SELECT (SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (get_byte(bytes, place) & 31), 1), '')
+                  FROM generate_series(0, chars - 1) AS place) AS id
+          FROM digests
+    ), used AS (
+        SELECT id FROM work_nodes WHERE tenant_id = gp_tenant() AND id = ANY (ARRAY(SELECT id FROM made))
+         UNION ALL
+        SELECT id FROM work_merged WHERE tenant_id = gp_tenant() AND id = ANY (ARRAY(SELECT id FROM made))
+         UNION ALL
+        SELECT id FROM work_deleted WHERE tenant_id = gp_tenant() AND id = ANY (ARRAY(SELECT id FROM made))
+    )
+    SELECT id FROM made EXCEPT SELECT id FROM used
 $$;
 -- end

@@ -339,7 +339,7 @@ CREATE TRIGGER pciv_runs_rev_moves_by_one
 -- A run that is born committed would never have been asked whether it may be.
 -- only: postgres
 CREATE FUNCTION gp_refuse_unborn_commit() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'not_a_draft: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -360,7 +360,7 @@ CREATE TRIGGER pciv_runs_begin_as_drafts
 
 -- only: postgres
 CREATE FUNCTION gp_commit_is_whole() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF EXISTS (SELECT 1
@@ -406,7 +406,7 @@ END;
 -- What is said to have a source has one at the latest now. Without a value there is nothing to be backed.
 -- only: postgres
 CREATE FUNCTION gp_commit_is_backed() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF EXISTS (SELECT 1
@@ -533,7 +533,7 @@ SELECT *
 -- Only a person commits a run that displaces what a person entered.
 -- only: postgres
 CREATE FUNCTION gp_commit_displaces_nobody() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF EXISTS (SELECT 1
@@ -565,10 +565,16 @@ CREATE TRIGGER pciv_runs_commit_displaces_nobody
     EXECUTE FUNCTION gp_commit_displaces_nobody();
 
 CREATE FUNCTION gp_refuse_deletion_of_committed_run() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
-    IF EXISTS (SELECT 1 FROM pciv_runs WHERE tenant_id = NEW.tenant_id AND id = NEW.run_id AND status <> 'draft') THEN
+    IF EXISTS (SELECT 1
+                 FROM pciv_runs
+                WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
+                  AND id = NEW.run_id
+                  AND status <> 'draft')
+    THEN
         RAISE EXCEPTION 'person_required: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
     END IF;
     RETURN NEW;
@@ -609,13 +615,18 @@ BEFORE INSERT ON pciv_deleted_runs
 WHEN NEW.deleter_kind <> 'user'
 BEGIN
     SELECT RAISE(ABORT, 'person_required: pciv_deleted_runs')
-     WHERE EXISTS (SELECT 1 FROM pciv_runs WHERE tenant_id = NEW.tenant_id AND id = NEW.run_id AND status <> 'draft');
+     WHERE EXISTS (SELECT 1
+                     FROM pciv_runs
+                    WHERE tenant_id = NEW.tenant_id
+                      AND project_id = NEW.project_id
+                      AND id = NEW.run_id
+                      AND status <> 'draft');
 END;
 -- end
 
 -- only: postgres
 CREATE FUNCTION gp_refuse_lower_provenance() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'lower_provenance: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -648,7 +659,7 @@ CREATE TRIGGER pciv_constraints_provenance_never_lowers
 
 -- only: postgres
 CREATE FUNCTION gp_value_is_an_option() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM json_array_elements_text(NEW.options::json) AS o WHERE o = NEW.value_enum) THEN

@@ -371,7 +371,7 @@ CREATE TRIGGER toc_versions_begin_as_drafts
 -- on SQLite a draft that is put in the place of another one (REPLACE) would count that one as well.
 -- only: postgres
 CREATE FUNCTION gp_version_is_the_next() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF NEW.version_number <> (SELECT count(*)
@@ -403,7 +403,7 @@ END;
 
 -- only: postgres
 CREATE FUNCTION gp_refuse_version_gap() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'version_gap: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -421,7 +421,7 @@ CREATE TRIGGER toc_versions_number_stays
 -- A key is given once, so a count grows, and stays where it counts.
 -- only: postgres
 CREATE FUNCTION gp_refuse_key_reuse() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'key_reused: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
@@ -455,18 +455,20 @@ END;
 
 -- only: postgres
 CREATE FUNCTION gp_assumption_key_is_free() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF EXISTS (SELECT 1
                  FROM toc_assumptions
                 WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
                   AND toc_version_id = NEW.toc_version_id
                   AND key = NEW.key
                   AND TG_TABLE_NAME <> 'toc_assumptions')
        OR EXISTS (SELECT 1
                  FROM toc_edge_assumptions
                 WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
                   AND toc_version_id = NEW.toc_version_id
                   AND key = NEW.key
                   AND TG_TABLE_NAME <> 'toc_edge_assumptions')
@@ -601,10 +603,15 @@ END;
 -- A run that a published version stands on stays in view, and none that is out of view can be stood on.
 -- only: postgres
 CREATE FUNCTION gp_run_is_not_stood_on() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
-    IF EXISTS (SELECT 1 FROM toc_versions WHERE tenant_id = NEW.tenant_id AND context_run_id = NEW.run_id) THEN
+    IF EXISTS (SELECT 1
+                 FROM toc_versions
+                WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
+                  AND context_run_id = NEW.run_id)
+    THEN
         RAISE EXCEPTION 'run_bound: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
     END IF;
     RETURN NEW;
@@ -616,7 +623,7 @@ CREATE TRIGGER pciv_deleted_runs_are_stood_on_by_nothing
     FOR EACH ROW EXECUTE FUNCTION gp_run_is_not_stood_on();
 
 CREATE FUNCTION gp_version_stands_on_final_facts() RETURNS trigger
-    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1
@@ -624,7 +631,11 @@ BEGIN
                     WHERE tenant_id = NEW.tenant_id
                       AND id = NEW.context_run_id
                       AND status <> 'draft')
-       OR EXISTS (SELECT 1 FROM pciv_deleted_runs WHERE tenant_id = NEW.tenant_id AND run_id = NEW.context_run_id)
+       OR EXISTS (SELECT 1
+                    FROM pciv_deleted_runs
+                   WHERE tenant_id = NEW.tenant_id
+                     AND project_id = NEW.project_id
+                     AND run_id = NEW.context_run_id)
     THEN
         RAISE EXCEPTION 'run_not_final: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
     END IF;
@@ -641,7 +652,11 @@ CREATE TRIGGER pciv_deleted_runs_are_stood_on_by_nothing
 BEFORE INSERT ON pciv_deleted_runs
 BEGIN
     SELECT RAISE(ABORT, 'run_bound: pciv_deleted_runs')
-     WHERE EXISTS (SELECT 1 FROM toc_versions WHERE tenant_id = NEW.tenant_id AND context_run_id = NEW.run_id);
+     WHERE EXISTS (SELECT 1
+                     FROM toc_versions
+                    WHERE tenant_id = NEW.tenant_id
+                      AND project_id = NEW.project_id
+                      AND context_run_id = NEW.run_id);
 END;
 
 CREATE TRIGGER toc_versions_stand_on_final_facts
@@ -654,6 +669,10 @@ BEGIN
                         WHERE tenant_id = NEW.tenant_id
                           AND id = NEW.context_run_id
                           AND status <> 'draft')
-        OR EXISTS (SELECT 1 FROM pciv_deleted_runs WHERE tenant_id = NEW.tenant_id AND run_id = NEW.context_run_id);
+        OR EXISTS (SELECT 1
+                     FROM pciv_deleted_runs
+                    WHERE tenant_id = NEW.tenant_id
+                      AND project_id = NEW.project_id
+                      AND run_id = NEW.context_run_id);
 END;
 -- end

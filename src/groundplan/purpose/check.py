@@ -12,7 +12,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -179,6 +179,12 @@ HEALTH = Operation(
         fixed={"gate": "health"},
         without=("profile", "operation", "node", "assumption", "limit"),
     ),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/health",
+        fixed={"gate": "health"},
+        without=("profile", "operation", "node", "assumption", "limit"),
+    ),
 )
 
 ANALYSIS = Operation(
@@ -191,6 +197,12 @@ ANALYSIS = Operation(
     handler=analysis,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/analysis",
+        fixed={"gate": "analysis"},
+        without=("profile", "operation"),
+    ),
 )
 
 COMPLIANCE = Operation(
@@ -205,6 +217,12 @@ COMPLIANCE = Operation(
     command=Command(
         ("purpose", "compliance"),
         arguments=("operation",),
+        fixed={"gate": "compliance"},
+        without=("profile", "node", "assumption", "limit", "version", "as_of"),
+    ),
+    http=Route(
+        "POST",
+        "/projects/{project}/purpose/compliance",
         fixed={"gate": "compliance"},
         without=("profile", "node", "assumption", "limit", "version", "as_of"),
     ),
@@ -229,4 +247,10 @@ OPERATION = Operation(
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
     command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
+    http=Route(
+        "GET",
+        "/projects/{project}/purpose/check",
+        summary="Check a version: gate A or B.",
+        without=("operation", "node", "assumption", "limit"),
+    ),
 )

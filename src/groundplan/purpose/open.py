@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.health import read_bands
@@ -340,6 +340,9 @@ OBSERVATIONS = Operation(
     handler=open_observations,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
+    http=Route(
+        "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version",)
+    ),
 )
 
 OPERATION = Operation(
@@ -355,4 +358,6 @@ OPERATION = Operation(
     choose_variant=lambda request: OBSERVATIONS if request.detail == "observations" else None,
     tool=Tool("toc_open", Group.PURPOSE),
     command=Command(("purpose", "open")),
+    http=Route("GET", "/projects/{project}/purpose"),
+    other_routes=(Route("GET", "/projects/{project}/purpose/versions/{version}"),),
 )

@@ -30,7 +30,7 @@ def respond(
     """Run a request and encode its result. `log` logs the exception being handled and returns its reference."""
     try:
         result = run()
-        return Response(result.encoded or encode(wrap(group, result.answer)))
+        return Response(result.encoded or encode(wrap(group, result.answer, result.warnings)))
     except GroundplanError as error:
         return respond_with_error(error, group=group, vocabulary=vocabulary)
     except BrokenPipeError:

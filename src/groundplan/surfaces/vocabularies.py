@@ -1,6 +1,7 @@
 """How the surfaces name operations, derived from the registry.
 
-If MCP has no tool for an operation, the hint names its command, which a person can run.
+If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
+a route.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.operations.registry import Command, Operation, Registry
+from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
 from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, get_project_field, list_parameters
 
 PROGRAM = "groundplan"
 
@@ -67,6 +69,71 @@ class McpVocabulary:
             return self._commands.call(operation, arguments)
         selected = {"operation": tool.selector} if tool.selector else {}
         return {"tool": tool.name, "arguments": {**selected, **arguments}}
+
+
+class HttpVocabulary:
+    """The vocabulary of HTTP: `POST /v1/projects/atlas/purpose/draft`, and as data with its body."""
+
+    def __init__(self, operations: Registry, project: str | None = None) -> None:
+        self._operations = operations
+        self._project = project  # of the request that is answered; a hint without a project is about the same one
+
+    def within(self, project: str | None) -> HttpVocabulary:
+        """Return the vocabulary for answers to a request about a project."""
+        return HttpVocabulary(self._operations, project)
+
+    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
+        """Return the method and the path."""
+        call = self.call(operation, arguments)
+        return f"{call['method']} {call['path']}"
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the method, the path with its query string, and the body if there is one."""
+        found = self._choose_variant(operation, arguments)
+        project = get_project_field(found.input)
+        given = {PROJECT if name == project else name: value for name, value in arguments.items()}
+        if self._project is not None:
+            given.setdefault(PROJECT, self._project)
+        route = _choose_route(found, given)
+        if route is None:
+            return {"method": "POST", "path": operation}
+        path = fill_path(route.path, lambda name: _spell_in_path(route, name, given.get(name)))
+        used = {PROJECT, *list_parameters(route.path), *route.fixed}
+        others = {name: value for name, value in given.items() if name not in used}
+        if route.method in ("GET", "DELETE"):
+            return {"method": route.method, "path": path + format_query(others)}
+        return {"method": route.method, "path": path, **({"body": others} if others else {})}
+
+    def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
+        """Return the operation, or the variant with a route of its own that the arguments ask for."""
+        found = self._find(name)
+        if found.choose_variant is None or not any(variant.http for variant in found.variants):
+            return found
+        try:
+            chosen = found.choose_variant(msgspec.convert(arguments, found.input))
+        except msgspec.ValidationError:  # a hint has only the arguments that are known
+            return found
+        return chosen if chosen is not None and chosen.http is not None else found
+
+    def _find(self, name: str) -> Operation[Any, Any]:
+        """Return an operation of the registry, or a variant that has a route of its own."""
+        if name in self._operations:
+            return self._operations[name]
+        return next(variant for one in self._operations for variant in one.variants if variant.name == name)
+
+
+def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
+    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    for route in (route for one in (operation, *operation.variants) for route in one.routes):
+        is_filled = all(name in given for name in list_parameters(route.path))
+        if is_filled and route.item_of is None and not any(name in given for name in route.without):
+            return route
+    return operation.http
+
+
+def _spell_in_path(route: Route, name: str, value: Any) -> Any:
+    # Choices with an ending, as in `/{entityType}s`, stand in a path in lower case.
+    return value.lower() if isinstance(value, str) and f"{{{name}}}s" in route.path else value
 
 
 def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:

@@ -18,6 +18,7 @@ class WorkOp(StrEnum):
     CLAIMED = "work.claimed"
     RENEWED = "work.renewed"
     RELEASED = "work.released"
+    LEASE_MOVED = "work.lease_moved"
     CONNECTED = "work.connected"
     DISCONNECTED = "work.disconnected"
     ADVANCED = "work.advanced"

@@ -14,7 +14,7 @@ resolved, outcome, status, held_reason, blocked_reason, state, claimed_by, claim
 
 -- columns: stamps
 -- Set by the statements themselves.
-rev, claim_number, created_at, created_by, updated_at
+rev, claim_number, created_at, created_by, updated_at, changed_rev
 
 -- part: node
 -- All fields of a node `c`, as in WorkNodeRow.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.guards import make_error_factory
-from groundplan.kernel.store.tables import IN_ORGANIZATION, Table, in_project
+from groundplan.kernel.store.tables import IN_ORGANIZATION, WRITES_IN_ORGANIZATION, Table, in_project
 
 _READ = in_project(Permission.WORK_READ)
 _WRITE = in_project(Permission.WORK_UPDATE)
@@ -30,11 +30,11 @@ TABLES = (
         ),
         reserved_columns={Permission.PROJECT_CONFIGURE: ("pipelines",)},
     ),
-    Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, read_by_functions=True),
+    Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE),
     Table("work_edges", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_evidence", select=_READ, insert=_WRITE, delete=_WRITE),
-    Table("work_merged", select=_READ, insert=_WRITE, read_by_functions=True),
-    Table("work_deleted", select=_READ, insert=_WRITE, append_only=True, read_by_functions=True),
+    Table("work_merged", select=_READ, insert=_WRITE),
+    Table("work_deleted", select=_READ, insert=_WRITE, append_only=True),
     Table(
         "work_features",
         select=_READ,
@@ -66,12 +66,17 @@ TABLES = (
     Table(
         "work_templates",
         select=IN_ORGANIZATION,
-        insert=IN_ORGANIZATION,
-        update=IN_ORGANIZATION,
+        insert=WRITES_IN_ORGANIZATION,
+        update=WRITES_IN_ORGANIZATION,
         update_columns=("name", "description", "target", "tags", "is_protected", "is_enabled", "modified_at"),
-        delete=IN_ORGANIZATION,
+        delete=WRITES_IN_ORGANIZATION,
     ),
-    Table("work_template_sections", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, delete=IN_ORGANIZATION),
+    Table(
+        "work_template_sections",
+        select=IN_ORGANIZATION,
+        insert=WRITES_IN_ORGANIZATION,
+        delete=WRITES_IN_ORGANIZATION,
+    ),
 )
 
 

@@ -29,7 +29,7 @@ FORBIDDEN = [
     "ALTER TABLE events ADD COLUMN stray",
     "ALTER TABLE events DROP COLUMN decision",
     "DROP TABLE answers",
-    "DROP INDEX answers_by_age",
+    "DROP INDEX answers_in_order",
     "DROP TRIGGER guard_events_append_only_update",
     "DROP TRIGGER project_members_last_owner_stays",
     "REINDEX",

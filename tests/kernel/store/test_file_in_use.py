@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import groundplan
+from groundplan.catalog import build_schema
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.sqlite.file import _ensure_file
-from groundplan.kernel.store.sqlite.store import FileReplaced
+from groundplan.kernel.store.sqlite.file_watch import FileReplaced
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 
 OTHER = """
 import sys, groundplan
@@ -50,7 +52,7 @@ def test_an_existing_database_is_never_opened_and_closed_by_us(tmp_path: Path, m
     opened: list[object] = []
     monkeypatch.setattr(os, "open", lambda path, *_: opened.append(path))
 
-    _ensure_file(db)
+    _ensure_file(db, build_schema, WriteQueue(db))
 
     assert opened == []
 

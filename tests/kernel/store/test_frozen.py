@@ -23,14 +23,15 @@ CHILDREN = ("test_nodes", "test_edges")
 TABLES = """
 CREATE TABLE test_versions (
     tenant_id text NOT NULL, project_id text NOT NULL, id text NOT NULL, status text NOT NULL, title text NOT NULL,
-    PRIMARY KEY (tenant_id, id)
+    PRIMARY KEY (tenant_id, id), UNIQUE (tenant_id, project_id, id)
 );
 """ + "".join(
     f"""
 CREATE TABLE {child} (
     tenant_id text NOT NULL, project_id text NOT NULL, version_id text NOT NULL, id text NOT NULL, body text,
     PRIMARY KEY (tenant_id, id),
-    FOREIGN KEY (tenant_id, version_id) REFERENCES test_versions (tenant_id, id) ON UPDATE CASCADE ON DELETE CASCADE
+    FOREIGN KEY (tenant_id, project_id, version_id) REFERENCES test_versions (tenant_id, project_id, id)
+        ON UPDATE CASCADE ON DELETE CASCADE
 );
 """
     for child in CHILDREN
@@ -170,9 +171,13 @@ def test_nothing_can_be_put_below_a_version_that_does_not_exist(scene: Scene, su
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_nothing_can_be_put_below_a_version_that_the_actor_cannot_see(scene: Scene) -> None:
+    own = str(scene.engine.session("dora").call("project.create", name="caspia").project.id)
     for prey in scene.draft.children:
-        with pytest.raises(scene.engine.refusals, match=f"frozen: {prey.table}"):
-            scene.engine.as_app(person("dora"), sql_insert(prey.table, {**prey.row, **prey.fresh}))
+        row = {**prey.row, **prey.fresh}
+        with pytest.raises(scene.engine.refusals, match="row-level security"):
+            scene.engine.as_app(person("dora"), sql_insert(prey.table, row))
+        with pytest.raises(scene.engine.refusals, match="foreign key"):
+            scene.engine.as_app(person("dora"), sql_insert(prey.table, {**row, "project_id": own}))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

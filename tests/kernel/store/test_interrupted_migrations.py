@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from groundplan.catalog import build_schema
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.store.migrations import Dialect, Migration, load_migrations
 from groundplan.kernel.store.sqlite.file import _bring_up_to_date, connect, migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
@@ -173,7 +174,7 @@ def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp
     for place in range(STATEMENTS_BEFORE_THE_LOCK):
         path = tmp_path / f"{place}.db"
         with closing(connect_watched(path, finished_at(place, path))) as connection:
-            _bring_up_to_date(connection, path, build_schema, WriteQueue(path))
+            _bring_up_to_date(connection, path, build_schema, WriteQueue(path), Cancellation())
             assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))
 
 

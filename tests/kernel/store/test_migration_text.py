@@ -18,7 +18,8 @@ NOT_CODE = re.compile(r"--.*|'(?:[^']|'')*'|\{\w[^{}]*\}")  # comments, literals
 REFUSAL = re.compile(r"CREATE TRIGGER \w+\s+(?:BEFORE|AFTER)\b[^;]*?\bON (\w+)[^;]*?RAISE\(ABORT, '\w+: (\w+)'\)")
 # Words that only one engine understands, or that differ in meaning.
 OF_ONE_ENGINE = re.compile(
-    r"""\b(?:TEXT|INTEGER|REAL|BLOB|STRICT|ROWID|VIRTUAL|GLOB|RAISE|fts5|strftime|json_(?:array|object|type|extract))\b
+    r"""\b(?:TEXT|INTEGER|REAL|BLOB|STRICT|ROWID|VIRTUAL|GLOB|RAISE|fts5|strftime|randomblob)\b
+      | \b(?:json_(?:array|object|type|extract))\b
       | \b(?:bigint|boolean|double|instant|COLLATE|STORED|FUNCTION|DOMAIN|octet_length|json_typeof|json_build_\w+)\b
       | \w[ ]+text\b | :: | ~ | \$\$ | ->""",
     re.VERBOSE,

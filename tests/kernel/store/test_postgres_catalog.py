@@ -5,19 +5,26 @@ Each query returns offenders. There are none, and for each query an offender is 
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
-from groundplan.kernel.store.tables import SCHEMA_NAME
-from tests.engines import PostgresEngine, Rows
+from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME
+from tests.engines import PostgresEngine, Rows, run_and_undo
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
+SECURITY = Path(__file__).parents[3] / "SECURITY.md"
 DECLARED = ", ".join(f"('{table.name}')" for table in build_schema().tables)
+FROZEN_CHILDREN = ", ".join(
+    f"('{rule.parent}', '{child}')" for rule in build_schema().frozen for child in rule.children
+)
 DECLARED_VIEWS = ", ".join(f"'{view}'" for view in build_schema().views)
 TABLES = f"SELECT * FROM pg_class WHERE relnamespace = '{SCHEMA_NAME}'::regnamespace AND relkind IN ('r', 'p')"
 FUNCTIONS = f"SELECT * FROM pg_proc WHERE pronamespace = '{SCHEMA_NAME}'::regnamespace"
@@ -104,6 +111,49 @@ QUESTIONS = {
         f"SELECT proname FROM ({FUNCTIONS}) AS f WHERE prosecdef "
         f"AND NOT coalesce('search_path={SCHEMA_NAME}, pg_temp' = ANY (proconfig), false)",
         ("ALTER FUNCTION gp_in_organization() RESET search_path", "ALTER FUNCTION gp_tenant() SECURITY DEFINER"),
+    ),
+    # Row level security would hide rows from one with the caller's rights: see test_blinded_guards.
+    "what refuses runs with the owner's rights, and only triggers call it": OffenderQuery(
+        f"""SELECT proname
+              FROM ({FUNCTIONS}) AS f
+             WHERE prorettype = 'trigger'::regtype
+               AND (NOT prosecdef
+                    OR proowner <> (SELECT relowner FROM pg_class WHERE oid = 'events'::regclass)
+                    OR has_function_privilege('{{app}}', f.oid, 'EXECUTE'))""",
+        (
+            "ALTER FUNCTION gp_commit_is_whole() SECURITY INVOKER",
+            "ALTER FUNCTION guard_toc_nodes_frozen() SECURITY INVOKER",
+            "GRANT EXECUTE ON FUNCTION gp_keep_an_owner() TO {app}",
+            "ALTER FUNCTION gp_keep_an_owner() OWNER TO postgres",
+        ),
+    ),
+    "what runs with the owner's rights sees every row": OffenderQuery(
+        f"""SELECT relname
+              FROM ({TABLES}) AS t
+             WHERE NOT EXISTS (SELECT 1
+                                 FROM ({POLICIES}) AS p
+                                WHERE tablename = relname
+                                  AND roles = ARRAY['{{owner}}'::name]
+                                  AND (permissive, cmd, qual, with_check) = ('PERMISSIVE', 'ALL', 'true', 'true'))""",
+        ("DROP POLICY toc_versions_owner ON toc_versions",),
+    ),
+    "what freezes with its parent is in the project of its parent": OffenderQuery(
+        f"""SELECT child
+              FROM (VALUES {FROZEN_CHILDREN}) AS f (parent, child)
+             WHERE NOT EXISTS (SELECT 1
+                                 FROM pg_constraint
+                                WHERE contype = 'f'
+                                  AND conrelid = child::regclass
+                                  AND confrelid = parent::regclass
+                                  AND pg_get_constraintdef(oid) LIKE 'FOREIGN KEY (tenant_id, project_id,%')""",
+        ("ALTER TABLE toc_nodes DROP CONSTRAINT toc_nodes_are_of_a_version",),
+    ),
+    "no table that the app role cannot delete from can be locked by it against readers or writers": OffenderQuery(
+        f"""SELECT relname
+              FROM ({TABLES}) AS t
+             WHERE has_table_privilege('{{app}}', t.oid, 'UPDATE, TRUNCATE')
+               AND NOT has_table_privilege('{{app}}', t.oid, 'DELETE')""",
+        ("GRANT UPDATE ON answers TO {app}",),
     ),
     "no function is open to everybody": OffenderQuery(
         f"SELECT proname FROM ({FUNCTIONS}) AS f WHERE proacl IS NULL "
@@ -210,6 +260,37 @@ def test_the_policies_are_asked_once_per_statement(engine: PostgresEngine) -> No
 
         assert "InitPlan" in plan
         assert "gp_projects_as" not in plan.split("InitPlan")[0]
+
+
+def test_the_app_role_can_lock_no_table_that_it_cannot_delete_from(engine: PostgresEngine) -> None:
+    locked = set()
+    with engine.transaction(None, keep=False) as run:
+        for table in build_schema().tables:
+            with suppress(psycopg.errors.InsufficientPrivilege):
+                run_and_undo(run, f"LOCK TABLE {table.name} IN ACCESS EXCLUSIVE MODE")
+                locked.add(table.name)
+
+    assert locked == {table.name for table in build_schema().tables if table.delete != NOBODY}
+    assert locked.isdisjoint({"projects", "organizations", "events", "answers", "principals", "user_memberships"})
+
+
+CREATE_LARGE_OBJECTS = ("SELECT lo_create(0)", "SELECT lo_creat(-1)", "SELECT lo_from_bytea(0, 'x')")
+
+
+def test_what_the_guide_tells_a_superuser_keeps_the_app_role_from_large_objects(engine: PostgresEngine) -> None:
+    (advice,) = re.findall(r"REVOKE EXECUTE ON FUNCTION lo_[^;]+", SECURITY.read_text(encoding="utf-8"))
+    made: dict[bool, list[str]] = {}
+    for is_forbidden in (False, True):
+        with engine.owner_transaction() as run:
+            run(advice if is_forbidden else "SELECT 1")
+            run(f"SET LOCAL ROLE {engine.app_role}")
+            made[is_forbidden] = []
+            for statement in CREATE_LARGE_OBJECTS:
+                with suppress(psycopg.errors.InsufficientPrivilege):
+                    run_and_undo(run, statement)
+                    made[is_forbidden].append(statement)
+
+    assert made == {False: [*CREATE_LARGE_OBJECTS], True: []}
 
 
 @pytest.mark.parametrize("power", ["", "BYPASSRLS", "SUPERUSER"], ids=["none", "bypass", "superuser"])

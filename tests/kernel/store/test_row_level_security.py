@@ -48,6 +48,7 @@ SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 # and write templates.
 MEMBERS_MAY = {
     ("update", "organizations", "rev"),
+    ("update", "organizations", "updated_at"),
     ("insert", "principals"),
     ("insert", "user_memberships"),
     ("insert", "projects"),
@@ -201,8 +202,8 @@ def test_a_viewer_changes_nothing_but_what_every_member_of_the_organization_may(
 def test_a_stranger_changes_nothing_at_all(filled_database: FilledDatabase) -> None:
     done = changes_by(filled_database, MALLORY)
 
-    # The revision of her own organization changes; nothing else.
-    assert done.keys() == {("update", "organizations", "rev")}
+    # The revision of her own organization changes, and its time; nothing else.
+    assert done.keys() == {("update", "organizations", "rev"), ("update", "organizations", "updated_at")}
     assert {row.partition(",")[0] for rows in done.values() for row in rows} == {"(rival"}
 
 

@@ -9,7 +9,9 @@ import threading
 import psycopg
 import pytest
 
-from groundplan.kernel.store.postgres.store import STATEMENT_MS_MAX, PostgresStore
+from groundplan.kernel.cancellation import READ_LIMIT_S
+from groundplan.kernel.store.postgres.server_limits import to_milliseconds
+from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine, person
 
@@ -91,7 +93,7 @@ def test_nobody_founds_a_project_in_anothers_name(team: PostgresEngine, atlas: s
 def test_living_answers_cannot_be_swept_by_giving_a_later_date(team: PostgresEngine) -> None:
     team.session("ada").call("project.create", name="atlas", op_id="once")
 
-    team.as_app(person("ada"), "SELECT gp_sweep_answers('9999-01-01T00:00:00.000Z', 1000)")
+    team.as_app(person("ada"), "SELECT gp_sweep_answers('9999-01-01T00:00:00.000Z', '1', 0, 1000)")
 
     assert team.as_owner("SELECT op_id FROM answers") == [("once",)]
 
@@ -101,7 +103,7 @@ def test_a_statement_cannot_run_for_ever(team: PostgresEngine) -> None:
         connection = tx.connection  # type: ignore[attr-defined] # of PostgreSQL
         return str(connection.execute("SELECT setting FROM pg_settings WHERE name = 'statement_timeout'").fetchone()[0])
 
-    assert team.store.read(person("ada"), setting) == str(STATEMENT_MS_MAX)
+    assert team.store.read(person("ada"), setting) == str(to_milliseconds(READ_LIMIT_S))
 
 
 def test_connections_that_died_in_the_pool_cost_no_caller_anything(team: PostgresEngine) -> None:

@@ -37,10 +37,25 @@ ONLY_ONE_SAYS = {
     "work_projects: index work_projects_number_is_unique (tenant_id, number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (number) unique=True where=None",
     "graph_projects: index graph_projects_number_is_unique (tenant_id, number) unique=True where=None",
+    # Each engine has its own random numbers. On PostgreSQL nobody may change the key.
+    "organizations: column 6 cursor_key text not null default lower(hex(randomblob(32)))",
+    "organizations: column 6 cursor_key text not null default "
+    "replace(((gen_random_uuid())::text || (gen_random_uuid())::text), '-'::text, ''::text)",
+    "organizations: trigger organizations_cursor_key_stays",
     # On PostgreSQL nobody may delete these rows.
+    "access_tokens: trigger access_tokens_are_never_deleted",
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     "toc_keys: trigger toc_keys_are_never_deleted",
+    # PostgreSQL has its own log.
+    "file_mark: column 1 id integer not null default None",
+    "file_mark: column 2 mark text not null default None",
+    "file_mark: primary key (id)",
+    "file_mark: primary key file_mark_pkey",
+    "file_mark: check file_mark_is_one_row",
+    "file_mark: check file_mark_has_its_format",
+    "file_mark: trigger file_mark_names_the_one_before",
+    "file_mark: trigger file_mark_is_never_deleted",
     # They maintain the text index; under row level security PostgreSQL would not use one.
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",
@@ -54,7 +69,7 @@ ONLY_ONE_SAYS = {
 # A change to one engine, and the difference it makes.
 DIFFERENT = [
     ("CREATE TABLE stray (id bigint)", "stray: column 1 id integer default None"),
-    ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 7 stray integer default None"),
+    ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 8 stray integer default None"),
     ("ALTER TABLE answers DROP COLUMN body_digest", "answers: column 4 body_digest text not null default None"),
     (
         "ALTER TABLE answers ALTER answer TYPE jsonb USING '{}'",
@@ -65,11 +80,11 @@ DIFFERENT = [
     ("ALTER TABLE projects DROP CONSTRAINT projects_goal_fits", "projects: check projects_goal_fits"),
     ("ALTER TABLE projects RENAME CONSTRAINT projects_pkey TO stray", "projects: primary key stray"),
     ("ALTER TABLE events DROP CONSTRAINT events_are_of_a_project", "events: foreign key events_are_of_a_project"),
-    ("DROP INDEX answers_by_age", "answers: index answers_by_age (tenant_id, at) unique=False where=None"),
+    ("DROP INDEX answers_in_order", "answers: index answers_in_order (tenant_id, n) unique=False where=None"),
     ("DROP TRIGGER events_are_of_this_write ON events", "events: trigger events_are_of_this_write"),
     (
         "ALTER TABLE work_nodes DROP COLUMN is_blocked",
-        "work_nodes: column 33 is_blocked integer not null generated "
+        "work_nodes: column 34 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
     ),
     (
@@ -255,10 +270,10 @@ def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None
         "project_members: foreign key project_members_are_principals",
         "projects: unique (tenant_id, name)",
         "projects: check projects_goal_fits",
-        "answers: index answers_by_age (tenant_id, at) unique=False where=None",
-        "work_nodes: index work_nodes_by_change (tenant_id, project_id, updated_at, n) unique=False "
+        "answers: index answers_in_order (tenant_id, n) unique=False where=None",
+        "work_nodes: index work_nodes_by_change (tenant_id, project_id, changed_rev, n) unique=False "
         "where=claimed_by IS NULL",
-        "work_nodes: column 33 is_blocked integer not null generated "
+        "work_nodes: column 34 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
         "work_nodes: trigger work_nodes_rev_moves_by_one",
         "pciv_scope_members: view with role in place 4",

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.kernel.cancellation import Cancellation, Cancelled
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.sqlite.write_queue import QueueStuck, WriteQueue
 
@@ -153,6 +154,37 @@ def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(pl
         assert not is_free(plan)
     # Waiters that gave up may still get the lock one after the other, and release it at once.
     assert any(is_free(plan) for _ in range(100))
+
+
+@pytest.mark.slow
+def test_a_thread_that_gives_up_again_and_again_leaves_one_waiter_and_no_open_file(plan: Path) -> None:
+    impatient = WriteQueue(plan, wait_s=SHORT_S)
+    with hold_in_process(plan):
+        before = threading.active_count()
+        for _ in range(5):
+            with pytest.raises(QueueStuck), impatient.hold_lock():
+                pass
+
+        assert threading.active_count() == before + 1
+        assert [count_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]
+    with WriteQueue(plan).hold_lock():
+        pass
+    assert any(threading.active_count() == before for _ in range(100_000))
+
+
+@pytest.mark.slow
+def test_a_wait_ends_when_the_request_is_cancelled(plan: Path) -> None:
+    cancellation = Cancellation()
+    with hold_in_process(plan), ThreadPoolExecutor(1) as pool:
+
+        def wait() -> None:
+            with WriteQueue(plan).hold_lock(cancellation):
+                pass
+
+        waiting = pool.submit(wait)
+        cancellation.cancel("enough")
+        with pytest.raises(Cancelled):
+            waiting.result()
 
 
 @pytest.mark.slow

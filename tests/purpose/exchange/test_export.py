@@ -129,9 +129,9 @@ def test_a_picture_is_drawn_when_its_transaction_has_ended(
     read, lay_out = client.session.store.read, layout.compute_layout
     steps: list[str] = []
 
-    def watched_read(*arguments: Any) -> Any:
+    def watched_read(*arguments: Any, **options: Any) -> Any:
         steps.append("transaction begins")
-        answer = read(*arguments)
+        answer = read(*arguments, **options)
         steps.append("transaction ends")
         return answer
 

@@ -70,7 +70,7 @@ def test_a_fresh_database_is_well(run: Run) -> None:
         (change_sql("DROP TRIGGER guard_events_append_only_update"), {"guards": "fail"}),
         (change_sql("DROP TRIGGER projects_rev_moves_by_one"), {"guards": "fail"}),
         (change_sql("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN SELECT 1; END"), {"guards": "warn"}),
-        (change_sql("DROP INDEX answers_by_age"), {"tables": "fail"}),
+        (change_sql("DROP INDEX answers_in_order"), {"tables": "fail"}),
         (change_sql("CREATE TABLE theirs (x)"), {"tables": "warn"}),
         (change_sql("PRAGMA journal_mode = DELETE"), {"journal": "fail"}),
         (change_sql("PRAGMA user_version = 999"), {"schema": "fail", "migrations": "fail"}),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import subprocess
 import sys
+import termios
 import threading
 import time
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.mcp.interface import ToolAnswer, Tools
 from groundplan.surfaces.mcp.protocol import UnknownTool
@@ -50,7 +54,7 @@ class GateTools:
         self.listings += 1
         return [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "wait")]
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
         self.performed.append(name)
         if name == "wait":
             self.began.set()
@@ -163,6 +167,17 @@ class Connection:
         os.set_blocking(self._to_fd, True)
         return raw[:sent]
 
+    def wait_until_output_is_full(self) -> bool:
+        """Return whether the server has written as much as the pipe takes, or more than a moment passed."""
+        held = array("i", [0])
+        for _ in range(1000):
+            before = held[0]
+            fcntl.ioctl(self._from_fd, termios.FIONREAD, held)
+            if held[0] == before and before > 0:
+                return True
+            select.select([], [], [], 0.02)
+        return False
+
     def hang_up(self) -> None:
         """Stop reading."""
         os.close(self._from_fd)
@@ -224,9 +239,9 @@ class ThreadConnection(Connection):
 class ProcessConnection(Connection):
     """A connection to the test program in a child process."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Path = PROGRAM, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAM)],
+            [sys.executable, str(program), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
@@ -90,7 +91,9 @@ REGISTRY = Registry(
 )
 
 
-def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
+def run(
+    chosen: Operation[Any, Any], arguments: Mapping[str, Any], _cancellation: Cancellation | None = None
+) -> ExecutionResult:
     try:
         request = msgspec.convert(dict(arguments), chosen.input)
     except msgspec.ValidationError as error:

@@ -12,6 +12,7 @@ import pytest
 from groundplan.catalog import OPERATIONS
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
 from groundplan.context.resolve import NoContext
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import (
     Conflict,
     Forbidden,
@@ -69,7 +70,9 @@ def operation(
 def make_tools(*operations: Operation[Any, Any], groups: set[Group] | None = None) -> RegistryTools:
     """Return tools whose answer names the operation and its arguments."""
 
-    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
+    def run(
+        chosen: Operation[Any, Any], arguments: Mapping[str, Any], _cancellation: Cancellation | None
+    ) -> ExecutionResult:
         return ExecutionResult({"ran": chosen.name, "with": arguments})
 
     return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run)
@@ -78,7 +81,7 @@ def make_tools(*operations: Operation[Any, Any], groups: set[Group] | None = Non
 def call_with_error(error: Exception, group: Group = Group.WORK) -> Any:
     """Return the body of a call that ends in this error."""
 
-    def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any]) -> Any:
+    def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any], _cancellation: Cancellation | None) -> Any:
         raise error
 
     registry = Registry([operation("a.b", Tool("a_b", group)), *OPERATIONS])  # hints name existing operations

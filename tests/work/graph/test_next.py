@@ -95,11 +95,22 @@ def test_at_one_depth_what_was_not_touched_for_longest_comes_first(work: WorkCli
     assert work.next() == ["c", "a", "b"]
 
 
-def test_of_what_was_touched_in_the_same_moment_the_oldest_comes_first(work: WorkClient) -> None:
+def test_of_what_was_touched_by_the_same_write_the_oldest_comes_first(work: WorkClient) -> None:
     work.plan("a\nb\nc")
+    work.updates({"node_id": "b", "state": 1}, {"node_id": "a", "state": 1})
+
+    assert work.next() == ["c", "a", "b"]
+
+
+def test_what_was_touched_last_comes_last_whatever_the_clock_says(work: WorkClient, clock: ManualClock) -> None:
+    work.plan("a\nb")
+    clock.move(days=-20 * 365)
+
     work.update("a", state=1)
 
-    assert work.next() == ["a", "b", "c"]
+    assert work.next() == ["b", "a"]
+    found = work.call("work.query", project="atlas", sort="recent", limit=2).nodes
+    assert [node.summary for node in found] == ["a", "b"]
 
 
 def test_a_new_priority_moves_a_node_and_taking_it_away_moves_it_back(work: WorkClient) -> None:

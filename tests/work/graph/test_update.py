@@ -399,5 +399,5 @@ def test_a_priority_that_is_no_number_is_taken_with_a_warning(work: WorkClient) 
 
     assert len(answer.warnings) == 1
     assert work.node("a").properties == {"priority": "high"}
-    assert work.next() == ["a", "b"]
+    assert work.next() == ["b", "a"]
     assert work.update("a", properties={"priority": 3}).warnings is UNSET

@@ -34,7 +34,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.queries import load_queries
@@ -287,4 +287,5 @@ OPERATION = Operation(
             without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
         ),
     ),
+    http=Route("PATCH", "/projects/{project}/context/runs/{runId}/facts"),
 )

@@ -8,7 +8,7 @@ from groundplan.context.exchange.document import ContextExport
 from groundplan.context.resolve import resolve_context_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.store.transaction import Transaction
 
 FORMAT = 1
@@ -50,4 +50,5 @@ OPERATION = Operation(
     output=ContextExport,
     handler=export,
     project=lambda _tx, request: request.scope_id,
+    http=Route("GET", "/projects/{project}/context/export"),
 )

@@ -21,7 +21,7 @@ from groundplan.context.schemas import PcivRunV1, RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
@@ -133,4 +133,5 @@ OPERATION = Operation(
     output=ImportedContext,
     handler=import_context,
     project=lambda _tx, request: request.scope_id,
+    http=Route("POST", "/projects/{project}/context/import", location="/projects/{project}/context/runs/{run.id}"),
 )

@@ -8,7 +8,7 @@ from groundplan.context.runs.create_draft import ScopeId, create_first_draft, cr
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.members.member import GROUP, TOOL
-from groundplan.kernel.operations.registry import Effect, Operation, Tool
+from groundplan.kernel.operations.registry import Effect, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import Goal, get_creator_role
 from groundplan.kernel.store.transaction import Transaction
@@ -54,4 +54,5 @@ OPERATION = Operation(
     output=BootstrappedScope,
     handler=bootstrap,
     tool=Tool(TOOL, GROUP, "bootstrap"),
+    http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
 )

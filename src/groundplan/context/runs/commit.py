@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, field
@@ -11,7 +12,7 @@ from groundplan.context.events import Op
 from groundplan.context.lean import strip_row
 from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, SourceMissing
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
-from groundplan.context.run import load_draft, load_run, resolve_run_project, to_pciv_run
+from groundplan.context.run import RunRow, load_draft, load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.displaced import DisplacedFacts, find_displaced
 from groundplan.context.schemas import OMITTED, PcivRunV1, Provenance, RunStatus, UpdatedBy
 from groundplan.context.warnings import collect_warnings, format_pointers
@@ -19,11 +20,14 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+
+COMMIT_STEP = timedelta(milliseconds=1)  # the smallest difference that a timestamp shows
 
 sql = load_queries(__file__)
 
@@ -119,6 +123,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     if replaced_id is not None:
         _keep_entries(tx, before_id=replaced_id, run_id=row.id)
     committer = classify_writer(tx.actor)
+    committed_at = _compute_commit_time(tx, in_force)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
     tx.run(
         sql.commit_run,
@@ -127,8 +132,9 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         allow_partial=request.allow_partial,
         committer_kind=committer.value,
         replaced_run_id=replaced_id,
+        committed_at=committed_at,
     )
-    changes = [changed("status", row.status, status), changed("committed_at", None, tx.now)]
+    changes = [changed("status", row.status, status), changed("committed_at", None, committed_at)]
     changes.append(changed("committer_kind", None, committer))
     if replaced_id is not None:
         changes.append(changed("replaced_run_id", None, replaced_id))
@@ -146,6 +152,13 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         strip_row(committed.run)
         strip_row(committed)
     return committed
+
+
+def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
+    """Return the time of a commit, which is after the last one: by it the latest commit is in force."""
+    if in_force is None or in_force.committed_at is None or in_force.committed_at < tx.now:
+        return tx.now
+    return subtract_time(in_force.committed_at, -COMMIT_STEP)
 
 
 class _EnteredRow(Struct):
@@ -190,4 +203,5 @@ OPERATION = Operation(
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
     command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs/{runId}/commit"),
 )

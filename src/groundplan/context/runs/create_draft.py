@@ -17,7 +17,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import create_owned_project
 from groundplan.kernel.store.queries import load_queries
@@ -163,4 +163,5 @@ OPERATION = Operation(
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
     command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs", location="/projects/{project}/context/runs/{run.id}"),
 )

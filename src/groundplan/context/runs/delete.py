@@ -13,7 +13,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
@@ -134,6 +134,7 @@ DISCARD = Operation(
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
     command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 
 DELETE = Operation(
@@ -147,4 +148,5 @@ DELETE = Operation(
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
     command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("DELETE", "/projects/{project}/context/runs/{runId}"),
 )

@@ -7,7 +7,7 @@ same key in order, equal ones first), sources by kind and address.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -28,8 +28,8 @@ from groundplan.context.schemas import (
 from groundplan.context.values import Value, encode_json, get_typed_value, get_value
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -131,11 +131,10 @@ class RunDiff(Struct):
 
 
 class _Difference(NamedTuple):
-    """An item of a page and its sort key; `nth` counts items of the same name."""
+    """An item of a page, and its number among all differences."""
 
-    part: int
-    name: str
-    nth: int
+    number: int
+    part: str
     item: InputDiff | ConstraintDiff | SourceDiff
 
 
@@ -154,33 +153,23 @@ def diff(tx: Transaction, request: DiffRuns) -> RunDiff:
     new = resolve_context_view(tx, run_id=request.to, field="to")
     before, after = old.view, new.view
     query = [before.run.id, after.run.id, request.pointers]
-    found = list(
-        _number_differences(
-            _diff_inputs(before, after, places), _diff_constraints(before, after), _format_sources(before, after)
-        )
-    )
+    revs = (old.row.rev, new.row.rev)
+    first = 0
     if request.cursor is not None:
-        revs, behind = _decode_position(tx, query, request.cursor)
-        for one, rev in zip((old, new), revs, strict=True):
+        seen_revs, last = _decode_position(tx, query, request.cursor)
+        for one, rev in zip((old, new), seen_revs, strict=True):
             if one.row.rev != rev:
-                raise stale_run(one.row, rev)
-        found = [one for one in found if one[:3] > behind]
-    return _build_page(tx, query, found, (old.row.rev, new.row.rev))
-
-
-def _number_differences(
-    inputs: Iterable[InputDiff], constraints: Iterable[ConstraintDiff], sources: Iterable[SourceDiff]
-) -> Iterator[_Difference]:
-    seen: Counter[str] = Counter()
-    for one in inputs:
-        yield _Difference(0, one.pointer, 1, one)
-    for constraint in constraints:
-        seen[constraint.key] += 1
-        yield _Difference(1, constraint.key, seen[constraint.key], constraint)
-    seen.clear()
-    for source in sources:
-        seen[source.uri] += 1
-        yield _Difference(2, source.uri, seen[source.uri], source)
+                raise stale_run(one.row, rev)  # the number counts the differences of these two revisions
+        first = last + 1
+    lists: list[Iterator[InputDiff | ConstraintDiff | SourceDiff]] = [
+        _diff_inputs(before, after, places),
+        _diff_constraints(before, after),
+        _format_sources(before, after),
+    ]
+    found: list[_Difference] = []
+    for part, items in zip(PARTS, lists, strict=True):
+        found += [_Difference(number, part, item) for number, item in enumerate(items, len(found))]
+    return _build_page(tx, query, found[first:], revs)
 
 
 def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
@@ -189,9 +178,9 @@ def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs
     page = take_page(
         tx.budget.reserve(frame),
         rest,
-        cursor_after=lambda last: encode_cursor(tx, NAME, query, *revs, *last[:3]),
+        cursor_after=lambda last: encode_cursor(tx, NAME, query, *revs, last.number),
         item=lambda one: one.item,
-        part=lambda one: PARTS[one.part],
+        part=lambda one: one.part,
     )
     items = [one.item for one in page.rows]
     return RunDiff(
@@ -203,10 +192,10 @@ def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs
     )
 
 
-def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:
+def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], int]:
     match decode_cursor(tx, NAME, query, cursor):
-        case [int() as old, int() as new, int() as part, str() as name, int() as nth]:
-            return (old, new), (part, name, nth)
+        case [int() as old, int() as new, int() as number]:
+            return (old, new), number
     raise InvalidCursor
 
 
@@ -367,4 +356,5 @@ OPERATION = Operation(
         names={"from_": "from", "pointers": "pointer"},
         without=("lean",),
     ),
+    http=Route("GET", "/projects/{project}/context/diff"),
 )

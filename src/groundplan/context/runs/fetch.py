@@ -7,7 +7,7 @@ from msgspec import Struct
 from groundplan.context.run import load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.store.transaction import Transaction
 
 
@@ -37,4 +37,5 @@ OPERATION = Operation(
     handler=fetch,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
+    http=Route("GET", "/projects/{project}/context/runs/{runId}"),
 )

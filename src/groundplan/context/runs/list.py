@@ -12,10 +12,10 @@ from groundplan.context.run import RunRow, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -104,4 +104,5 @@ OPERATION = Operation(
         without=("lean",),
         columns=("id", "status", "user_id", "committed_at", "updated_at"),
     ),
+    http=Route("GET", "/projects/{project}/context/runs"),
 )

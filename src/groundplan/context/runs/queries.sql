@@ -33,7 +33,7 @@ SELECT 1
 UPDATE pciv_runs
    SET status = :status,
        allow_partial = :allow_partial,
-       committed_at = :now,
+       committed_at = :committed_at,
        committed_by = :actor_id,
        committer_kind = :committer_kind,
        replaced_run_id = :replaced_run_id,

@@ -9,7 +9,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView, find_principal, join
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -63,4 +63,5 @@ OPERATION = Operation(
     idempotent=True,
     tool=Tool(TOOL, GROUP, "upsert"),
     command=Command(("member", "add"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
+    http=Route("PUT", "/projects/{project}/members/{userId}"),
 )

@@ -7,13 +7,22 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.cursors.text_positions import (
+    BEFORE_ALL,
+    NO_LIMIT,
+    TextPosition,
+    locate_text,
+    parse_text_position,
+    read_after,
+)
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-NO_LIMIT = 2**31 - 1
+NAME = "member.list"
 
 sql = load_queries(__file__)
 
@@ -37,16 +46,38 @@ class Members(Struct, rename="camel"):
 
 
 def list_members(tx: Transaction, request: ListMembers) -> Members:
-    """Return the members of the project, or one page of them."""
-    # One row more than the limit shows whether there is another page.
-    at_most = request.limit + 1 if request.limit else NO_LIMIT
-    rows = tx.all(sql.members, MemberView, project_id=tx.project.id, after=request.cursor or "", at_most=at_most)
+    """Return the members of the project, or one page of them.
+
+    Raises:
+        InvalidCursor: the cursor belongs to another list.
+    """
+    after = BEFORE_ALL
+    if request.cursor is not None:
+        after = parse_text_position(decode_cursor(tx, NAME, None, request.cursor))
+    rows = read_after(
+        after,
+        lambda at_most: tx.all(
+            sql.members, MemberView, project_id=tx.project.id, after=after.lower_bound, at_most=at_most
+        ),
+        _locate,
+        # One row more than the limit shows whether there is another page.
+        at_most=request.limit + 1 if request.limit else NO_LIMIT,
+    )
     page = rows[: request.limit]
-    return Members(page, page[-1].user_id if len(rows) > len(page) else UNSET)
+    return Members(page, encode_cursor(tx, NAME, None, *_locate(page[-1])) if len(rows) > len(page) else UNSET)
+
+
+def _locate(member: MemberView) -> TextPosition:
+    position = locate_text(member.user_id, "")
+    if not position.is_cut:
+        return position
+    from hashlib import sha256  # here, because ids are rarely that long
+
+    return position._replace(tie_breaker=sha256(member.user_id.encode()).hexdigest())
 
 
 OPERATION = Operation(
-    name="member.list",
+    name=NAME,
     summary="List the members of a project.",
     permission=Permission.MEMBER_READ,
     effect=Effect.READ,
@@ -56,4 +87,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.scope_id,
     tool=Tool(TOOL, GROUP, "list"),
     command=Command(("member", "list"), names={"scope_id": "project"}),
+    http=Route("GET", "/projects/{project}/members"),
 )

@@ -35,13 +35,18 @@ class MemberView(Struct, rename="camel"):
 
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:
     """Add a new member to a project, and to the organization if they are new there."""
-    tx.run(sql.add_principal, id=user_id, kind=kind)
-    is_new = tx.run(sql.add_to_organization, user_id=user_id)
+    is_new = add_to_organization(tx, user_id, kind=kind)
     tx.run(sql.add_member, project_id=project_id, user_id=user_id, role=role)
     changes = [changed("role", None, role)]
     if is_new:
         changes.append(changed("in_organization", False, True))
     tx.record(KernelOp.MEMBER_ADDED, user_id, *changes, project_id=project_id)
+
+
+def add_to_organization(tx: Transaction, user_id: str, *, kind: ActorKind) -> bool:
+    """Add somebody to the organization, and return whether they are new there."""
+    tx.run(sql.add_principal, id=user_id, kind=kind)
+    return bool(tx.run(sql.add_to_organization, user_id=user_id))
 
 
 def find_principal(tx: Transaction, ref: str) -> str | None:

@@ -5,11 +5,16 @@ context                   the answer itself                 the same, with error
 knowledge, containers     {"success": true, "data": …}      {"success": false, "error": {…}}; the code is that of the
                                                             contract or the family, our code is details.reason, and
                                                             currentVersion is a field of error
+
+Any answer may have `warnings`, also one whose class has no such field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from groundplan.kernel.errors import (
     Conflict,
@@ -45,9 +50,18 @@ ENVELOPE_CODES: dict[type[GroundplanError], str] = {
 }
 
 
-def wrap(group: Group | None, answer: Any) -> Any:
-    """Return an answer in the envelope of a tool group."""
+def wrap(group: Group | None, answer: Any, warnings: Sequence[str] = ()) -> Any:
+    """Return an answer and its warnings in the envelope of a tool group."""
+    answer = add_warnings(answer, warnings)
     return {"success": True, "data": answer} if group in SUCCESS_ENVELOPE else answer
+
+
+def add_warnings(answer: Any, warnings: Sequence[str]) -> Any:
+    """Return an answer with its warnings: itself if it has a field for them, else as plain data."""
+    if not warnings or hasattr(answer, "warnings"):
+        return answer
+    plain: dict[str, Any] = msgspec.to_builtins(answer)
+    return {**plain, "warnings": plain.get("warnings", list(warnings))}
 
 
 def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabulary) -> dict[str, Any]:

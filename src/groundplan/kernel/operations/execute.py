@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.budget import Budget, trim
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.operations.envelopes import wrap
+from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.secrets.scan import FoundSecret, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
+from groundplan.kernel.store.clock_jumps import set_time_of_read
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 
 DEFAULT_PREFERENCES = Preferences()
 
+A = TypeVar("A")
+
 
 class ExecutionResult(NamedTuple):
-    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean."""
+    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
+
+    `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
+    """
 
     answer: Any
     encoded: bytes | None = None
+    warnings: Sequence[str] = ()
 
 
 def execute(
@@ -37,15 +47,20 @@ def execute(
     operation: Operation[Any, Any],
     arguments: Any,
     preferences: Preferences = DEFAULT_PREFERENCES,
+    cancellation: Cancellation | None = None,
+    *,
+    within: str | None = None,
 ) -> ExecutionResult:
-    """Run one operation for one actor.
+    """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
+
+    With `cancellation`, another thread can end it, or the caller sets its limit.
 
     Raises:
         GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, preferences, operation)
+    run = _Execution(store, actor, request, preferences, operation, cancellation, within)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -76,6 +91,8 @@ class _Execution(NamedTuple):
     request: Any
     preferences: Preferences
     requested: Operation[Any, Any]
+    cancellation: Cancellation | None
+    within: str | None
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
@@ -86,47 +103,73 @@ class _Execution(NamedTuple):
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
-            answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
+            answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
             return self._fit(operation.finish(answer) if operation.finish else answer)
-        locate = operation.project
+        found = find_secrets(self.request)  # before the lock
         return self.store.write(
             self.actor,
-            None if locate is None else lambda tx: locate(tx, self.request) or "",
-            lambda tx: self._write(tx, operation),
+            None if operation.project is None else lambda tx: self._locate(tx, operation) or "",
+            lambda tx: self._write(tx, operation, found),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
+            limit_s=self.preferences.write_timeout_s,
+            cancellation=self.cancellation,
         )
 
-    def _read(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+    def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
+        """Return the project of the request; None for an operation on the organization.
+
+        Raises:
+            NotFound: the request is about another project than `within`. It is raised before the stored answer for an
+                op_id is looked up, and only to a caller who may use the other project.
+        """
         tx.preferences = self.preferences
         project = operation.project and operation.project(tx, self.request)
+        if self.within is not None and project not in (None, self.within):
+            found = authorize_project(tx, project, operation.permission)
+            if self.within not in (found.id, found.name):
+                hint = "what the request names belongs to another project"
+                raise NotFound("resource of project", self.within, hint=hint)
+        return project
+
+    def _read(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+        project = self._locate(tx, operation)
         if project is not None:
             tx.set_project(authorize_project(tx, project, operation.permission))
+            set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)
 
-    def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> ExecutionResult:
+    def _write(self, tx: Transaction, operation: Operation[Any, Any], found: Sequence[FoundSecret]) -> ExecutionResult:
         tx.preferences = self.preferences
-        # Inside the transaction: an answer that is too large must fail before the change is committed.
-        return self._fit(operation.handler(tx, self.request))
+        warnings: Sequence[str] = ()
+        if found:
+            from groundplan.kernel.secrets.policy import check_secrets  # here, because hardly any request needs it
 
-    def _fit(self, answer: Any) -> ExecutionResult:
+            warnings = check_secrets(tx, self.request, found)
+        answer = _warn_about_clock(tx, operation.handler(tx, self.request))
+        if warnings and hasattr(answer, "warnings"):
+            answer.warnings = [*warnings, *(answer.warnings or ())]
+        # Inside the transaction: an answer that is too large must fail before the change is committed.
+        return self._fit(answer, warnings)
+
+    def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller; encode it only once if it fits."""
         cap = self.preferences.answer_tokens_max
         is_lean = wants_lean(self.request, self.preferences, answer)
         if not cap and not is_lean:
-            return ExecutionResult(answer)
-        encoded = self._encode(answer, is_lean=is_lean)
+            return ExecutionResult(answer, None, warnings)
+        encoded = self._encode(answer, warnings, is_lean=is_lean)
         if not fits(encoded, cap):
-            trim(answer, Budget.for_answer(cap))
-            encoded = self._encode(answer, is_lean=is_lean)
+            trim(answer, Budget.for_answer(cap).reserve({"warnings": warnings}))
+            encoded = self._encode(answer, warnings, is_lean=is_lean)
             refuse_oversized(encoded, cap)
-        return ExecutionResult(answer, encoded)
+        return ExecutionResult(answer, encoded, warnings)
 
-    def _encode(self, answer: Any, *, is_lean: bool) -> bytes:
-        return encode(wrap(self.requested.group, make_lean(answer) if is_lean else answer))
+    def _encode(self, answer: Any, warnings: Sequence[str], *, is_lean: bool) -> bytes:
+        return encode(wrap(self.requested.group, make_lean(answer) if is_lean else answer, warnings))
 
     def _build_idempotent_request(self, operation: Operation[Any, Any]) -> IdempotentRequest[ExecutionResult] | None:
         op_id = getattr(self.request, "op_id", None)
@@ -134,10 +177,26 @@ class _Execution(NamedTuple):
             return None
         # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)
+        redact = operation.redact or (lambda answer: answer)
         return make_idempotent_request(
             op_id,
             self.requested.name,
             body,
-            dump=lambda result: encode(result.answer),
-            load=lambda text: self._fit(get_decoder(operation.output).decode(text)),
+            dump=lambda result: encode(add_warnings(redact(result.answer), result.warnings)),
+            load=lambda text: self._fit(get_decoder(operation.output).decode(text), _load_warnings(text, operation)),
         )
+
+
+def _warn_about_clock(tx: Transaction, answer: A) -> A:
+    """Return the answer of a write with a warning if the clock jumped and answers of this kind have warnings."""
+    if tx.clock_jump is not None and hasattr(answer, "warnings"):
+        answer.warnings = [*(answer.warnings or ()), tx.clock_jump.describe()]
+    return answer
+
+
+def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
+    """Return the warnings of a stored answer whose class has no field for them."""
+    if "warnings" in operation.output.__struct_fields__:
+        return []
+    stored: list[str] = get_decoder(dict[str, Any]).decode(text).get("warnings", [])
+    return stored

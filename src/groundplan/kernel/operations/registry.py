@@ -1,7 +1,7 @@
 """The registry of operations: one entry for each use case.
 
-An operation declares its name, input, output, permission, and how each surface calls it. MCP tools, commands, JSON
-Schemas, the reference pages and the authorization matrix are derived from these entries.
+An operation declares its name, input, output, permission, and how each surface calls it. MCP tools, commands, REST
+routes, JSON Schemas, the reference pages and the authorization matrix are derived from these entries.
 """
 
 from __future__ import annotations
@@ -63,6 +63,25 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """The method and path of an operation over HTTP: `GET /projects/{project}/work/next`.
+
+    A name in braces is an input field by its wire name. `{project}` is the project, under whatever name the input has
+    it; if the input has none, the path must name the project that the request is about.
+    """
+
+    method: str
+    path: str
+    fixed: Mapping[str, str] = field(default_factory=dict)  # wire name → fixed value
+    summary: str | None = None  # if the route is only a part of the operation
+    without: tuple[str, ...] = ()  # wire names that it does not show, because it refuses them
+    item_of: str | None = None  # the input field, a list, of which such a request has exactly one item
+    # For a request that creates something: its path, in which `{thing.id}` is a field of the answer and `*` its only
+    # object. The status is then 201.
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Generic[In, Out]):
     """One use case."""
 
@@ -87,9 +106,13 @@ class Operation(Generic[In, Out]):
     when_project_missing: Operation[In, Any] | None = None  # serves the request if the project does not exist
     # Runs on the result of the handler after the transaction has ended, for work that needs no database.
     finish: Callable[[Any], Any] | None = None
+    # Returns an answer without its secrets, as it may be stored for its op_id.
+    redact: Callable[[Any], Any] | None = None
     tool: Tool | None = None
     command: Command | None = None
     aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
+    http: Route | None = None
+    other_routes: tuple[Route, ...] = ()  # such as the one for requests without a project
 
     @property
     def group(self) -> Group | None:
@@ -100,6 +123,11 @@ class Operation(Generic[In, Out]):
     def commands(self) -> tuple[Command, ...]:
         """Its command and aliases."""
         return () if self.command is None else (self.command, *self.aliases)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Its routes over HTTP."""
+        return () if self.http is None else (self.http, *self.other_routes)
 
 
 class Registry:

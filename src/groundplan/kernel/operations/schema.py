@@ -2,7 +2,7 @@
 
 Every client reads them in every session, so they are small: names, types and required fields, without references,
 titles and null. Defaults are in the reference; errors name limits and unknown arguments. The input gate accepts more
-spellings than a schema shows.
+spellings than a schema shows. A document that is read once can have the limits, too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Meta, Struct
 
+from groundplan.kernel.input_gate.text_limits import NormalizedName, NotBlank
 from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 
 JsonSchema = dict[str, Any]
@@ -36,6 +37,13 @@ class HiddenInSchema:
 def build_json_schema(shape: type[Struct]) -> JsonSchema:
     """Return the JSON Schema (2020-12) of a Struct, without references."""
     return _build_struct_schema(shape, ())
+
+
+def add_limits(schema: JsonSchema, shape: type[Struct]) -> None:
+    """Add the limits of a Struct's fields to its schema, at every depth that the schema shows."""
+    for field in msgspec.structs.fields(shape):
+        if field.encode_name in schema["properties"]:
+            _add_limits(schema["properties"][field.encode_name], describe_type(field.type), ())
 
 
 def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
@@ -135,3 +143,37 @@ def _build_tagged_union_schema(options: Sequence[type[Struct]], ancestors: tuple
 
 def _get_tag(option: TypeDescription) -> Any:
     return option.type.__struct_config__.tag if option.kind is TypeKind.STRUCT else None
+
+
+def _add_limits(schema: JsonSchema, described: TypeDescription, outer: tuple[Any, ...]) -> None:
+    extras = (*described.extras, *outer)
+    options = described.options_without_null
+    if described.kind is TypeKind.UNION:
+        if len(options) == 1:
+            _add_limits(schema, options[0], extras)
+        elif "anyOf" in schema:
+            for option, inside in zip(options, schema["anyOf"], strict=False):
+                _add_limits(inside, option, extras)
+        return
+    kind = schema.get("type")
+    for extra in extras:
+        for name, keyword in _LIMITS.get(kind if isinstance(kind, str) else "", {}).items():
+            if (limit := getattr(extra, name, None)) is not None:
+                schema[keyword] = limit
+        if isinstance(extra, NormalizedName | NotBlank) and kind == "string":
+            schema["minLength"] = 1
+    if described.kind is TypeKind.STRUCT and "properties" in schema:
+        add_limits(schema, described.type)
+    elif described.item is not None and isinstance(schema.get("items"), dict):
+        _add_limits(schema["items"], described.item, ())
+
+
+# By type in a schema: attribute of a Meta or a marker → keyword. A limit in bytes is one in characters, too.
+_TEXT_LIMITS = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
+_NUMBER_LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+_LIMITS: Mapping[str, Mapping[str, str]] = {
+    "string": {**_TEXT_LIMITS, "chars_max": "maxLength", "limit_bytes": "maxLength"},
+    "array": {"min_length": "minItems", "max_length": "maxItems"},
+    "integer": _NUMBER_LIMITS,
+    "number": _NUMBER_LIMITS,
+}

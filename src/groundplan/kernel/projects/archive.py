@@ -7,7 +7,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -61,6 +61,7 @@ OPERATIONS = tuple(
         on_archived=True,
         idempotent=True,
         command=Command(("project", verb), arguments=("project",)),
+        http=Route("POST", f"/projects/{{project}}/{verb}"),
     )
     for verb, summary, handler in (
         ("archive", "Archive a project: it can be read, but not changed.", archive),

@@ -7,17 +7,16 @@ from typing import Annotated
 from msgspec import Struct
 
 from groundplan.kernel import ports
-from groundplan.kernel.access import Permission, Role, limit_agent_role
+from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
-from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.member import find_principal, join
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
-from groundplan.kernel.store.authorize import AgentNotAllowed
+from groundplan.kernel.store.authorize import AgentNotAllowed, limit_role
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -54,10 +53,7 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
     project_id = create_owned_project(tx, request.name, goal=request.goal)
     if project_id is None:
         raise ProjectExists(request.name)
-    role = get_creator_role(tx.actor)
-    if tx.actor.kind is ActorKind.AGENT:
-        role = limit_agent_role(role, "{}")
-    return OneProject(read_project_view(tx, project_id, role))
+    return OneProject(read_project_view(tx, project_id, limit_role(tx.actor, get_creator_role(tx.actor), "{}")))
 
 
 def create_owned_project(tx: Transaction, name: str, *, goal: str | None, policies: str = "{}") -> str | None:
@@ -68,7 +64,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     """
     owner = _find_owner(tx)
     for _ in range(ID_TRIES_MAX):
-        project_id = new_short_id()
+        project_id = ports.generate_project_id(tx, None)
         if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies):
             break
     else:
@@ -116,4 +112,5 @@ OPERATION = Operation(
     output=OneProject,
     handler=create,
     command=Command(("project", "create"), arguments=("name",)),
+    http=Route("POST", "/projects", location="/projects/{project.id}/work"),
 )

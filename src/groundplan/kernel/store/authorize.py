@@ -11,14 +11,16 @@ from groundplan.kernel.access import (
     GRANTS,
     ORGANIZATION_GRANTS,
     OWN_DRAFT_PERMISSIONS,
+    PERSON_PERMISSIONS,
     Permission,
     Role,
     allows,
+    get_smaller_role,
     limit_agent_role,
 )
-from groundplan.kernel.actors import Access, ActorKind
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
 
 sql = load_queries(__file__)
@@ -51,6 +53,20 @@ class AgentNotAllowed(Forbidden):
         return AgentNotAllowed(f"{self.message}; the person's command is {command}", **self.details, command=command)
 
 
+class TokenLimited(Forbidden):
+    """The actor may do this, but not with this token."""
+
+    code = "token_limited"
+
+    def __init__(self, permission: Permission, role: Role) -> None:
+        super().__init__(
+            f"this token allows what a {role} may do, and this needs {permission}; "
+            "use a token with a larger role, or one that is not limited to projects",
+            role=role,
+            permission=permission,
+        )
+
+
 def agent_needs(permission: Permission, role: Role) -> AgentNotAllowed:
     """Return the refusal for an agent whose role in a project is limited by the policy of the project."""
     needed = next(role for role in Role if role in GRANTS[permission])
@@ -77,18 +93,27 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
         NotFound: there is no such project, or the actor is not a member of it.
         Forbidden: the actor is a member, but the role does not have the permission.
         AgentNotAllowed: a person with this membership could do it, but not an agent.
+        TokenLimited: the actor could do it with another token.
     """
     found = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
     membership = found.role
-    if tx.actor.kind is ActorKind.AGENT:
-        found = replace(found, role=limit_agent_role(membership, found.policies))
-        if permission in OWN_DRAFT_PERMISSIONS and allows(found.role, Permission.PROJECT_WRITE):
-            return found  # the use case refuses drafts that others have written
-    if not allows(found.role, permission, found.policies):
+    role = limit_role(tx.actor, membership, found.policies)
+    if role is not membership:
+        found = replace(found, role=role)
+    if (
+        tx.actor.kind is ActorKind.AGENT
+        and permission in OWN_DRAFT_PERMISSIONS
+        and allows(role, Permission.PROJECT_WRITE)
+    ):
+        return found  # the use case refuses drafts that others have written
+    if not allows(role, permission, found.policies):
+        by_policy = limit_role(replace(tx.actor, role_max=None), membership, found.policies)
+        if allows(by_policy, permission, found.policies):
+            raise TokenLimited(permission, role)
         if allows(membership, permission, found.policies):
-            raise agent_needs(permission, found.role)
+            raise agent_needs(permission, by_policy)
         raise Forbidden(
             f"your role in this project is {found.role} and this needs {permission}; ask an owner for a higher role",
             role=found.role,
@@ -97,11 +122,40 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     return found
 
 
+def limit_role(actor: Actor, role: Role, policies: str) -> Role:
+    """Return a role in a project, limited for an agent by the policies of the project, and by the actor's token."""
+    if actor.kind is ActorKind.AGENT:
+        role = limit_agent_role(role, policies)
+    return role if actor.role_max is None else get_smaller_role(role, actor.role_max)
+
+
 def authorize_organization(tx: Transaction, permission: Permission) -> None:
-    """Raise NotFound if the actor is not in the organization; its existence is not revealed."""
+    """Check a permission in the organization.
+
+    Raises:
+        NotFound: the actor is not in the organization; its existence is not revealed.
+        AgentNotAllowed: only a person may do this.
+        TokenLimited: the actor could do it with another token.
+    """
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a mistake in the registry, not in the input
     if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
         raise NotFound("organization", tx.actor.organization, hint="ask one of its members to add you to a project")
+    if permission in PERSON_PERMISSIONS and tx.actor.kind is not ActorKind.PERSON:
+        raise AgentNotAllowed(f"only a person may do this ({permission}); ask a person", permission=permission)
+    role = get_organization_role(tx.actor)
+    if role not in ORGANIZATION_GRANTS[permission]:
+        raise TokenLimited(permission, role)
+
+
+def get_organization_role(actor: Actor) -> Role:
+    """Return the role whose permissions in the organization the token of an actor allows; owner without limits."""
+    return Role.VIEWER if actor.projects is not None else actor.role_max or Role.OWNER
+
+
+def owns_organization(actor: Actor) -> bool:
+    """Return whether the actor is a person whom the store trusts with all projects, by no token or an unlimited one."""
+    is_trusted = actor.access is Access.OPEN and actor.kind is ActorKind.PERSON
+    return is_trusted and get_organization_role(actor) is Role.OWNER
 
 
 def refuse_foreign_draft(tx: Transaction, permission: Permission, sole_writer: str | None) -> None:
@@ -112,9 +166,19 @@ def refuse_foreign_draft(tx: Transaction, permission: Permission, sole_writer: s
 
 def find_visible_project_ids(tx: Transaction) -> frozenset[str] | None:
     """Return the ids of the projects that the actor may see; None means all of them."""
-    if tx.actor.access is Access.OPEN:
-        return None
-    return frozenset(tx.scalars(sql.projects_of_member))
+    actor = tx.actor
+    visible = None if actor.access is Access.OPEN else frozenset(tx.scalars(sql.projects_of_member))
+    if actor.sponsor is not None:
+        of_sponsor = frozenset(find_roles_of_sponsor(tx))
+        visible = of_sponsor if visible is None else visible & of_sponsor
+    if actor.projects is not None:
+        visible = actor.projects if visible is None else visible & actor.projects
+    return visible
+
+
+def find_roles_of_sponsor(tx: Transaction) -> dict[str, Role]:
+    """Return the role of the actor's sponsor in each project that the sponsor is a member of."""
+    return {project_id: ROLES[role] for project_id, role in tx.all(sql.roles_of_user, user_id=tx.actor.sponsor)}
 
 
 class ProjectAccessRow(NamedTuple):
@@ -125,16 +189,28 @@ class ProjectAccessRow(NamedTuple):
     rev: int
     archived_at: str | None
     policies: str
+    updated_at: str
+    machine_start: str | None
     role: str | None
 
 
 def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # Skip projects that the actor cannot see: the id of a hidden project must not shadow the name of a visible one.
     found: list[Project] = []
-    query = sql.projects_by_ref if tx.actor.access is Access.OPEN else sql.projects_for_actor
+    actor = tx.actor
+    query = sql.projects_by_ref if actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
-        if row.role is not None and (row.id == ref or not by_id):
-            found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, row.policies))
+        if row.role is None or (by_id and row.id != ref):
+            continue
+        role: Role | None = ROLES[row.role]
+        if actor.is_limited:
+            role = _limit_membership(tx, row.id, ROLES[row.role])
+        if role is not None:
+            found.append(
+                Project(
+                    row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start
+                )
+            )
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda project: project.id != ref)
@@ -143,8 +219,22 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project 
     return first
 
 
+def _limit_membership(tx: Transaction, project_id: str, role: Role) -> Role | None:
+    """Return the role without what the sponsor of the actor lacks; None if the project does not exist for its token."""
+    actor = tx.actor
+    if actor.projects is not None and project_id not in actor.projects:
+        return None
+    if actor.sponsor is None:
+        return role
+    of_sponsor = tx.scalar(sql.role_of_user, project_id=project_id, user_id=actor.sponsor)
+    return None if of_sponsor is None else get_smaller_role(role, ROLES[of_sponsor])
+
+
 def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
     from difflib import get_close_matches  # here, because only an error needs it
 
+    if tx.actor.is_limited and (visible := find_visible_project_ids(tx)) is not None:
+        names = tx.scalars(sql.names_of_projects, ids=to_json_array(sorted(visible)))
+        return get_close_matches(ref, names, n=2)
     query = sql.project_names if tx.actor.access is Access.OPEN else sql.project_names_of_member
     return get_close_matches(ref, tx.scalars(query), n=2)

@@ -35,6 +35,15 @@ class RevisionSkipped(Conflict):
         super().__init__("a revision must increase by exactly one", table=table)
 
 
+class TimeRunsBack(Conflict):
+    """The time of a write must not be a little before the last one."""
+
+    code = "time_runs_back"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the time of a write must not be before the last one", table=table)
+
+
 class VersionSkipped(Conflict):
     """Every change of a row must increase its version by one, so that no change is overwritten unread."""
 
@@ -68,6 +77,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     "frozen": lambda table: Frozen(table=table),
     "append_only": lambda table: Frozen(table=table),
     "rev_step": RevisionSkipped,
+    "time_step": TimeRunsBack,
     "version_step": VersionSkipped,
     "no_parent": ParentMissing,
     "not_a_draft": NotADraft,
@@ -127,11 +137,15 @@ def _build_sqlite_trigger(table: str, event: str, word: str, condition: str) -> 
 
 # --- PostgreSQL -----------------------------------------------------------------------------------------------------
 
+# With the rights of the owner, because row level security would hide rows from the guard: a statement can change the
+# actor between two of its rows, and so choose what a guard with the rights of the caller sees.
+_TRIGGER_FUNCTION = f"RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = {SCHEMA_NAME}, pg_temp"
+
 
 def generate_postgres_guards(schema: Schema) -> Iterator[str]:
     """Yield the statements that create the guards on PostgreSQL."""
     yield (
-        "CREATE FUNCTION guard_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"CREATE FUNCTION guard_refuse() {_TRIGGER_FUNCTION} AS $$ BEGIN "
         "RAISE EXCEPTION '%: %', TG_ARGV[0], TG_TABLE_NAME USING ERRCODE = 'GP001'; END $$"
     )
     for table in schema.tables:
@@ -173,8 +187,7 @@ def _build_postgres_child_function(frozen: FreezeRule, child: str, columns: tupl
         )
 
     return (
-        f"CREATE FUNCTION guard_{child}_frozen() RETURNS trigger LANGUAGE plpgsql "
-        f"SET search_path = {SCHEMA_NAME}, pg_temp AS $$ DECLARE is_open boolean; BEGIN "
+        f"CREATE FUNCTION guard_{child}_frozen() {_TRIGGER_FUNCTION} AS $$ DECLARE is_open boolean; BEGIN "
         f"IF TG_OP <> 'INSERT' THEN {check('OLD')} END IF; "
         f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; "
         f"{check('NEW')} RETURN NEW; END $$"
@@ -185,8 +198,7 @@ def _build_postgres_reserved_columns(table: Table) -> Iterator[str]:
     for permission, columns in (table.reserved_columns or {}).items():
         name = f"guard_{table.name}_{permission.value.replace(':', '_')}"
         yield (
-            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
-            f"SET search_path = {SCHEMA_NAME}, pg_temp AS $$ BEGIN "
+            f"CREATE FUNCTION {name}() {_TRIGGER_FUNCTION} AS $$ BEGIN "
             f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({format_roles(permission)}))"
             f"{_build_postgres_widening_condition(table, permission)} THEN "
             f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "

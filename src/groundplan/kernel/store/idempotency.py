@@ -15,6 +15,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 ANSWER_TTL = timedelta(days=7)  # longer than any client retries
+LATER_ANSWERS_MIN = 1_000  # and so many later ones, which no clock can bring about
 SWEEP_ROWS_MAX = 8  # a write adds one row and deletes up to eight, so the table shrinks after a burst
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | No
     Raises:
         OpIdReused: the stored answer is for another body.
     """
-    row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, kept_since=subtract_time(tx.now, ANSWER_TTL))
+    row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, **_compute_retention(tx))
     if row is None:
         return None
     digest, answer = row
@@ -74,13 +75,21 @@ def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | No
 
 def store_answer(tx: Transaction, request: IdempotentRequest[T], answer: T) -> bool:
     """Store the answer in the same transaction. Return False if another write has stored one for the same op_id."""
-    kept_since = subtract_time(tx.now, ANSWER_TTL)
+    retention = _compute_retention(tx)
     stored = tx.one_or_none(
         sql.store_answer,
         op_id=request.op_id,
         body_digest=request.body_digest,
         answer=request.dump(answer).decode(),
-        kept_since=kept_since,
+        **retention,
     )
-    tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEEP_ROWS_MAX)
+    tx.all(sql.sweep_answers, **retention, at_most=SWEEP_ROWS_MAX)
     return stored is not None
+
+
+def _compute_retention(tx: Transaction) -> dict[str, Any]:
+    return {
+        "kept_since": subtract_time(tx.now, ANSWER_TTL),
+        "kept_until": subtract_time(tx.now, -ANSWER_TTL),
+        "later_min": LATER_ANSWERS_MIN,
+    }

@@ -42,6 +42,10 @@ PLACEHOLDERS = {
     "boolean": Placeholder("INTEGER", "boolean"),
     "double": Placeholder("REAL", "double precision"),
     "instant": Placeholder("TEXT", "instant"),
+    # 64 hexadecimal digits from the random numbers of the operating system, as a default; a UUID has 122 random bits.
+    "random_key": Placeholder(
+        "(lower(hex(randomblob(32))))", "replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')"
+    ),
     # SQLite table options, after the closing bracket.
     "strict": Placeholder(" STRICT", ""),
     "strict_without_rowid": Placeholder(" STRICT, WITHOUT ROWID", ""),

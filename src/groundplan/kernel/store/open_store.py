@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
@@ -38,12 +39,21 @@ def strip_password(db: str) -> str:
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
-def open_store(db: str, schema: Callable[[], Schema]) -> Store:
-    """Return the store that `db` names. A missing file is created."""
+def open_store(
+    db: str, schema: Callable[[], Schema], *, for_server: bool = False, cancellation: Cancellation | None = None
+) -> Store:
+    """Return the store that `db` names. A missing file is created; `cancellation` can end the migration of a file.
+
+    In a server the writes of many threads to one file share commits.
+    """
     if not is_postgres(db):
+        if for_server:
+            from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+
+            return GroupCommitStore(Path(db), schema, cancellation=cancellation)
         from groundplan.kernel.store.sqlite.store import SqliteStore
 
-        return SqliteStore(Path(db), schema)
+        return SqliteStore(Path(db), schema, cancellation=cancellation)
     try:
         from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:

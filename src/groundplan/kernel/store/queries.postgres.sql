@@ -1,24 +1,29 @@
 -- name: lock_project
 -- Differs from SQLite, where this does not wait: the time of the write is the time after the wait for the lock, by the
--- clock of the database unless a clock is given.
+-- clock of the database unless a clock is given. The time limit of the write begins after the wait as well.
 UPDATE projects
    SET rev = rev + 1,
-       updated_at = coalesce(:clock::text, gp_now())
+       updated_at = gp_write_time(updated_at, :clock)
  WHERE tenant_id = :tenant_id
    AND id = :project_id
-RETURNING rev, updated_at;
+RETURNING rev, updated_at, set_config('statement_timeout', :statement_timeout, true);
 
 -- name: lock_organization
--- Differs from SQLite for the same reason.
+-- Differs from SQLite for the same reasons.
 UPDATE organizations
-   SET rev = rev + 1
+   SET rev = rev + 1,
+       updated_at = gp_write_time(updated_at, :clock)
  WHERE id = :tenant_id
-RETURNING rev, coalesce(:clock::text, gp_now());
+RETURNING rev, updated_at, set_config('statement_timeout', :statement_timeout, true);
 
 -- name: sweep_answers
 -- Differs from SQLite, which has no policies: here an actor sees only its own answers, so a function of the owner of the
 -- schema deletes those of all actors.
-SELECT gp_sweep_answers(:kept_since, :at_most);
+SELECT gp_sweep_answers(:kept_since, :kept_until, :later_min, :at_most);
+
+-- part: last_answer
+-- Differs from SQLite for the same reason: the last answer may be another actor's.
+(SELECT gp_last_answer())
 
 -- name: add_event
 -- Differs from SQLite, where a statement costs little: here all rows are sent at once, and the policies are evaluated

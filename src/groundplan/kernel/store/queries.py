@@ -24,10 +24,10 @@ Columns that several statements read or write are listed once, for this folder a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,21 +44,39 @@ _EACH = re.compile(r"\beach\(")
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
 # Filled in by the transaction, never by a caller.
-AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now"})
+AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now", "write_rev"})
 
 
 class Query:
-    """One named statement, with its text for each engine."""
+    """One named statement, with its text for each engine.
 
-    __slots__ = ("ambient", "name", "own_parameters", "parameters", "postgres", "sqlite")
+    The text for PostgreSQL and the parameters are found when they are first used: a server that starts has hundreds of
+    statements, and on SQLite it needs neither.
+    """
 
-    def __init__(self, name: str, sqlite: str, postgres: str | None = None) -> None:
+    __slots__ = ("_for_postgres", "_text", "name", "own_parameters", "parameters", "postgres", "sqlite")
+
+    name: str
+    sqlite: str
+    postgres: str
+    parameters: frozenset[str]
+    own_parameters: tuple[str, ...]
+
+    def __init__(self, name: str, sqlite: str, for_postgres: Callable[[], str] | None = None) -> None:
         self.name = name
         self.sqlite = _EACH.sub("json_each(", sqlite)
-        self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", postgres or sqlite)))
-        self.parameters = _find_parameters(sqlite) | (_find_parameters(postgres) if postgres else frozenset())
-        self.ambient = tuple(sorted(self.parameters & AMBIENT_PARAMETERS))
+        self._text = sqlite
+        self._for_postgres = for_postgres
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for a slot that is not filled yet.
+        if name not in self.__slots__:
+            raise AttributeError(name)
+        text = self._for_postgres() if self._for_postgres else self._text
+        self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", text)))
+        self.parameters = _find_parameters(self._text) | _find_parameters(text)
         self.own_parameters = tuple(sorted(self.parameters - AMBIENT_PARAMETERS))
+        return getattr(self, name)
 
     def __repr__(self) -> str:
         return f"<Query {self.name}>"
@@ -92,7 +110,9 @@ def load_queries(module_file: str) -> Queries:
 @cache  # the modules of a folder share the statements
 def _load_folder(folder: Path) -> Queries:
     texts = _load_texts(folder)
-    expanded = {name: Query(name, texts.shared.expand(name), texts.postgres.expand(name)) for name in texts.own}
+    expanded = {
+        name: Query(name, texts.shared.expand(name), partial(texts.postgres.expand, name)) for name in texts.own
+    }
     return Queries(expanded, texts.shared.columns)
 
 

@@ -3,7 +3,7 @@
 -- name: projects_for_actor
 -- Returns the project with this id and the one with this name, with the role of the actor in each. Two index lookups:
 -- with OR, SQLite would read every project of the organization.
-SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
+SELECT p.id, p.name, p.rev, p.archived_at, p.policies, p.updated_at, p.machine_start, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
     ON m.tenant_id = p.tenant_id
@@ -12,7 +12,7 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
  WHERE p.tenant_id = :tenant_id
    AND p.id = :ref
 UNION ALL
-SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
+SELECT p.id, p.name, p.rev, p.archived_at, p.policies, p.updated_at, p.machine_start, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
     ON m.tenant_id = p.tenant_id
@@ -23,12 +23,12 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
 
 -- name: projects_by_ref
 -- Returns the same for an actor with access to all projects.
-SELECT id, name, rev, archived_at, policies, 'owner' AS role
+SELECT id, name, rev, archived_at, policies, updated_at, machine_start, 'owner' AS role
   FROM projects
  WHERE tenant_id = :tenant_id
    AND id = :ref
 UNION ALL
-SELECT id, name, rev, archived_at, policies, 'owner' AS role
+SELECT id, name, rev, archived_at, policies, updated_at, machine_start, 'owner' AS role
   FROM projects
  WHERE tenant_id = :tenant_id
    AND name = :ref;
@@ -59,6 +59,29 @@ SELECT project_id
  WHERE tenant_id = :tenant_id
    AND user_id = :actor_id;
 
+-- name: roles_of_user
+-- Returns the projects that a user is a member of, with the role in each.
+SELECT project_id, role
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND user_id = :user_id;
+
+-- name: role_of_user
+-- Returns the role of a user in a project.
+SELECT role
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND user_id = :user_id;
+
+-- name: names_of_projects
+-- Returns the names of some projects.
+SELECT name
+  FROM projects
+ WHERE tenant_id = :tenant_id
+   AND id IN (SELECT value FROM each(:ids))
+ LIMIT 1000;
+
 -- name: organization_membership
 -- Returns a row if the actor belongs to the organization.
 SELECT 1
@@ -67,20 +90,35 @@ SELECT 1
    AND user_id = :actor_id;
 
 -- name: lock_project
--- The first statement of every write: it locks the project and returns its next revision, which orders its events.
+-- The first statement of every write: it locks the project and returns its next revision, which orders its events, and
+-- the time of the write, which is never before the last one, unless that is too far ahead of this clock to be right.
 UPDATE projects
    SET rev = rev + 1,
-       updated_at = :now
+       updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END
  WHERE tenant_id = :tenant_id
    AND id = :project_id
-RETURNING rev, :now;
+RETURNING rev, updated_at;
 
 -- name: lock_organization
 -- Does the same for a write to the organization, such as creating a project.
 UPDATE organizations
-   SET rev = rev + 1
+   SET rev = rev + 1,
+       updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END
  WHERE id = :tenant_id
-RETURNING rev, :now;
+RETURNING rev, updated_at;
+
+-- name: set_machine_start
+-- Store which start of its machine the clock of this write knows, and when it was by that clock.
+UPDATE projects
+   SET machine_start = :machine_start
+ WHERE tenant_id = :tenant_id
+   AND id = :project_id;
+
+-- name: cursor_key
+-- Returns the key that signs the cursors of the organization.
+SELECT cursor_key
+  FROM organizations
+ WHERE id = :tenant_id;
 
 -- name: add_event
 -- Append an event of a project.
@@ -99,28 +137,41 @@ SELECT body_digest, answer
  WHERE tenant_id = :tenant_id
    AND actor_id = :actor_id
    AND op_id = :op_id
-   AND at >= :kept_since;
+   AND NOT {is_expired};
+
+-- part: last_answer
+-- The number of the last answer of the organization.
+(SELECT coalesce(max(n), 0) FROM answers WHERE tenant_id = :tenant_id)
+
+-- part: is_expired
+-- Whether an answer is old by its time, on either side, and by the number of later answers: a clock that is wrong for a
+-- moment must not make it old, and an answer of such a clock must not stay for ever.
+((answers.at < :kept_since OR answers.at > :kept_until) AND answers.n <= {last_answer} - :later_min)
 
 -- name: store_answer
 -- Store an answer. Returns no row if there is one that is not expired.
-INSERT INTO answers (tenant_id, actor_id, op_id, body_digest, answer, at)
-VALUES (:tenant_id, :actor_id, :op_id, :body_digest, :answer, :now)
+INSERT INTO answers (tenant_id, actor_id, op_id, body_digest, answer, at, n)
+VALUES (:tenant_id, :actor_id, :op_id, :body_digest, :answer, :now, {last_answer} + 1)
     ON CONFLICT (tenant_id, actor_id, op_id) DO UPDATE
    SET body_digest = excluded.body_digest,
        answer = excluded.answer,
-       at = excluded.at
- WHERE answers.at < :kept_since
+       at = excluded.at,
+       n = excluded.n
+ WHERE {is_expired}
 RETURNING 1;
 
 -- name: sweep_answers
--- Delete a few expired answers.
+-- Delete the expired ones of the first answers, which costs the same whatever there is.
 DELETE FROM answers
  WHERE (tenant_id, actor_id, op_id) IN (SELECT tenant_id, actor_id, op_id
-                                          FROM answers
-                                         WHERE tenant_id = :tenant_id
-                                           AND at < :kept_since
-                                         ORDER BY at
-                                         LIMIT :at_most)
+                                          FROM (SELECT tenant_id, actor_id, op_id, at
+                                                  FROM answers
+                                                 WHERE tenant_id = :tenant_id
+                                                   AND n <= {last_answer} - :later_min
+                                                 ORDER BY n
+                                                 LIMIT :at_most) AS looked_at
+                                         WHERE at < :kept_since
+                                            OR at > :kept_until)
 RETURNING 1;
 
 -- name: tables_with_prefix

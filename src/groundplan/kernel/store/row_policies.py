@@ -6,6 +6,22 @@ from collections.abc import Iterator
 
 from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME, Schema, Table
 
+# A trigger calls its function without this right, and nobody else needs it.
+_REVOKE_TRIGGER_FUNCTIONS = """
+DO $revoke$
+DECLARE name regprocedure;
+BEGIN
+    FOR name IN SELECT oid
+                  FROM pg_proc
+                 WHERE pronamespace = '{schema}'::regnamespace
+                   AND prorettype = 'trigger'::regtype
+    LOOP
+        EXECUTE 'REVOKE ALL ON FUNCTION ' || name || ' FROM {role}';
+    END LOOP;
+END
+$revoke$
+"""
+
 
 def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
     """Yield the statements that give the app role exactly the rights that each table declares.
@@ -18,6 +34,7 @@ def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
     yield f"REVOKE ALL ON SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
     yield f"GRANT USAGE ON SCHEMA {SCHEMA_NAME} TO {app_role}"
     yield f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA_NAME} TO {app_role}"
+    yield _REVOKE_TRIGGER_FUNCTIONS.format(schema=SCHEMA_NAME, role=app_role.replace("'", "''"))
     for table in schema.tables:
         yield from _generate_policies(table, app_role)
     for view in schema.views:
@@ -37,10 +54,10 @@ def _generate_policies(table: Table, app_role: str) -> Iterator[str]:
         f"USING ({table.update}) WITH CHECK ({table.update})"
     )
     yield f"CREATE POLICY {name}_delete ON {name} FOR DELETE TO {app_role} USING ({table.delete})"
-    if table.read_by_functions:
-        # Without it, FORCE applies the policies to the functions that the policies call, which is a recursion.
-        yield f"CREATE POLICY {name}_owner ON {name} FOR ALL TO CURRENT_USER USING (true) WITH CHECK (true)"
-    rights = ["SELECT"]
+    # FORCE applies the policies to the owner as well, and so to the functions that run with its rights: without this
+    # one, those that the policies call would recurse, and guards would see no rows.
+    yield f"CREATE POLICY {name}_owner ON {name} FOR ALL TO CURRENT_USER USING (true) WITH CHECK (true)"
+    rights = [f"SELECT ({', '.join(table.select_columns)})" if table.select_columns else "SELECT"]
     if table.insert != NOBODY:
         rights.append("INSERT")
     if table.update != NOBODY:

@@ -19,9 +19,13 @@ from typing import Any, TypeVar
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
+from groundplan.kernel.clock import ClockJump, subtract_time
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -65,14 +69,20 @@ class Store(ABC):
         """
         return {}
 
-    def read(self, actor: Actor | None, run: Callable[[Transaction], T]) -> T:
+    def read(
+        self, actor: Actor | None, run: Callable[[Transaction], T], *, cancellation: Cancellation | None = None
+    ) -> T:
         """Run against one snapshot.
 
         Raises:
             Unauthenticated: there is no actor.
+            TimeLimitExceeded: it took longer than the limit of `cancellation`, by default 30 s.
+            Cancelled: another thread cancelled it.
         """
         known_actor = _require_actor(actor)
-        return retry(lambda: self._read_once(known_actor, run))
+        limit = Cancellation() if cancellation is None else cancellation
+        limit.prepare(READ_LIMIT_S, is_write=False)
+        return retry(lambda: self._read_once(known_actor, run, limit), limit)
 
     def write(
         self,
@@ -83,21 +93,55 @@ class Store(ABC):
         needs: Permission = Permission.PROJECT_WRITE,
         op_id: IdempotentRequest[T] | None = None,
         on_archived: bool = False,
+        limit_s: float = WRITE_LIMIT_S,
+        cancellation: Cancellation | None = None,
     ) -> T:
         """Run under the lock of one project, or of the organization if `project` is None.
 
         The changes of `run`, its events and the stored answer for `op_id` are committed together or not at all. A run
-        that records no event has changed nothing, and the revision does not increase.
+        that records no event has changed nothing, and the revision does not increase. The lock is held for at most
+        `limit_s`, or the limit of `cancellation` if it has one.
+
+        Raises:
+            TimeLimitExceeded: it took longer; everything was rolled back.
+            Cancelled: another thread cancelled it; everything was rolled back.
         """
         known_actor = _require_actor(actor)
+        limit = Cancellation() if cancellation is None else cancellation
+        limit.prepare(limit_s, is_write=True)
+
+        jump: ClockJump | None = None
+
+        def run_in(tx: Transaction) -> T | _Adjusted:
+            nonlocal jump
+            tx.clock_jump = jump
+            answer = self._attempt(tx, project, run, needs, op_id, on_archived)
+            jump = tx.clock_jump
+            tx.discarded = not tx.has_events and op_id is None
+            limit.check()  # the last time: a commit is final
+            return answer
 
         def attempt() -> T:
-            with self._open_write(known_actor) as tx:
-                answer = self._attempt(tx, project, run, needs, op_id, on_archived)
-                tx.discarded = not tx.has_events and op_id is None
-                return answer
+            answer = self._write_once(known_actor, run_in, limit)
+            if isinstance(answer, _Adjusted):
+                raise TryAgain
+            return answer
 
-        return retry(attempt)
+        return retry(attempt, limit)
+
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        """Run in one transaction and commit it."""
+        with self._open_write(actor, cancellation) as tx:
+            return run(tx)
+
+    def touch(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+        """Run a short write that is no part of the history, such as when a token was last used.
+
+        It takes no lock of a project, increases no revision and records no event.
+        """
+        limit = Cancellation()
+        limit.prepare(WRITE_LIMIT_S, is_write=True)
+        return retry(lambda: self._write_once(actor, run, limit), limit)
 
     def _attempt(
         self,
@@ -107,13 +151,15 @@ class Store(ABC):
         needs: Permission,
         op_id: IdempotentRequest[T] | None,
         on_archived: bool,
-    ) -> T:
+    ) -> T | _Adjusted:
         project_id = self._authorize(tx, project, needs)
         if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
             return stored
         if op_id:
             self._set_savepoint(tx)
+        before = tx.project if tx.has_project else None
         self._lock(tx, project_id)
+        tx.cancellation.start()  # the limit is for holding the lock; the wait for it has its own
         if self.must_recheck_after_lock:
             # The previous holder of the lock may have changed the role of the actor, or stored the answer.
             if project_id is None:
@@ -127,6 +173,8 @@ class Store(ABC):
             tx.set_project(replace(tx.project, rev=tx.rev))
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
+            if before is not None and _adjust_to_clock(tx, before):
+                return _Adjusted()
         answer = run(tx)
         if op_id and not tx.has_events:
             self._rollback_to_savepoint(tx)
@@ -146,27 +194,32 @@ class Store(ABC):
 
     @staticmethod
     def _lock(tx: Transaction, project_id: str | None) -> None:
+        parameters = {
+            "clock": tx.clock,
+            "latest": subtract_time(tx.now, -JUMP_MIN),
+            "statement_timeout": tx.statement_timeout,
+        }
         if project_id is None:
-            row = tx.one_or_none(sql.lock_organization, clock=tx.clock)
+            row = tx.one_or_none(sql.lock_organization, **parameters)
             if row is None:
                 raise NotFound("organization", tx.actor.organization)
         else:
-            row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
+            row = tx.one_or_none(sql.lock_project, project_id=project_id, **parameters)
             if row is None:
                 # The actor could change the project before the lock and cannot now; the next try raises the error.
                 raise TryAgain
-        tx.rev, tx.now = row  # the time after the wait, so that times and revisions have one order
+        tx.rev, tx.now, *_ = row  # the time after the wait, so that times and revisions have one order
 
     # Implemented by each engine.
 
     must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 
     @abstractmethod
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         """Run against one snapshot. Not a context manager, because reads are frequent and this is faster."""
 
     @abstractmethod
-    def _open_write(self, actor: Actor) -> AbstractContextManager[Transaction]:
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> AbstractContextManager[Transaction]:
         """Return a transaction that commits at the end of its block, and rolls back if it fails or is discarded."""
 
     @abstractmethod
@@ -182,6 +235,25 @@ class Store(ABC):
         """Close every connection."""
 
 
+class _Adjusted:
+    """The write did nothing but adjust leases to a clock that jumped, and is repeated after that is committed."""
+
+
+def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
+    """Adjust the project to a clock that jumped since its last write, and return whether that changed anything.
+
+    It is committed by itself: a caller who is refused because of a lease must not undo the end that the lease got.
+    """
+    jump = find_jump(tx.now, before, tx.uptime)
+    note_machine_start(tx, jump)
+    if jump is None:
+        return False
+    tx.clock_jump = jump
+    on_clock_jump(tx, jump.by)
+    tx.write_events()
+    return tx.has_events
+
+
 def _require_actor(actor: Actor | None) -> Actor:
     if actor is None:
         raise Unauthenticated(
@@ -190,19 +262,22 @@ def _require_actor(actor: Actor | None) -> Actor:
     return actor
 
 
-def retry(attempt: Callable[[], T]) -> T:
+def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) -> T:
     """Return the answer of the first attempt that succeeds.
 
     Raises:
-        Unavailable: no attempt succeeded.
+        Unavailable: no attempt succeeded, or the request was cancelled.
     """
     give_up_at = time.monotonic() + RETRY_S_MAX
     for tried in range(TRIES_MAX):
         try:
             return attempt()
         except TryAgain:
+            if cancellation is not None and cancellation.is_cancelled:
+                raise cancellation.build_error() from None
             if time.monotonic() > give_up_at:
                 break
-            # A random pause, so that two conflicting writers do not collide again.
-            time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
+            # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
+            if tried:
+                time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")

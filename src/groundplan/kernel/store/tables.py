@@ -17,6 +17,8 @@ SCHEMA_NAME = "groundplan"  # the PostgreSQL schema of all tables and functions
 NOBODY = "false"
 EVERYBODY = "true"
 IN_ORGANIZATION = "tenant_id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
+# The token of the actor, if any, allows changes that reach beyond single projects.
+WRITES_IN_ORGANIZATION = f"{IN_ORGANIZATION} AND (SELECT gp_may_write_organization())"
 # A draft that nobody but the acting agent has written; `sole_writer` is null once somebody else writes.
 OWN_DRAFT_OF_AGENT = "(SELECT gp_actor_is_agent()) AND sole_writer = (SELECT gp_actor())"
 OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
@@ -46,9 +48,9 @@ class Table:
     insert: str = NOBODY
     update: str = NOBODY
     delete: str = NOBODY
+    select_columns: tuple[str, ...] = ()  # the only columns that may be read; all when empty
     update_columns: tuple[str, ...] = ()  # the only columns that may change; all when empty
     append_only: bool = False
-    read_by_functions: bool = False  # a SECURITY DEFINER function uses it as the owner of the schema
     # Columns that need another permission to change than the row itself.
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # the column with the project id, for reserved_columns
@@ -73,7 +75,8 @@ class Table:
 class FreezeRule:
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
 
-    `children` maps each child table to its columns that reference the `key` of the parent, in the same order.
+    `children` maps each child table to its columns that reference the `key` of the parent, in the same order. The guard
+    sees parents in every project, so a foreign key must keep the project of a child equal to that of its parent.
     """
 
     parent: str

@@ -1,7 +1,8 @@
 """Transactions: a use case reads rows, changes rows, and records events through one.
 
-The transaction has the actor, and with it the organization. It fills in `:tenant_id`, `:actor_id` and `:now` in every
-query and ignores values of the caller for them, so no query can reach another organization by mistake.
+The transaction has the actor, and with it the organization. It fills in `:tenant_id`, `:actor_id`, `:now` and
+`:write_rev` in every query and ignores values of the caller for them, so no query can reach another organization by
+mistake.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
 import msgspec
@@ -17,6 +19,8 @@ from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.clock import ClockJump, UptimeCounter
 from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
@@ -50,31 +54,65 @@ class Project:
     role: Role
     archived_at: str | None
     policies: str  # as stored; `groundplan.policies` declares and decodes them
+    updated_at: str  # the time of the last write
+    machine_start: str | None  # which start of a machine, and when by the clock of the last writer
 
 
 class Transaction(ABC):
     """A read on one snapshot, or a write with one lock, one revision and one set of events."""
 
-    def __init__(self, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None = None) -> None:
+    def __init__(
+        self,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+        *,
+        clock: str | None = None,
+        uptime: UptimeCounter | None = None,
+    ) -> None:
         self.actor = actor
+        self.cancellation = Cancellation() if cancellation is None else cancellation  # checked before every statement
         self.cache = cache  # of the store; slices cache data there between transactions
         self.clock = clock  # the time of an injected clock; None: the database gives the time
-        self.rev = 0  # the revision that this write gives its project, or its organization
+        self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
+        self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.preferences = Preferences()  # session defaults of the caller
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
         self._written_counts: dict[str | None, int] = {}  # how many of them are in the database
-        self._ambient = {"tenant_id": actor.organization, "actor_id": actor.id, "now": now}
+        self._ambient: dict[str, Any] = {
+            "tenant_id": actor.organization,
+            "actor_id": actor.id,
+            "now": now,
+            "write_rev": 0,
+        }
 
     @property
     def now(self) -> str:
         """The time of the whole transaction, by the clock of the store; for a write, when it got the lock."""
-        return self._ambient["now"]
+        moment: str = self._ambient["now"]
+        return moment
 
     @now.setter
     def now(self, moment: str) -> None:
         self._ambient["now"] = moment
+
+    @property
+    def statement_timeout(self) -> str | None:
+        """The limit that the lock gives to the statements after it, for a server that keeps such a limit."""
+        return None
+
+    @property
+    def rev(self) -> int:
+        """The revision that this write gives its project, or its organization; 0 in a read."""
+        rev: int = self._ambient["write_rev"]
+        return rev
+
+    @rev.setter
+    def rev(self, rev: int) -> None:
+        self._ambient["write_rev"] = rev
 
     @property
     def project(self) -> Project:
@@ -92,6 +130,15 @@ class Transaction(ABC):
     def budget(self) -> Budget:
         """A new budget for one answer, by the cap of the caller."""
         return Budget.for_answer(self.preferences.answer_tokens_max)
+
+    @cached_property
+    def cursor_key(self) -> bytes:
+        """The key that signs the cursors of the organization. Raises LookupError if the actor is not in it.
+
+        It is read in each transaction that needs it: a key that a process remembers would be wrong after a restore.
+        """
+        (key,) = self.one(sql.cursor_key)
+        return bytes.fromhex(key)
 
     def describe(self, *steps: NextStep) -> str:
         """Return the next steps as a sentence in the vocabulary of the caller."""

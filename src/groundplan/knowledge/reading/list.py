@@ -9,9 +9,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors import decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.cursors.text_positions import BEFORE_ALL, locate_text, parse_text_position, read_after
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.freshness import Freshness, load_freshness
@@ -69,23 +70,27 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
     Raises:
         InvalidCursor: the cursor belongs to another list.
     """
-    after_name: object = ""
-    after_id: object = ""
+    after = BEFORE_ALL
     if request.cursor is not None:
-        after_name, after_id = decode_cursor(tx, NAME, [tx.project.id], request.cursor)
-    rows = tx.all(
-        sql.atom_summaries,
-        AtomSummaryRow,
-        project_id=tx.project.id,
-        after_name=after_name,
-        after_id=after_id,
+        after = parse_text_position(decode_cursor(tx, NAME, None, request.cursor))
+    rows = read_after(
+        after,
+        lambda at_most: tx.all(
+            sql.atom_summaries,
+            AtomSummaryRow,
+            project_id=tx.project.id,
+            after_name=after.lower_bound,
+            after_id=after.tie_breaker if not after.is_cut else "",
+            at_most=at_most,
+        ),
+        lambda row: locate_text(row.name, row.id),
         at_most=request.limit + 1,  # one more tells whether there are more
     )
     freshness = load_freshness(tx, [row.id for row in rows[: request.limit]])
     page = take_page(
         tx.budget.reserve(Atoms([])),
         [_to_listed_atom(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],
-        cursor_after=lambda last: encode_cursor(tx, NAME, [tx.project.id], last.name, last.id),
+        cursor_after=lambda last: encode_cursor(tx, NAME, None, *locate_text(last.name, last.id)),
         has_more=len(rows) > request.limit,
     )
     return Atoms(page.rows, page.next_cursor)
@@ -116,4 +121,5 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
     ),
+    http=Route("GET", "/projects/{project}/knowledge/freshness"),
 )

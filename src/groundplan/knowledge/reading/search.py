@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -155,4 +155,5 @@ OPERATION = Operation(
         names={"entity_type": "type", "project_id": "project", "molecule_id": "molecule", "orphans_only": "orphans"},
         columns=("id", "name", "version", "updated_at"),
     ),
+    http=Route("GET", "/projects/{project}/knowledge/{entityType}s"),
 )

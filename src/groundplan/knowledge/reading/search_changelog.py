@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogEntry, load_entries
 from groundplan.knowledge.refs import load_names, missing_entity, resolve_entity_project
@@ -64,4 +64,5 @@ OPERATION = Operation(
         names={"parent_type": "type", "parent_id": "id"},
         columns=("created_at", "task_id", "summary"),
     ),
+    http=Route("GET", "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog"),
 )

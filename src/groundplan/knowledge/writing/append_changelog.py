@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -77,5 +77,10 @@ OPERATION = Operation(
         arguments=("parent_id",),
         texts=("summary",),
         names={"parent_type": "type", "parent_id": "id", "task_id": "task"},
+    ),
+    http=Route(
+        "POST",
+        "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog",
+        location="/projects/{project}/knowledge/{parentType}s/{parentId}/changelog",
     ),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.budget import Trimming
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -183,5 +183,10 @@ OPERATION = Operation(
             "paths": "path",
             "molecule_id": "molecule",
         },
+    ),
+    http=Route(
+        "POST",
+        "/projects/{project}/knowledge/{entityType}s",
+        location="/projects/{project}/knowledge/{entityType}s/{*.id}",
     ),
 )

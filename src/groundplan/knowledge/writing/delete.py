@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -137,4 +137,5 @@ OPERATION = Operation(
         arguments=("id",),
         names={"entity_type": "type", "project_id": "project", "last_task_id": "task"},
     ),
+    http=Route("DELETE", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )

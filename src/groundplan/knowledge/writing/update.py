@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
@@ -249,4 +249,5 @@ OPERATION = Operation(
             "last_task_id": "task",
         },
     ),
+    http=Route("PATCH", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day
@@ -129,4 +129,5 @@ OPERATION: Operation[ExportPurpose, Any] = Operation(
     handler=read_export,
     finish=write_export,
     project=lambda _tx, request: request.project,
+    http=Route("GET", "/projects/{project}/purpose/export"),
 )

@@ -15,7 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
@@ -270,4 +270,7 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     variants=(IMPORT_WAIVERS,),
     choose_variant=lambda request: IMPORT_WAIVERS if request.document.waivers else None,
+    http=Route(
+        "POST", "/projects/{project}/purpose/import", location="/projects/{project}/purpose/versions/{version.number}"
+    ),
 )

@@ -10,7 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.exchange.export import read_theory
@@ -95,4 +95,5 @@ OPERATION: Operation[RenderPurpose, Any] = Operation(
     handler=read_drawing,
     finish=draw_picture,
     project=lambda _tx, request: request.project,
+    http=Route("GET", "/projects/{project}/purpose/picture"),
 )

@@ -15,7 +15,7 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -307,4 +307,5 @@ OPERATION = Operation(
     choose_variant=lambda request: WAIVE if request.waivers else None,
     tool=Tool("toc_record", Group.PURPOSE),
     command=Command(("purpose", "record")),
+    http=Route("POST", "/projects/{project}/purpose/observations", location="/projects/{project}/purpose/observations"),
 )

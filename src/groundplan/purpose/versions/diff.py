@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.comparing.compare import (
     AssumptionChanges,
@@ -126,4 +126,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "diff"),
     command=Command(("purpose", "diff"), arguments=("source", "to"), names={"source": "from"}),
+    http=Route("GET", "/projects/{project}/purpose/diff"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -146,4 +146,7 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "draft"),
     command=Command(("purpose", "draft"), names={"source": "from"}),
+    http=Route(
+        "POST", "/projects/{project}/purpose/draft", location="/projects/{project}/purpose/versions/{version.number}"
+    ),
 )

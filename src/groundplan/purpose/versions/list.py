@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.version import Version, read_versions, to_version
 
@@ -51,4 +51,5 @@ OPERATION = Operation(
     command=Command(
         ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")
     ),
+    http=Route("GET", "/projects/{project}/purpose/versions"),
 )

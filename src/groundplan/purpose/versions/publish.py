@@ -14,7 +14,7 @@ from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -194,4 +194,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "publish"),
     command=Command(("purpose", "publish")),
+    http=Route("POST", "/projects/{project}/purpose/draft/publish"),
 )

@@ -10,7 +10,8 @@ is created if there is none; an edit of this text updates the molecule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -86,13 +87,25 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
             done.skipped.append(one)
             continue
         try:
-            _import_rule(session, atoms, molecules, one, task, form, done)
+            with _name_in_warnings(session, one.file):
+                _import_rule(session, atoms, molecules, one, task, form, done)
         except Conflict as error:
             done.skipped.append(SkippedFile(one.file, error.message))
         except (Invalid, RuleViolated) as error:
             done.skipped.append(SkippedFile(one.file, error.message))
             atoms.forget(one)
     return done
+
+
+@contextmanager
+def _name_in_warnings(session: Session, file: str) -> Iterator[None]:
+    """Begin the warnings of a session with the name of a file."""
+    warn = session.warn
+    session.warn = lambda line: warn(f"{file}: {line}")
+    try:
+        yield
+    finally:
+        session.warn = warn
 
 
 def _import_rule(

@@ -1,8 +1,9 @@
-"""Report errors on stderr, with an exit status that the family of the error decides."""
+"""Report errors and warnings on stderr; the family of an error decides the exit status."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from groundplan.catalog import OPERATIONS
@@ -28,6 +29,12 @@ def report(error: GroundplanError, *, as_json: bool) -> int:
     else:
         write_line(sys.stderr, f"error: {escape_control_chars(error.describe(vocabulary))} ({error.code})")
     return error.exit_code
+
+
+def print_warning(line: str) -> None:
+    """Print a warning on stderr."""
+    with suppress(OSError):  # stderr is closed
+        write_line(sys.stderr, f"warning: {escape_control_chars(line)}")
 
 
 def escape_control_chars(text: str) -> str:

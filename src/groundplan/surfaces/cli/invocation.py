@@ -22,7 +22,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.wording import quote_text
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
 
 PANEL = "Common options"
 _META = "groundplan.flags"
@@ -68,8 +68,10 @@ class Invocation:
         return self._settings
 
     @contextmanager
-    def session(self, *, reads_only: bool = False) -> Iterator[Session]:
+    def session(self, *, reads_only: bool = False, limit_s: float | None = None) -> Iterator[Session]:
         """Open a session on the configured store, for the user of this command.
+
+        `limit_s` is the limit of a write in place of the configured one.
 
         Raises:
             FileMissing: the command only reads, and the database file does not exist.
@@ -77,6 +79,7 @@ class Invocation:
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
         from groundplan.repository.working_copy import WorkingCopy
+        from groundplan.surfaces.cli.cancellation import CommandSession
         from groundplan.surfaces.vocabularies import CliVocabulary
 
         settings = self.settings
@@ -85,7 +88,9 @@ class Invocation:
             raise FileMissing(settings.db)
         actor = settings.build_actor(get_user_name, ActorKind.PERSON)
         preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
-        with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
+        with CommandSession(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
+            session.limit_s = limit_s
+            session.warn = print_warning
             if is_new and not self.as_json:
                 with suppress(OSError):  # stderr is closed
                     write_line(sys.stderr, f"created {escape_control_chars(settings.db)}")

@@ -15,6 +15,7 @@ from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.type_description import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
+from groundplan.surfaces.cli.failures import print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation, make_group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.option_help import (
@@ -78,17 +79,20 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
             strict_json.validate_value(arguments)
-            answer, encoded = session.execute(operation, arguments)
+            answer, encoded, warnings = session.execute(operation, arguments)
 
         def draw() -> None:
             from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
 
+            if not hasattr(answer, "warnings"):  # else the view of the answer has them
+                for line in warnings:
+                    print_warning(line)
             if own := RENDERERS.get(operation.name):
                 own(answer)
             else:
                 draw_answer(answer, command, operations)
 
-        return CommandResult(wrap(operation.group, answer), draw, encoded=encoded)
+        return CommandResult(wrap(operation.group, answer, warnings), draw, encoded=encoded)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)

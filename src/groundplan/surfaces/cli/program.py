@@ -18,6 +18,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Registry
+from groundplan.surfaces.cli.cancellation import CommandCancelled
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
@@ -34,6 +35,7 @@ from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
+from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.usage_errors import to_usage_error
 from groundplan.surfaces.exception_log import log_to_file
 from groundplan.surfaces.respond import Response, respond
@@ -113,6 +115,9 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
                 write_line(sys.stdout, response.body.decode("utf-8"))
     except GroundplanError as error:
         response = Response(b"", error)
+    except CommandCancelled as cancelled:
+        _report_quietly(report, cancelled.error, as_json="--json" in argv)
+        return cancelled.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -146,7 +151,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
         epilog=EPILOG,
     )
     app.callback()(make_group_callback(DESCRIPTION, version=__version__))
-    for function in (init, demo, doctor):
+    for function in (init, demo, doctor, serve):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in build_operation_apps(operations, said).items():
         if said is None or word in said:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -12,9 +12,10 @@ from groundplan.surfaces.cli.context import answers as context_answers
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, print_parts
 from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
 from groundplan.surfaces.cli.purpose import answers as purpose_answers
+from groundplan.surfaces.cli.tokens import RENDERERS as TOKEN_RENDERERS
 from groundplan.surfaces.cli.work import containers, graph, sections, workflow
 
-RENDERERS = {
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
     **graph.RENDERERS,
     **context_answers.RENDERERS,
     **knowledge_answers.RENDERERS,
@@ -22,6 +23,7 @@ RENDERERS = {
     **containers.RENDERERS,
     **workflow.RENDERERS,
     **sections.RENDERERS,
+    **TOKEN_RENDERERS,
 }
 
 

@@ -5,7 +5,7 @@
 
 The first such message decides the era of the connection; requests of the other era are refused. The reader thread
 calls `receive`, the worker thread calls `perform`. They share only the calls in flight, a dict whose single operations
-are atomic.
+are atomic, and the cancellation of each call.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.exception_log import log_to_stderr
@@ -67,7 +68,7 @@ class Batch:
 class Call:
     """A request for the worker, or a refused tool call whose tool still has to phrase the error."""
 
-    __slots__ = ("batch", "cancelled", "id", "method", "params", "refusal", "stateless")
+    __slots__ = ("batch", "cancellation", "id", "is_withdrawn", "method", "params", "refusal", "stateless")
 
     def __init__(
         self,
@@ -85,7 +86,8 @@ class Call:
         self.stateless = stateless
         self.batch = batch
         self.refusal = refusal
-        self.cancelled = False
+        self.cancellation = Cancellation()
+        self.is_withdrawn = False  # the client wants no answer
 
 
 class Connection:
@@ -99,6 +101,8 @@ class Connection:
         self._send = send
         self._enqueue = enqueue
         self._in_flight: dict[RequestId, Call] = {}
+        self._running: Call | None = None
+        self._stop_reason: str | None = None
         self.revision: str | None = None  # None until the era is decided
 
     def receive(self, message: Any) -> None:
@@ -128,11 +132,22 @@ class Connection:
             self._send(build_error(request_id, refused))
 
     def perform(self, call: Call) -> None:
-        """Run a queued call and answer it, unless it was cancelled."""
-        answer = None if call.cancelled else self._run_call(call)
+        """Run a queued call and answer it, unless the client cancelled it."""
+        self._running = call
+        if self._stop_reason is not None:  # after the assignment above: `stop` may not have seen this call
+            call.cancellation.cancel(self._stop_reason)
+        answer = None if call.is_withdrawn else self._run_call(call)
+        self._running = None
         # Before the answer goes out: a client may use the id again as soon as it has read it.
         del self._in_flight[call.id]
-        self._send_answer(None if call.cancelled else answer, call.batch)
+        self._send_answer(None if call.is_withdrawn else answer, call.batch)
+
+    def stop(self, reason: str) -> None:
+        """Cancel the running call and those that begin later; they are answered with an error. From any thread."""
+        self._stop_reason = reason
+        running = self._running
+        if running is not None:
+            running.cancellation.cancel(reason)
 
     def _send_answer(self, answer: Message | None, batch: Batch | None) -> None:
         if batch is not None:
@@ -181,7 +196,8 @@ class Connection:
             target = protocol.parse_id({"id": params.get("requestId")})
             call = None if target is None else self._in_flight.get(target)
             if call is not None:
-                call.cancelled = True
+                call.is_withdrawn = True
+                call.cancellation.cancel("the client cancelled this request")
 
     def _check_unused_id(self, request_id: RequestId) -> RequestId:
         """Return the id of a new request, or raise if it is in use.
@@ -303,7 +319,7 @@ class Connection:
     def _call_tool(self, call: Call) -> ToolAnswer:
         name = call.params["name"]
         if call.refusal is None:
-            return self._tools.call(name, call.params.get("arguments") or {})
+            return self._tools.call(name, call.params.get("arguments") or {}, call.cancellation)
         return self._tools.refuse(name, call.refusal) if type(name) is str else build_error_answer(call.refusal)
 
     def _wrap_stateless(self, value: Message) -> Message:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError
 
 
@@ -22,8 +23,8 @@ class Tools(Protocol):
     def listing(self) -> list[dict[str, Any]]:
         """Return the MCP description of every tool, always in the same order."""
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Run one tool.
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
+        """Run one tool. `cancellation` can end it early.
 
         Raises:
             UnknownTool: there is no such tool.
@@ -57,13 +58,13 @@ class DeferredTools:
         """As `Tools.listing`."""
         return self._tools().listing()
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
         """As `Tools.call`; if the tools cannot be built, the answer is that error."""
         try:
             tools = self._tools()
         except GroundplanError as error:
             return build_error_answer(error)
-        return tools.call(name, arguments)
+        return tools.call(name, arguments, cancellation)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
         """As `Tools.refuse`; if the tools cannot be built, the answer is that error."""

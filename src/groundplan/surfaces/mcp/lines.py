@@ -7,7 +7,10 @@ exits meanwhile aborts. A thread that waits in `os.read` holds no lock.
 from __future__ import annotations
 
 import json
+import math
 import os
+import select
+import time
 from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any, NamedTuple
@@ -19,6 +22,8 @@ HEAD_BYTES = 4096
 TAIL_BYTES = 512
 
 STALLED_WRITE_TIMEOUT_S = 1.0
+STALL_CHECK_MS = 50
+UNBLOCKED_BYTES = 4096  # a pipe that is ready takes this many at once, by POSIX at least 512
 
 # ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
@@ -80,29 +85,50 @@ class LineWriter:
 
     def __init__(self, fd: int, on_lost: Callable[[], None]) -> None:
         self._fd = os.dup(fd)
-        os.set_blocking(self._fd, True)
+        os.set_blocking(self._fd, True)  # the flag is shared with other processes, so it is not ours to change
         self._on_lost = on_lost
         self._open = True
+        self._give_up_at = math.inf
         self._lock = Lock()
+        self._poll = select.poll()
+        self._poll.register(self._fd, select.POLLOUT)
 
     def send(self, message: Any) -> None:
         """Write one message. If the reader is gone, drop this and all further messages."""
-        line = _encode(message).encode("ascii") + b"\n"
+        line = memoryview(_encode(message).encode("ascii") + b"\n")
         with self._lock:
             try:
                 while line and self._open:
-                    line = line[os.write(self._fd, line) :]
+                    if self._wait_for_space():
+                        line = line[os.write(self._fd, line[:UNBLOCKED_BYTES]) :]
             except OSError:
                 self._open = False
                 self._on_lost()
 
-    def close(self) -> None:
-        """Stop writing, after a partly written line is complete.
+    def give_up_soon(self) -> None:
+        """Let a stalled client delay a line only for a short time from now on."""
+        self._give_up_at = min(self._give_up_at, time.monotonic() + STALLED_WRITE_TIMEOUT_S)
 
-        A stalled client can block that line for ever, so the wait is bounded. The descriptor is then left open:
-        its number could be reused for another file while the thread still writes.
-        """
-        if self._lock.acquire(timeout=STALLED_WRITE_TIMEOUT_S):
+    def has_lost_reader(self) -> bool:
+        """Return whether nobody can read what is written; False while a line is being written, which notices it."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            events = self._poll.poll(0) if self._open else []
+            return any(event & (select.POLLERR | select.POLLHUP) for _, event in events)
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Stop writing, after a partly written line is complete or a stalled client was given up."""
+        self.give_up_soon()
+        with self._lock:
             self._open = False
             os.close(self._fd)
-            self._lock.release()
+
+    def _wait_for_space(self) -> bool:
+        """Return whether a write would not block now; give a stalled client up if it is time."""
+        if self._poll.poll(STALL_CHECK_MS):
+            return True
+        self._open = time.monotonic() < self._give_up_at
+        return False

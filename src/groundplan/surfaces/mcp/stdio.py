@@ -26,11 +26,14 @@ from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import LineWriter, TruncatedLine, read_lines
 from groundplan.surfaces.mcp.protocol import build_error
+from groundplan.surfaces.stop_signals import STOP_SIGNALS, handle_stop_signals
 
 # Calls read ahead of the worker. Beyond this the reader waits, so that a flooding client fills its pipe and not our
 # memory. Its pings wait as well, until the worker catches up.
 QUEUED_CALLS_MAX = 256
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+END_WITHIN_S = 1.8  # after a signal
+LOST_READER_CHECK_S = 0.05  # after the end of the input
+CLIENT_GONE = "the client is gone"
 
 
 def serve(
@@ -43,16 +46,17 @@ def serve(
 ) -> int:
     """Serve one connection until its input ends, a signal arrives, or the reader of the answers is gone.
 
-    Requests before the end of the input are still answered; after a signal only the running call is. `on_ready`
-    runs once on the worker, right after the answer that opened the connection, for work that should not delay it.
-    Standard output is reserved for the protocol: what other code prints goes to stderr.
+    Requests before the end of the input are still answered, as long as somebody reads the answers. A signal cancels the
+    running call, which is answered, and the process ends within two seconds in any case. `on_ready` runs once on the
+    worker, right after the answer that opened the connection, for work that should not delay it. Standard output is
+    reserved for the protocol: what other code prints goes to stderr.
 
     Returns:
         The exit status, 0 in all these cases.
     """
     with _reserve_stdout(stdout) as output_fd:
         loop = _ServerLoop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
-        with _handle_stop_signals(loop.stop):
+        with handle_stop_signals(lambda: loop.stop("the server is stopping"), end_within_s=END_WITHIN_S):
             loop.run()
     return 0
 
@@ -72,7 +76,8 @@ class _ServerLoop:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._free_slots = threading.Semaphore(QUEUED_CALLS_MAX)
         self._stopping = False
-        self._writer = LineWriter(output_fd, on_lost=self.stop)
+        self._has_ended = threading.Event()
+        self._writer = LineWriter(output_fd, on_lost=lambda: self.stop(CLIENT_GONE))
         self._connection = Connection(tools, version, send=self._writer.send, enqueue=self._enqueue)
 
     def run(self) -> None:
@@ -81,12 +86,15 @@ class _ServerLoop:
             while not self._stopping and (job := self._jobs.get()) is not None:
                 job()
         finally:
+            self._has_ended.set()
             self._writer.close()
 
-    def stop(self) -> None:
-        """Stop after the running call. Safe in a signal handler and from either thread."""
+    def stop(self, reason: str) -> None:
+        """Cancel the running call and stop after it. From any thread."""
         self._stopping = True
         self._jobs.put(None)
+        self._writer.give_up_soon()
+        self._connection.stop(reason)
 
     def _read(self) -> None:
         # A signal delivered to this thread would be unseen until the worker's next step.
@@ -99,6 +107,10 @@ class _ServerLoop:
                     self._on_ready = None
         finally:
             self._jobs.put(None)  # after all queued requests
+        while not self._has_ended.wait(LOST_READER_CHECK_S):
+            if self._writer.has_lost_reader():
+                self.stop(CLIENT_GONE)
+                return
 
     def _receive(self, line: bytes | TruncatedLine) -> None:
         try:
@@ -177,25 +189,3 @@ def _point_to_stderr(fd: int) -> None:
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, fd)
         os.close(devnull)
-
-
-@contextmanager
-def _handle_stop_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` on the first signal. A second one has its usual effect, because the running call may never end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-
-    def first(_number: int, _frame: Any) -> None:
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_DFL)
-        stop()
-
-    for number in STOP_SIGNALS:
-        signal.signal(number, first)
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler or signal.SIG_DFL)

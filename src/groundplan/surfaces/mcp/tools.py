@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from groundplan.kernel import wording
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.input_gate.project_names import PROJECT_NAMES, unify_project_names
 from groundplan.kernel.operations.execute import ExecutionResult
@@ -29,7 +30,7 @@ from groundplan.surfaces.vocabularies import McpVocabulary
 SELECTOR = "operation"
 
 AnyOperation: TypeAlias = Operation[Any, Any]
-Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], ExecutionResult]
+Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any], Cancellation | None], ExecutionResult]
 
 
 class RegistryTools:
@@ -54,7 +55,7 @@ class RegistryTools:
         """Return the MCP description of every tool. It is built on the first request, because schemas are slow."""
         return self._listing
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
         """Run a tool and return its output or its error as text.
 
         Raises:
@@ -63,7 +64,7 @@ class RegistryTools:
         tool = self._get_tool(name)
         return _to_tool_answer(
             respond(
-                lambda: self._run(*tool.select(arguments)),
+                lambda: self._run(*tool.select(arguments), cancellation),
                 group=tool.group,
                 vocabulary=self._vocabulary,
                 log=lambda: log_to_stderr(f"tool {name}"),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.budget import DropField, Trimming
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, load_containers
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine.readiness import NodeState, Readiness
+from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.statuses import FeatureStatusChange
 
 ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
@@ -84,7 +84,7 @@ class EntityList(NamedTuple):
     total: int | UnsetType
 
 
-class _DependentRow(Struct):
+class _EntityRow(Struct):
     n: int
     id: str
     kind: str | None
@@ -94,20 +94,20 @@ class _DependentRow(Struct):
 
 def load_dependents(tx: Transaction, ns: Collection[int]) -> EntityList:
     """Return the open containers that depend on some nodes, oldest first."""
-    rows = tx.all(
-        sql.open_dependents, _DependentRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX
-    )
-    return _limit_entities([_to_entity(row) for row in rows], rows[0].total if rows else 0)
+    return _load_entities(tx, sql.open_dependents, ns)
 
 
-def list_entities(states: Iterable[NodeState]) -> EntityList:
+def list_entities(tx: Transaction, ns: Collection[int]) -> EntityList:
     """Return nodes as entities, oldest first."""
-    in_order = sorted(states, key=lambda node: node.n)
-    return _limit_entities([_to_entity(node) for node in in_order[:ENTITIES_MAX]], len(in_order))
+    if not ns:
+        return EntityList([], UNSET)
+    return _load_entities(tx, sql.entities, ns)
 
 
-def _to_entity(node: _DependentRow | NodeState) -> Entity:
-    return Entity(node.id, to_container_type(node.kind), node.summary)
+def _load_entities(tx: Transaction, query: Query, ns: Collection[int]) -> EntityList:
+    rows = tx.all(query, _EntityRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX)
+    entities = [Entity(row.id, to_container_type(row.kind), row.summary) for row in rows]
+    return _limit_entities(entities, rows[0].total if rows else 0)
 
 
 def _limit_entities(entities: list[Entity], total: int) -> EntityList:

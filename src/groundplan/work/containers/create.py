@@ -12,7 +12,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
@@ -42,12 +42,12 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
-from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
 # Fields that a project does not have, from request name to wire name.
@@ -106,6 +106,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     parent = _resolve_parent(tx, request)
     readiness = Readiness(tx, decision=None)
     readiness.add_open_children({parent.n: 1})
+    readiness.settle_positions()  # the new node follows the position of its parent
     parent = fetch_node(tx, parent.n)  # adding an open child reopens a resolved parent
     node = _insert(tx, request.container_type, name, properties, parent)
     changes = [
@@ -300,4 +301,8 @@ OPERATION = Operation(
             without=("title", "feature_id", "complexity"),
         ),
     ),
+    http=Route(
+        "POST", "/projects/{project}/work/{containerType}s", location="/projects/{project}/work/{containerType}s/{*.id}"
+    ),
+    other_routes=(Route("POST", "/organization/work/{containerType}s", location="/projects/{*.id}/work"),),
 )

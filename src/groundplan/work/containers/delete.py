@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.projects.archive import ArchiveProject, archive
@@ -109,7 +109,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     _remove(tx, ids)
     for node_id in ids.values():
         tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True))
-    released = list_entities(state for state in readiness.settle().unblocked if state.n in dependents)
+    released = list_entities(tx, readiness.settle().unblocked & dependents)
     return DeletedContainer(
         deleted=node.id,
         count=len(ids),
@@ -119,7 +119,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
 
 
 def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Delete every edge from or to these nodes, and return the other nodes whose outgoing edges were deleted."""
+    """Delete every edge from or to these nodes, and return the other nodes that depended on them."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
     for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
@@ -135,7 +135,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
         waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
         if waited_for:
             readiness.adjust_open_dependencies([from_n], by=-waited_for)
-    return set(touched)
+    return {from_n for from_n, edges in touched.items() if any(type_ == DEPENDS_ON for type_, _ in edges)}
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:
@@ -195,4 +195,5 @@ OPERATION = Operation(
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
     command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("DELETE", "/projects/{project}/work/{containerType}s/{id}"),
 )

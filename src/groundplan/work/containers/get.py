@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.providers import FilesQuery, find_knowledge_of_files
@@ -100,4 +100,5 @@ OPERATION = Operation(
         )
         for kind in ("feature", "project")
     ),
+    http=Route("GET", "/projects/{project}/work/{containerType}s/{id}"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, compute_next_offset, load_container_into
@@ -187,5 +187,10 @@ OPERATION: Operation[QueryOverview, Any] = Operation(
             fixed={"container_type": "project"},
             without=("project_id", "feature_id"),
         ),
+    ),
+    http=Route("GET", "/projects/{project}/work/overview/{containerType}s", without=("id",)),
+    other_routes=(
+        Route("GET", "/projects/{project}/work/{containerType}s/{id}/overview", without=("projectId",)),
+        Route("GET", "/organization/work/overview/{containerType}s", without=("id",)),
     ),
 )

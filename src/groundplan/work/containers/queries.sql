@@ -90,6 +90,16 @@ SELECT c.id, c.status
             OR (c.kind IS NULL OR c.kind <> 'feature') AND c.status IN (SELECT value FROM each(:task_steps)))
  LIMIT 5;
 
+-- name: entities
+-- The first of some containers, and their total.
+SELECT c.n, c.id, c.kind, c.summary, count(*) OVER () AS total
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY c.n
+ LIMIT :at_most;
+
 -- name: open_dependents
 -- The first open containers that depend on some nodes, and their total.
 SELECT n, id, kind, summary, count(*) OVER () AS total
@@ -206,6 +216,7 @@ summary, properties, priority, complexity
 -- Store the texts of a node with its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id,
        {texts:set}

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -187,4 +187,6 @@ OPERATION = Operation(
             without=("feature_id",),
         ),
     ),
+    http=Route("GET", "/projects/{project}/work/{containerType}s"),
+    other_routes=(Route("GET", "/organization/work/{containerType}s"),),
 )

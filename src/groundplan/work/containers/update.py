@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries
@@ -47,12 +47,12 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.move import move
-from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
+from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
 # Fields that only some container types have, from request name to wire name.
@@ -263,4 +263,5 @@ OPERATION = Operation(
             without=("name", "title", "priority", "project_id", "feature_id", "complexity", "related_to"),
         ),
     ),
+    http=Route("PATCH", "/projects/{project}/work/{containerType}s/{id}"),
 )

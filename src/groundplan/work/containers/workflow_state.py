@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.blockers import load_blockers
@@ -93,4 +93,5 @@ OPERATION = Operation(
     tool=Tool("query_workflow_state", Group.CONTAINERS),
     command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/workflow"),
 )

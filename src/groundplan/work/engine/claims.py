@@ -7,19 +7,22 @@ sends the number of an earlier claim is refused (fencing). A person may hold a c
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.row import WorkNodeRow, is_claimed_by_another
 from groundplan.work.engine.statuses import ACTIVE
 from groundplan.work.events import WorkOp
 from groundplan.work.preferences import WorkPreferences
+
+sql = load_queries(__file__)
 
 
 class StaleClaim(Conflict):
@@ -83,6 +86,11 @@ def compute_lease_end(tx: Transaction) -> str:
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
+def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
+    """Return when a claim ends: as stored, but at most one duration from now, whoever wrote it."""
+    return claimed_until and min(claimed_until, compute_lease_end(tx))
+
+
 def check_claim_number(node: WorkNodeRow, number: int) -> None:
     """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
@@ -92,7 +100,7 @@ def check_claim_number(node: WorkNodeRow, number: int) -> None:
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
     """Raise ClaimedByAnother when the project enforces claims and another actor's claim is live."""
     if get_policies(tx).claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
-        raise ClaimedByAnother(node_id, claimed_by, claimed_until)
+        raise ClaimedByAnother(node_id, claimed_by, limit_lease_end(tx, claimed_until))
 
 
 def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes: list[Change]) -> WorkOp | None:
@@ -129,3 +137,30 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
         changes.append(changed("claimed_until", before[1], node.claimed_until))
         return WorkOp.RENEWED
     return None
+
+
+class Lease(NamedTuple):
+    """The end of a claim that is not held for ever."""
+
+    n: int
+    node_id: str
+    claimed_until: str
+
+
+def list_leases_after(tx: Transaction, moment: str) -> list[Lease]:
+    """Return the leases of the current project that end after a moment."""
+    return sorted(tx.all(sql.leases_after, Lease, project_id=tx.project.id, moment=moment))
+
+
+def move_leases(tx: Transaction, by: timedelta) -> None:
+    """Move the end of every lease by the jump, and to at most one duration from now.
+
+    Without a known jump (zero) they only get that limit. A lease that was over before the jump stays over.
+    """
+    latest = compute_lease_end(tx)
+    was_now = subtract_time(tx.now, max(by, timedelta()))
+    for lease in list_leases_after(tx, was_now):
+        moved = min(subtract_time(lease.claimed_until, -by), latest)
+        if moved != lease.claimed_until:
+            tx.run(sql.move_lease, project_id=tx.project.id, n=lease.n, claimed_until=moved)
+            tx.record(WorkOp.LEASE_MOVED, lease.node_id, changed("claimed_until", lease.claimed_until, moved))

@@ -12,15 +12,16 @@ once; the loop is then searched in memory.
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work.moment_graph import MomentGraph, find_cycle, find_path
 
 sql = load_queries(__file__)
 
@@ -29,8 +30,9 @@ WALK_LIMITS = (256, 4_096, 65_536)  # moments of a walk before the walk in the o
 NO_LIMIT = 2**31 - 1
 CHAIN_STEPS_MAX = 1_000  # steps of one look from a node along what it waits for
 DEPENDENCIES_SHOWN_MAX = 10
-
-MomentGraph = Mapping[int, Sequence[int]]
+DEPENDENCY_STEP = b"\0\1"  # a start waits for a finish only because of a dependency
+INHERITED_STEP = b"\0\0"
+HIDDEN_ID = "…"  # of a node in the middle of a loop that is too long to show
 
 
 class Loop(NamedTuple):
@@ -39,6 +41,7 @@ class Loop(NamedTuple):
     path: Sequence[str]
     dependencies: Sequence[tuple[str, str]] = ()  # the steps that are dependencies; the others follow from the tree
     has_inherited_step: bool = False  # whether a node waits because an ancestor waits
+    dependencies_hidden: int = 0  # how many more steps are dependencies
 
     def rename(self, names: Mapping[str, str]) -> Loop:
         """Return the loop with other names for some of its nodes."""
@@ -48,7 +51,7 @@ class Loop(NamedTuple):
     @property
     def uses_tree(self) -> bool:
         """Whether a step of the loop follows from the tree and not from a dependency."""
-        return len(self.dependencies) < len(self.path) - 1
+        return len(self.dependencies) + self.dependencies_hidden < len(self.path) - 1
 
 
 class CycleDetected(RuleViolated):
@@ -61,7 +64,7 @@ class CycleDetected(RuleViolated):
         self.loop = loop
         shortened = shorten_path(loop.path)
         if loop.uses_tree and loop.dependencies:
-            details["depends_on"] = [list(pair) for pair in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
+            details["depends_on"] = [list(pair) for pair in loop.dependencies]
         explanation = _explain(loop) if hint is None else hint
         super().__init__(f"cycle: {' -> '.join(shortened)}{explanation}", path=shortened, **details)
 
@@ -79,8 +82,8 @@ def _explain(loop: Loop) -> str:
 
 
 def _list_dependencies(loop: Loop) -> str:
-    shown = [f"{source} on {target}" for source, target in loop.dependencies[:DEPENDENCIES_SHOWN_MAX]]
-    return ", ".join(shown) + (", …" if len(loop.dependencies) > len(shown) else "")
+    shown = [f"{source} on {target}" for source, target in loop.dependencies]
+    return ", ".join(shown) + (", …" if loop.dependencies_hidden else "")
 
 
 def describe_stored_loop(loop: Loop) -> str:
@@ -111,31 +114,37 @@ def finish_moment(n: int) -> int:
 class WaitingMoments:
     """The loop check for the new dependencies of one call.
 
-    It keeps what it has loaded, so that a thousand new dependencies do not load the same moments again. The caller must
-    report each dependency between open nodes that it adds or removes.
+    It keeps what it has loaded and found, so that a thousand new dependencies do not walk the same way again. The
+    caller must report each dependency between open nodes that it adds or removes.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._waiters: dict[int, list[int]] = {}  # of each loaded moment: all moments that wait for it
-        self._waits: dict[int, list[int]] = {}  # of each loaded moment: all moments that it waits for
+        self._waiters = MomentGraph()  # from each loaded moment to all moments that wait for it
+        self._waits = MomentGraph()  # from each loaded moment to all moments that it waits for
 
     def add(self, source: int, target: int) -> None:
         """Record that `source` now depends on `target`."""
         start, finish = start_moment(source), finish_moment(target)
-        for graph, moment, other in ((self._waiters, finish, start), (self._waits, start, finish)):
-            if moment in graph:
-                if other not in graph:
-                    graph.clear()  # it would have to be loaded with everything behind it
-                elif other not in graph[moment]:
-                    graph[moment].append(other)
+        if finish in self._waiters:
+            self._waiters.add(finish, start)
+        if start in self._waits:
+            self._waits.add(start, finish)
 
     def remove(self, source: int, target: int) -> None:
         """Record that `source` no longer depends on `target`."""
         start, finish = start_moment(source), finish_moment(target)
-        for graph, moment, other in ((self._waiters, finish, start), (self._waits, start, finish)):
-            if other in graph.get(moment, ()):
-                graph[moment].remove(other)
+        self._waiters.remove(finish, start)
+        self._waits.remove(start, finish)
+
+    def closes_loop(self, source: int, target: int) -> bool:
+        """Return whether `source` depending on `target` would close a loop."""
+        if source == target:
+            return True
+        start, finish = start_moment(source), finish_moment(target)
+        if not self._load(source, target):
+            return False
+        return self._waiters.has_path(start, finish) if start in self._waiters else self._waits.has_path(finish, start)
 
     def find_loop_closed_by(self, source: int, target: int) -> Sequence[int] | None:
         """Return the shortest loop that `source` depending on `target` would close, as moments, or None.
@@ -145,27 +154,29 @@ class WaitingMoments:
         start, finish = start_moment(source), finish_moment(target)
         if source == target:
             return [start, finish, start]
+        if not self._load(source, target):
+            return None
+        if start in self._waiters:
+            path = self._waiters.find_path(start, finish)
+            return None if path is None else [start, *reversed(path)]
+        path = self._waits.find_path(finish, start)
+        return None if path is None else [start, *path]
+
+    def _load(self, source: int, target: int) -> bool:
+        """Load a graph that has every path between two nodes, or return False if one of them is resolved."""
         ends = to_json_array([source, target])
         if len(self._tx.scalars(sql.open_nodes_among, project_id=self._tx.project.id, ns=ends)) < 2:
-            return None  # a resolved node waits for nothing, and nothing waits for it
+            return False  # a resolved node waits for nothing, and nothing waits for it
+        start, finish = start_moment(source), finish_moment(target)
         if start not in self._waiters and finish not in self._waits:
             waiters, waits = _load_smaller(self._tx, above=[start], below=[finish])
-            self._waiters.update(waiters)
-            self._waits.update(waits)
-        if start in self._waiters:
-            path = find_path(self._waiters, start, finish)
-            return None if path is None else [start, *reversed(path)]
-        path = find_path(self._waits, finish, start)
-        return None if path is None else [start, *path]
+            self._waiters.load(waiters)
+            self._waits.load(waits)
+        return True
 
     def describe(self, moments: Sequence[int]) -> Loop:
         """Return a loop of moments as a loop of ids."""
         return _to_loop(self._tx, moments)
-
-
-def is_ancestor(tx: Transaction, n: int, *, depth: int, descendant: int) -> bool:
-    """Return whether `n`, a node at this depth, is the node `descendant` or one of its ancestors."""
-    return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=descendant, depth=depth)
 
 
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
@@ -220,68 +231,44 @@ def _open_nodes(tx: Transaction) -> list[int]:
 
 
 def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:
-    """Return a loop of moments, each of which waits for the next, as a loop of ids."""
-    ids: dict[int, str] = dict(
-        tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array({moment // 2 for moment in moments}))
-    )
-    return describe_loop(moments, ids)
+    """Return a loop of moments, each of which waits for the next, as a loop of ids; hidden nodes have none."""
+    moments = _begin_with_dependency(moments)
+    # Two moments in a row can belong to one node, so these are at least the nodes that an error shows.
+    ends = moments[: 2 * PATH_SHOWN_MAX], moments[-2 * PATH_SHOWN_MAX :]
+    ns = {moment // 2 for some in (*ends, *_list_dependency_steps(moments)) for moment in some}
+    return describe_loop(moments, dict(tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array(ns))))
 
 
 def describe_loop(moments: Sequence[int], ids: Mapping[int, str]) -> Loop:
     """Return a loop of moments, each of which waits for the next, as a loop of ids that begins with a dependency."""
-    steps = list(pairwise(moments))
-    first = next((i for i, (a, b) in enumerate(steps) if _is_dependency(a, b)), 0)
-    steps = steps[first:] + steps[:first]
-    path = [ids[n] for n, _ in groupby([*(a // 2 for a, _ in steps), steps[0][0] // 2])]
+    moments = _begin_with_dependency(moments)
+    kinds = _get_kinds(moments)
+    path = [ids.get(n, HIDDEN_ID) for n, _ in groupby([moment // 2 for moment in moments])]
+    dependencies = [(ids[a // 2], ids[b // 2]) for a, b in _list_dependency_steps(moments)]
     return Loop(
         path=path * 2 if len(path) == 1 else path,
-        dependencies=[(ids[a // 2], ids[b // 2]) for a, b in steps if _is_dependency(a, b)],
-        has_inherited_step=any(a % 2 == 0 and b % 2 == 0 for a, b in steps),
+        dependencies=dependencies,
+        has_inherited_step=INHERITED_STEP in kinds,
+        dependencies_hidden=kinds.count(DEPENDENCY_STEP) - len(dependencies),
     )
 
 
-def _is_dependency(moment: int, after: int) -> bool:
-    # A start waits for a finish only because of a dependency.
-    return moment % 2 == 0 and after % 2 == 1
+def _begin_with_dependency(moments: Sequence[int]) -> Sequence[int]:
+    """Return a loop so that its first step is a dependency, if it has one."""
+    first = max(_get_kinds(moments).find(DEPENDENCY_STEP), 0)
+    return [*moments[first:-1], *moments[: first + 1]]
 
 
-def find_cycle(graph: MomentGraph) -> list[int] | None:
-    """Return any cycle, with its first moment again at the end, or None. Each edge is visited once."""
-    done: set[int] = set()
-    for first in graph:
-        on_path: dict[int, None] = {}  # ordered from `first` on
-        todo: list[tuple[int, bool]] = [(first, False)]
-        while todo:
-            moment, is_left = todo.pop()
-            if is_left:
-                del on_path[moment]
-                done.add(moment)
-            elif moment in on_path:
-                path = list(on_path)
-                return [*path[path.index(moment) :], moment]
-            elif moment not in done:
-                on_path[moment] = None
-                todo.append((moment, True))
-                todo += [(after, False) for after in graph.get(moment, ())]
-    return None
+def _list_dependency_steps(moments: Sequence[int]) -> list[Sequence[int]]:
+    """Return the first steps of a loop that are dependencies, as many as an error shows."""
+    kinds = _get_kinds(moments)
+    found = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
+    return [moments[match.start() : match.end()] for match in found]
 
 
-def find_path(graph: MomentGraph, source: int, goal: int) -> list[int] | None:
-    """Return the shortest path from the source to the goal, or None."""
-    came_from: dict[int, int | None] = {source: None}
-    ahead = deque([source])
-    while ahead:
-        moment = ahead.popleft()
-        if moment == goal:
-            path = [moment]
-            while (before := came_from[path[-1]]) is not None:
-                path.append(before)
-            return path[::-1]
-        for after in graph.get(moment, ()):
-            if after not in came_from:
-                came_from[after] = moment
-                ahead.append(after)
-    return None
+def _get_kinds(moments: Sequence[int]) -> bytes:
+    """Return a byte for each moment, 0 for a start and 1 for a finish: a loop can have a hundred thousand moments."""
+    return bytes([moment % 2 for moment in moments])
 
 
 def _load_smaller(

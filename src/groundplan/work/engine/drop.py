@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.kinds import DROPPED
 from groundplan.work.engine.move import RootNotAllowed
-from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import DROPPED
 
 sql = load_queries(__file__)
-
-
-class OpenNodeRow(Struct):
-    """An open node with its parent, its claim and its amount of evidence."""
-
-    n: int
-    id: str
-    parent_n: int | None
-    claimed_by: str | None
-    claimed_until: str | None
-    evidence_total: int
 
 
 class AlreadyResolved(RuleViolated):
@@ -43,11 +31,12 @@ class AlreadyResolved(RuleViolated):
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
     """Return the numbers of a node and of every open node below it."""
-    return [row.n for row in _load_open_rows(tx, node)]
+    return [n for n, _, _ in _load_open_rows(tx, node)]
 
 
-def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenNodeRow]:
-    return tx.all(sql.open_subtree, OpenNodeRow, project_id=tx.project.id, n=node.n)
+def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
+    """Return the number, id and parent of a node and of every open node below it."""
+    return tx.all(sql.open_subtree, project_id=tx.project.id, n=node.n)
 
 
 def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
@@ -63,18 +52,20 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     if node.resolved:  # and so is everything below it
         raise AlreadyResolved(node)
     rows = _load_open_rows(tx, node)
-    ns = [row.n for row in rows]
-    for row in rows:
-        enforce_claims(tx, row.id, row.claimed_by, row.claimed_until)
+    ns = [n for n, _, _ in rows]
+    place = {"project_id": tx.project.id, "ns": to_json_array(ns)}
+    if get_policies(tx).claims == "enforced":
+        for node_id, claimed_by, claimed_until in tx.all(sql.claims_among, **place):
+            enforce_claims(tx, node_id, claimed_by, claimed_until)
     readiness.snapshot(ns)
-    tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=to_json_array(ns), outcome=DROPPED)
-    add_evidence(tx, [EvidenceRow(row.n, row.evidence_total + 1, DROPPED, reason, tx.actor.id, tx.now) for row in rows])
+    tx.run(sql.resolve_nodes, **place, outcome=DROPPED)
+    tx.run(sql.add_evidence_to_all, **place, type=DROPPED, ref=reason)
     changes = (
         changed("resolved", False, True),
         changed("outcome", None, DROPPED),
         changed("evidence", None, [{"type": DROPPED, "ref": reason}]),
     )
-    for row in rows:
-        tx.record(WorkOp.DROPPED, row.id, *changes, decision=decision)
-    readiness.propagate_resolved({row.n: row.parent_n for row in rows})
+    for _, node_id, _ in rows:
+        tx.record(WorkOp.DROPPED, node_id, *changes, decision=decision)
+    readiness.propagate_resolved({n: parent_n for n, _, parent_n in rows})
     return "dropped" if len(ns) == 1 else f"dropped with {len(ns) - 1} below"

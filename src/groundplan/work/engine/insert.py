@@ -19,7 +19,9 @@ sql = load_queries(__file__)
 def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
     """Insert nodes of one project, parents first, and index their summaries for search."""
     number = tx.scalar(sql.project_number, project_id=project_id)
-    now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
+    # A project that this write creates starts at revision 1.
+    changed_rev = tx.rev if tx.has_project else 1
+    now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now, "changed_rev": changed_rev}
     tx.run_many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
     tx.run_many(
         sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows]
@@ -28,19 +30,13 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """Return `count` unused ids; they get longer as the project grows."""
-    found: list[str] = []
-    taken: set[str] = set()
+    found: dict[str, None] = {}
     while len(found) < count:
-        proposed = list(dict.fromkeys(new_short_ids(count - len(found), population + count)))
-        taken.update(_find_used_ids(tx, proposed), found)
-        found += [node_id for node_id in proposed if node_id not in taken]
-    return found
+        proposed = to_json_array(new_short_ids(count - len(found), population + count))
+        found |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
+    return list(found)
 
 
-def is_id_free(tx: Transaction, node_id: str) -> bool:
-    """Return whether no node has or had this id."""
-    return not _find_used_ids(tx, [node_id])
-
-
-def _find_used_ids(tx: Transaction, ids: list[str]) -> list[str]:
-    return tx.scalars(sql.find_used_ids, ids=to_json_array(ids))
+def generate_project_id(tx: Transaction, _: None) -> str:
+    """Return an id for a project that its root can have, too."""
+    return generate_ids(tx, 1, population=0)[0]

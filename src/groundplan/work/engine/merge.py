@@ -10,15 +10,14 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.cycles import is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
-from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.move import RootNotAllowed, reparent
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, encode_links
 
 sql = load_queries(__file__)
@@ -68,7 +67,7 @@ def merge(
         CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed the source.
     """
-    _refuse_unmergeable(tx, source, target)
+    _refuse_unmergeable(readiness, source, target)
     enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
     readiness.snapshot([source.n, target.n])
     changes = [changed("merged_from", None, source.id)]
@@ -87,16 +86,17 @@ def merge(
     return f"merged into {target.id}" + (f" with {children} children" if children else "")
 
 
-def _refuse_unmergeable(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> None:
+def _refuse_unmergeable(readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> None:
     if ROOT_N in (source.n, target.n):
         raise RootNotAllowed("merged")
     if source.n == target.n:
         raise CannotMerge(source, target, "they are the same node")
     if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
         raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
-    upper, lower = (source, target) if source.depth < target.depth else (target, source)
-    if is_ancestor(tx, upper.n, depth=upper.depth, descendant=lower.n):
-        raise CannotMerge(source, target, f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead")
+    for upper, lower in ((source, target), (target, source)):
+        if readiness.positions.is_above(upper, lower):
+            why = f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead"
+            raise CannotMerge(source, target, why)
 
 
 def _move_children(
@@ -104,10 +104,7 @@ def _move_children(
 ) -> int:
     children = tx.all(sql.children, project_id=tx.project.id, n=source.n)
     if children:
-        ns = [n for n, _ in children]
-        own = set(ns)
-        below = [n for n in tx.scalars(sql.descendants, project_id=tx.project.id, n=source.n) if n not in own]
-        reparent(tx, readiness, ns, below, source, target)
+        reparent(tx, readiness, [n for n, _ in children], source, target)
     for _, child_id in children:
         tx.record(WorkOp.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
     return len(children)
@@ -154,7 +151,7 @@ def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, targe
     was_waiting = fetch_node(tx, target.n).waits
     target.held_reason = source.held_reason
     if not was_waiting:
-        readiness.propagate_waiting(target.n, target.kind, waits=True)
+        readiness.propagate_waiting(target.n, target.kind)
     return [changed("held_reason", None, target.held_reason)]
 
 

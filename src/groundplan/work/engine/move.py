@@ -8,12 +8,12 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, Loop, is_ancestor
-from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.engine.cycles import CycleDetected, Loop
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import FEATURE
 
 sql = load_queries(__file__)
 
@@ -37,52 +37,35 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
     """
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
-    if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, descendant=parent.n):
+    if readiness.positions.is_above(node, parent):
         raise CycleDetected(Loop([node.id, parent.id, node.id]), hint=f"; {parent.id} is below {node.id}")
     if node.parent_n == parent.n:
         return f"already under {parent.id}"
     assert node.parent_n is not None  # noqa: S101 - only the root has none
     before = fetch_node(tx, node.parent_n)
-    below = tx.scalars(sql.descendants, project_id=tx.project.id, n=node.n)
-    reparent(tx, readiness, [node.n], below, before, parent)
+    reparent(tx, readiness, [node.n], before, parent)
     tx.record(WorkOp.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
     return f"moved under {parent.id}"
 
 
-def reparent(
-    tx: Transaction,
-    readiness: Readiness,
-    ns: Sequence[int],
-    descendants: Sequence[int],
-    before: WorkNodeRow,
-    after: WorkNodeRow,
-) -> None:
-    """Move nodes and their `descendants` under another parent, and update depth, feature and readiness."""
+def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
+    """Move children of a node, with everything below them, under another parent."""
     project_id = tx.project.id
+    left, entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
     readiness.check_for_loops(ns)
     readiness.snapshot([*ns, before.n, after.n])
     open_count = len(tx.all(sql.open_nodes_among, project_id=project_id, ns=to_json_array(ns)))
     if open_count:
         readiness.remove_open_children(before.n, open_count)
     tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
-    moved = [*ns, *descendants]
-    depth_change = after.depth - before.depth
-    if depth_change:
-        tx.run(sql.shift_depth, project_id=project_id, ns=to_json_array(moved), by=depth_change)
-    left, entered = get_feature_of_children(before), get_feature_of_children(after)
-    if left != entered:
-        readiness.snapshot(moved)  # each node moves to the counts of another feature
-        tx.run(sql.set_feature, project_id=project_id, ns=to_json_array(moved), before=left, after=entered)
-        readiness.check_for_loops(() if entered is None else (entered,))  # what it waits for now blocks the moved nodes
-    readiness.adjust_blocked_above(
-        moved, by=count_blockers_for_children(tx, after) - count_blockers_for_children(tx, before)
-    )
+    readiness.positions.mark_stale(ns)
+    if left != entered and entered is not None:
+        readiness.check_for_loops([entered])  # what it waits for now blocks the moved nodes
     if open_count:
         readiness.add_open_children({after.n: open_count})
-    if left != entered and tx.one_or_none(sql.has_started_node, project_id=project_id, ns=to_json_array(moved)):
-        readiness.start_feature(entered)
+    readiness.start_entered_feature(ns, entered if left != entered else None)
 
 
-def count_blockers_for_children(tx: Transaction, node: WorkNodeRow) -> int:
-    """Return how many nodes, this one included, block the children of a node."""
-    return node.blocked_above + (node.waits and blocks_descendants(tx, node.kind))
+def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int | None:
+    """Return the nearest feature above the children of a node, or None."""
+    return parent.n if parent.kind == FEATURE else readiness.positions.get(parent).feature_n

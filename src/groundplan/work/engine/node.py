@@ -87,6 +87,11 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
     return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
+def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
+    """Return the ids and summaries of some nodes, the best first."""
+    return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
+
+
 def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
     """Return a node of the current project from its row."""
     evidence = load_evidence(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []

@@ -105,8 +105,8 @@ SELECT moment
 -- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are
 -- checked once for all of them. An absent priority is -Infinity, which JSON cannot express, so the base record has it.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
-SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :actor_id, :now, :actor_id
+                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, r.changed_rev, :now, :actor_id, :now, :actor_id
   FROM json_populate_recordset(
            json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
        ) AS r;
@@ -116,6 +116,7 @@ SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :
 SELECT 1
  WHERE CAST(:rows AS text) IS NULL;
 
--- name: find_used_ids
--- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too.
-SELECT gp_work_ids_taken(:ids);
+-- name: find_unused_ids
+-- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too. So
+-- the database makes ids of its own, as many and as long as these. About a given id it would reveal whether it is used.
+SELECT gp_new_work_ids(json_array_length(:ids::json), length(:ids::json ->> 0));

@@ -64,22 +64,13 @@ SELECT project_id, NULL
    AND id = :id
    AND thing = 'node';
 
--- name: find_used_ids
--- The ids among these that a node of the organization has, or had before a merge or a deletion.
-SELECT c.id
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.id IN (SELECT value FROM each(:ids))
-UNION ALL
-SELECT m.id
-  FROM work_merged AS m
- WHERE m.tenant_id = :tenant_id
-   AND m.id IN (SELECT value FROM each(:ids))
-UNION ALL
-SELECT gone.id
-  FROM work_deleted AS gone
- WHERE gone.tenant_id = :tenant_id
-   AND gone.id IN (SELECT value FROM each(:ids));
+-- name: find_unused_ids
+-- The ids among these that no node of the organization has, or had before a merge or a deletion.
+SELECT proposed.value
+  FROM each(:ids) AS proposed
+ WHERE NOT EXISTS (SELECT 1 FROM work_nodes AS c WHERE c.tenant_id = :tenant_id AND c.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_merged AS m WHERE m.tenant_id = :tenant_id AND m.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_deleted AS g WHERE g.tenant_id = :tenant_id AND g.id = proposed.value);
 
 -- name: add_work_project
 -- Add the row with the counts of a project. No row means that the number is in use.
@@ -91,8 +82,9 @@ VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
 -- name: add_nodes
 -- Insert new nodes, parents first.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
-VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
+                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :changed_rev, :now, :actor_id, :now,
+        :actor_id);
 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
@@ -151,14 +143,37 @@ UPDATE work_features
    AND project_id = :project_id
    AND n = :n;
 
--- name: node_states
--- The state of some nodes, with the fields of their rank.
-SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
-       c.priority, c.depth, c.updated_at
+-- name: node_flags
+-- The state of some nodes: flags, which `state_changes.py` names, and the feature.
+SELECT c.n,
+       CASE WHEN c.resolved THEN 1 ELSE 0 END
+       + CASE WHEN c.outcome IS NOT NULL THEN 2 ELSE 0 END
+       + CASE WHEN c.is_ready THEN 4 ELSE 0 END
+       + CASE WHEN c.is_blocked THEN 8 ELSE 0 END
+       + CASE WHEN c.kind IS NULL OR c.kind = 'task' THEN 32 WHEN c.kind = 'feature' THEN 16 ELSE 0 END,
+       c.feature_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: node_summaries
+-- The ids and summaries of some nodes.
+SELECT c.n, c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: best_of_nodes
+-- The ids and summaries of some nodes, in the order in which they are offered.
+SELECT c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+ LIMIT :at_most;
 
 -- name: node_by_number
 -- All fields of a node, by its number.
@@ -172,6 +187,7 @@ SELECT {node}
 -- Write the fields of a node under its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id,
        {content:set}, {progress:set}
@@ -183,6 +199,7 @@ UPDATE work_nodes
 -- Increment the revision of a node for a change outside its row, such as a new edge.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -206,14 +223,6 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
 RETURNING n, open_deps, kind, held_reason;
 
--- name: adjust_blocked_above
--- Add to the number of ancestors that block these nodes.
-UPDATE work_nodes
-   SET blocked_above = blocked_above + :by
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: dependents
 -- The nodes that depend on these, once per dependency. The caller counts: with GROUP BY, SQLite would read every edge.
 SELECT d.from_n
@@ -222,22 +231,6 @@ SELECT d.from_n
    AND d.project_id = :project_id
    AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
-
--- name: descendants
--- Every node below another.
-WITH RECURSIVE below (n) AS (
-    SELECT c.n
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.parent_n = :n
-    UNION ALL
-    SELECT c.n
-      FROM below AS walk
-      {join_children}
-)
-SELECT n
-  FROM below;
 
 -- name: open_nodes_among
 -- The nodes among these that are open.
@@ -275,14 +268,13 @@ WITH RECURSIVE chain (n, parent_n) AS (
 SELECT n, parent_n
   FROM chain;
 
--- name: outcomes
--- The outcomes of the nodes among these that have one.
-SELECT c.n, c.outcome
+-- name: nodes_to_reopen
+-- Nodes as they are before they are reopened.
+SELECT c.n, c.id, c.kind, c.outcome
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND c.outcome IS NOT NULL;
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: reopen_nodes
 -- Reopen nodes. A reopened feature becomes active, because it was worked on.
@@ -291,6 +283,7 @@ UPDATE work_nodes
        outcome = NULL,
        status = CASE WHEN kind = 'feature' THEN 'ACTIVE' END,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -308,6 +301,7 @@ UPDATE work_nodes
        claimed_at = NULL,
        claimed_until = NULL,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -315,23 +309,38 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: finished_parents
--- The nodes among these with nothing left to do: features without open children, and other nodes that are ready.
-SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {evidence_total}
+-- The nodes among these with nothing left to do: features without open children, and other nodes that could be started
+-- if no ancestor blocks them. The stored number of these ancestors may be outdated here.
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, c.blocked_above, {evidence_total}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
+   AND NOT c.resolved
+   AND c.open_children = 0
+   AND (c.kind = 'feature'
+        OR (c.open_deps = 0
+            AND c.held_reason IS NULL
+            AND c.parent_n IS NOT NULL
+            AND (c.status IS NULL OR c.status = 'ACTIVE')));
 
 -- name: feature_has_done_node
--- Whether a node of a feature was resolved and not dropped.
+-- Whether a node of a feature was resolved and not dropped. A walk, because stored features of nodes may be outdated.
+WITH RECURSIVE below (n, is_end, is_done) AS (
+    SELECT c.n, false, false
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, coalesce(c.kind = 'feature', false), c.resolved AND c.outcome IS NULL
+      FROM below AS walk
+      {join_children}
+     WHERE NOT walk.is_end
+)
 SELECT 1
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.feature_n = :n
-   AND c.resolved
-   AND c.outcome IS NULL
+  FROM below
+ WHERE is_done
  LIMIT 1;
 
 -- name: begin_feature
@@ -339,6 +348,7 @@ SELECT 1
 UPDATE work_nodes
    SET status = 'ACTIVE',
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -349,17 +359,116 @@ UPDATE work_nodes
 RETURNING id, feature_n;
 
 -- name: has_started_node
--- Whether one of these nodes, other than a feature, was started and is still open.
+-- Whether one of these nodes or a node below them, other than a feature, was started and is still open.
+WITH RECURSIVE below (n, is_started) AS (
+    SELECT c.n, {is_started}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+       AND NOT c.resolved
+    UNION ALL
+    SELECT c.n, {is_started}
+      FROM below AS walk
+      {join_children}
+     WHERE NOT c.resolved
+)
+SELECT 1
+  FROM below
+ WHERE is_started
+ LIMIT 1;
+
+-- part: is_started
+(c.kind IS NULL OR c.kind <> 'feature')
+           AND coalesce(c.status = 'ACTIVE', c.claimed_by IS NOT NULL AND coalesce(c.claimed_until > :now, true))
+
+-- name: is_new_feature
+-- Whether a feature is open and work on it has not begun.
 SELECT 1
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND NOT c.resolved
-   AND (c.kind IS NULL OR c.kind <> 'feature')
-   AND (c.status = 'ACTIVE'
-        OR (c.status IS NULL AND c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
- LIMIT 1;
+   AND c.n = :n
+   AND c.status IS NULL
+   AND NOT c.resolved;
+
+-- name: nodes_and_ancestors
+-- These nodes and all of their ancestors, each once.
+WITH RECURSIVE chain (n, parent_n, kind, is_waiting, depth, feature_n, blocked_above) AS (
+    SELECT c.n, c.parent_n, c.kind, {is_waiting}, c.depth, c.feature_n, c.blocked_above
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+    UNION
+    SELECT c.n, c.parent_n, c.kind, {is_waiting}, c.depth, c.feature_n, c.blocked_above
+      FROM chain AS walk
+      {join_parent}
+)
+SELECT n, parent_n, kind, is_waiting, depth, feature_n, blocked_above
+  FROM chain;
+
+-- part: is_waiting
+(c.open_deps > 0 OR c.held_reason IS NOT NULL)
+
+-- name: outdated_positions
+-- The nodes below these whose position does not follow from the position of their parent, with the differences. The
+-- positions of the given nodes are right. Below a node whose position is right, the search ends.
+WITH RECURSIVE walked (n, depth_by, blocked_by, leaves_feature, depth, feature_n, feature_below, blocked_below) AS (
+    SELECT c.n, CAST(0 AS bigint), CAST(0 AS bigint), false, c.depth, c.feature_n,
+           CASE WHEN c.kind = 'feature' THEN c.n ELSE c.feature_n END,
+           c.blocked_above + {is_blocking}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+    UNION ALL
+    SELECT c.n, walk.depth + 1 - c.depth, walk.blocked_below - c.blocked_above,
+           coalesce(c.feature_n, 0) <> coalesce(walk.feature_below, 0), walk.depth + 1, walk.feature_below,
+           CASE WHEN c.kind = 'feature' THEN c.n ELSE walk.feature_below END,
+           walk.blocked_below + {is_blocking}
+      FROM walked AS walk
+      {join_children}
+     WHERE c.depth <> walk.depth + 1
+        OR c.blocked_above <> walk.blocked_below
+        OR coalesce(c.feature_n, 0) <> coalesce(walk.feature_below, 0)
+)
+SELECT n, depth_by, blocked_by, feature_n, leaves_feature
+  FROM walked
+ WHERE depth_by <> 0
+    OR blocked_by <> 0
+    OR leaves_feature;
+
+-- part: is_blocking
+-- 1 if a node blocks everything below it, else 0.
+CASE WHEN {is_waiting} AND (:inherits OR coalesce(c.kind = 'feature', false))
+                THEN 1 ELSE 0 END
+
+-- name: shift_depth
+-- Add to the depth of nodes.
+UPDATE work_nodes
+   SET depth = depth + :depth_by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: shift_blocked_above
+-- Add to the number of ancestors that block these nodes.
+UPDATE work_nodes
+   SET blocked_above = blocked_above + :blocked_by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: shift_positions
+-- Add to the depth of nodes and to the number of ancestors that block them, and set their feature if it changes.
+UPDATE work_nodes
+   SET depth = depth + :depth_by,
+       blocked_above = blocked_above + :blocked_by,
+       feature_n = CASE WHEN :leaves_feature THEN CAST(:feature_n AS bigint) ELSE feature_n END
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: ancestors_to_depth
 -- A node and its ancestors, up to a depth.
@@ -547,42 +656,54 @@ SELECT c.n, c.id
 UPDATE work_nodes
    SET parent_n = :parent_n,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: set_feature
--- Move nodes of one feature, or of none, to another. Nodes below a nested feature stay in it.
-UPDATE work_nodes
-   SET feature_n = :after
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
-
--- name: shift_depth
--- Add to the depth of nodes.
-UPDATE work_nodes
-   SET depth = depth + :by
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: open_subtree
--- A node and every open node below it, with its amount of evidence. Below a resolved node nothing is open.
-WITH RECURSIVE below (n) AS (
-    SELECT CAST(:n AS bigint)
+-- A node and every open node below it. Below a resolved node nothing is open.
+WITH RECURSIVE below (n, id, parent_n) AS (
+    SELECT c.n, c.id, c.parent_n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
     UNION ALL
-    SELECT c.n
+    SELECT c.n, c.id, c.parent_n
       FROM below AS walk
       {join_children}
      WHERE NOT c.resolved
 )
-SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until, {evidence_total}
-  FROM below AS walk
-  {join_node};
+SELECT n, id, parent_n
+  FROM below;
+
+-- name: claims_among
+-- The claims of some nodes.
+SELECT c.id, c.claimed_by, c.claimed_until
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.claimed_by IS NOT NULL
+ ORDER BY c.n;
+
+-- name: add_evidence_to_all
+-- Append the same evidence to many nodes.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT c.tenant_id, c.project_id, c.n,
+       (SELECT coalesce(max(e.k), 0) + 1
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n),
+       :type, :ref, :actor_id, :now
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: children
 -- The children of a node.
@@ -700,3 +821,24 @@ DELETE FROM work_node_tags
 -- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)
 VALUES (:tenant_id, :id, :project_id, :into_id);
+
+-- name: leases_after
+-- The claims of a project that end after a moment.
+SELECT c.n, c.id AS node_id, c.claimed_until
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND c.claimed_until > :moment;
+
+-- name: move_lease
+-- Store another end of a claim, with the next revision of its node.
+UPDATE work_nodes
+   SET claimed_until = :claimed_until,
+       rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;

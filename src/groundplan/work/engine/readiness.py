@@ -24,52 +24,15 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import load_dependents
-from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import is_claimed_by_another, rank
+from groundplan.work.engine.positions import Positions
+from groundplan.work.engine.row import is_claimed_by_another
+from groundplan.work.engine.state_changes import READY, RESOLVED, StateChanges
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
-
-COUNT_NAMES = (
-    "made",
-    "total",
-    "resolved",
-    "blocked",
-    "actionable",
-    "features",
-    "tasks",
-    "tasks_closed",
-    "tasks_dropped",
-)
+from groundplan.work.kinds import DROPPED, FEATURE, blocks_descendants
 
 sql = load_queries(__file__)
-
-
-class NodeState(Struct):
-    """The state of a node and the fields of its rank."""
-
-    n: int
-    id: str
-    summary: str
-    parent_n: int | None
-    kind: str | None
-    feature_n: int | None
-    resolved: bool
-    outcome: str | None
-    is_ready: bool
-    is_blocked: bool
-    priority: float
-    depth: int
-    updated_at: str
-
-    @property
-    def task_counts(self) -> dict[str, int]:
-        """The numbers that the node adds to the task counts of its project and of its feature."""
-        if self.n == ROOT_N or self.kind == FEATURE:
-            return {}
-        is_closed, is_dropped = self.resolved and self.outcome is None, self.outcome is not None
-        return {"tasks": 1, "tasks_closed": int(is_closed), "tasks_dropped": int(is_dropped)}
 
 
 class WaitingRow(Struct):
@@ -91,16 +54,26 @@ class FinishedRow(Struct):
     status: str | None
     claimed_by: str | None
     claimed_until: str | None
+    blocked_above: int
     evidence_total: int
+
+
+class ReopenedRow(Struct):
+    """A node that is reopened because of a change below it."""
+
+    n: int
+    id: str
+    kind: str | None
+    outcome: str | None
 
 
 class ReadinessChanges(NamedTuple):
     """The effects of a write on nodes that it did not name."""
 
-    newly_actionable: list[NodeSummary]
+    newly_actionable: list[int]
     reopened: list[NodeSummary]
     auto_resolved: list[str]
-    unblocked: list[NodeState]  # open, and no longer blocked
+    unblocked: set[int]  # open, and no longer blocked
 
 
 class Readiness:
@@ -110,30 +83,23 @@ class Readiness:
         self._tx = tx
         self._project_id = tx.project.id
         self._decision = decision
-        self._before: dict[int, NodeState] = {}
-        self._added = Counter[str]()
-        self._feature_count_deltas: dict[int, Counter[str]] = {}  # by the number of the feature
+        self._states = StateChanges(tx)
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
         self._loop_suspects: set[int] = set()
+        self._unstarted: set[int] = set()  # nodes that neither are nor have anything below them that was started
+        self.positions = Positions(tx)
         self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
 
     def snapshot(self, ns: Iterable[int]) -> None:
         """Remember the state of nodes before their first change in this write."""
-        unseen = [n for n in ns if n not in self._before]
-        if unseen:
-            self._before.update(self._load_states(unseen))
+        self._states.snapshot(ns)
 
     def count_new_nodes(
         self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0
     ) -> None:
         """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
-        tasks = sum(tasks_of.values())
-        self._added.update(made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
-        self._added.update(tasks=tasks, features=features)
-        for feature_n, count in tasks_of.items():
-            if feature_n is not None:
-                self._feature_count_deltas.setdefault(feature_n, Counter())["tasks"] += count
+        self._states.count_new_nodes(tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features)
 
     def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
@@ -176,19 +142,16 @@ class Readiness:
         )
         for row in rows:
             if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
-                self.propagate_waiting(row.n, row.kind, waits=row.open_deps > 0)
+                self.propagate_waiting(row.n, row.kind)
 
-    def propagate_waiting(self, n: int, kind: str | None, *, waits: bool) -> None:
+    def propagate_waiting(self, n: int, kind: str | None) -> None:
         """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
         if blocks_descendants(self._tx, kind):
-            below = self._tx.scalars(sql.descendants, project_id=self._project_id, n=n)
-            self.adjust_blocked_above(below, by=1 if waits else -1)
+            self.positions.mark_stale([n])
 
-    def adjust_blocked_above(self, ns: Collection[int], *, by: int) -> None:
-        """Add `by` to the number of ancestors that block these nodes."""
-        if ns and by:
-            self.snapshot(ns)
-            self._tx.run(sql.adjust_blocked_above, project_id=self._project_id, ns=to_json_array(ns), by=by)
+    def settle_positions(self) -> None:
+        """Update the stored positions before a statement that reads those of many nodes."""
+        self.positions.settle(self.snapshot)
 
     @property
     def has_reopened(self) -> bool:
@@ -197,13 +160,27 @@ class Readiness:
 
     def start_feature(self, feature_n: int | None) -> None:
         """Make a new feature and the new features above it active, because work on one of its tasks began."""
-        if feature_n is not None:
-            self.feature_status_changes += begin_feature(self._tx, feature_n, decision=self._decision)
+        while feature_n is not None and (begun := begin_feature(self._tx, feature_n, decision=self._decision)):
+            self.feature_status_changes.append(begun.status_change)
+            is_stale = self.positions.are_stale
+            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else begun.feature_n
+
+    def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
+        """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
+        place = {"project_id": self._project_id}
+        if self._unstarted.issuperset(moved):
+            return
+        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **place, n=entered):
+            if not self._tx.one_or_none(sql.has_started_node, **place, ns=to_json_array(moved)):
+                self._unstarted.update(moved)
+                return
+            self.start_feature(entered)
+        self._unstarted.clear()  # these nodes may now be below one of them
 
     @property
     def auto_resolved_parents(self) -> list[int]:
         """The nodes, other than features, that were resolved with their last child."""
-        return [n for n in self._auto_resolved if self._before[n].kind != FEATURE]
+        return [n for n in self._auto_resolved if not self._states.was_feature(n)]
 
     def check_for_loops(self, ns: Iterable[int]) -> None:
         """Check at the end of the write that none of these nodes waits for itself."""
@@ -215,59 +192,33 @@ class Readiness:
         Raises:
             CycleDetected: after the write, a node would have to wait for itself.
         """
-        after = self._load_states(self._before) if self._before else {}
-        self._refuse_loops(after)
-        self._update_counts(after)
-        newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
-        # Use the final state: a reopened node may have been resolved again or merged away.
-        reopened = [after[n] for n in self._reopened if n in after and not after[n].resolved]
+        self.settle_positions()
+        self._states.load_final_states()
+        self._refuse_loops()
+        self._states.update_counts()
         return ReadinessChanges(
-            newly_actionable=[NodeSummary(node.id, node.summary) for node in sorted(newly, key=rank)],
-            reopened=[NodeSummary(node.id, node.summary) for node in reopened],
-            auto_resolved=[node_id for n, node_id in self._auto_resolved.items() if n in after and after[n].resolved],
-            unblocked=[
-                now
-                for n, now in after.items()
-                if self._before[n].is_blocked and not now.is_blocked and not now.resolved
-            ],
+            newly_actionable=self._states.list_newly_ready(),
+            reopened=self._list_reopened(),
+            auto_resolved=[n_id for n, n_id in self._auto_resolved.items() if self._states.is_final(n, RESOLVED)],
+            unblocked=self._states.list_unblocked(),
         )
 
-    def _refuse_loops(self, after: Mapping[int, NodeState]) -> None:
+    def _refuse_loops(self) -> None:
         # A node that the write opened can be part of a loop only if one that it opened is blocked: the steps out of the
         # opened nodes are dependencies and inherited waiting, because a resolved node has no open children.
-        opened = {n for n, was in self._before.items() if was.resolved and n in after and after[n].is_blocked}
-        suspects = {n for n in self._loop_suspects if n not in after or not after[n].is_ready}
+        opened = self._states.list_opened_and_blocked()
+        suspects = {n for n in self._loop_suspects if not self._states.is_final(n, READY)}
         if (opened or suspects) and (loop := find_loop_through(self._tx, opened | suspects)) is not None:
             raise CycleDetected(loop)
 
-    def _update_counts(self, after: Mapping[int, NodeState]) -> None:
-        deltas = Counter(self._added)
-        for n, was in self._before.items():
-            now = after.get(n)
-            deltas["total"] += (now is not None) - 1
-            deltas["features"] += ((now is not None) - 1) * (was.kind == FEATURE)
-            deltas["resolved"] += (now is not None and now.resolved) - was.resolved
-            deltas["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
-            deltas["actionable"] += (now is not None and now.is_ready) - was.is_ready
-            for state, sign in ((was, -1), (now, 1)):
-                if state is not None:
-                    self._add_task_counts(deltas, state, sign)
-        if any(deltas.values()):
-            self._tx.run(sql.update_counts, project_id=self._project_id, **{name: deltas[name] for name in COUNT_NAMES})
-        for feature_n, tasks in self._feature_count_deltas.items():
-            if any(tasks.values()):
-                task_deltas = {name: tasks[name] for name in ("tasks", "tasks_closed", "tasks_dropped")}
-                self._tx.run(sql.update_feature_counts, project_id=self._project_id, n=feature_n, **task_deltas)
-
-    def _add_task_counts(self, deltas: Counter[str], state: NodeState, sign: int) -> None:
-        for name, count in state.task_counts.items():
-            deltas[name] += sign * count
-            if state.feature_n is not None:
-                self._feature_count_deltas.setdefault(state.feature_n, Counter())[name] += sign * count
-
-    def _load_states(self, ns: Iterable[int]) -> dict[int, NodeState]:
-        rows = self._tx.all(sql.node_states, NodeState, project_id=self._project_id, ns=to_json_array(ns))
-        return {row.n: row for row in rows}
+    def _list_reopened(self) -> list[NodeSummary]:
+        # By the final state: a reopened node may have been resolved again or merged away.
+        ns = [n for n in self._reopened if self._states.is_open(n)]
+        if not ns:
+            return []
+        rows = self._tx.all(sql.node_summaries, project_id=self._project_id, ns=to_json_array(ns))
+        summaries = {n: NodeSummary(node_id, summary) for n, node_id, summary in rows}
+        return [summaries[n] for n in ns]
 
     def _adjust_open_children(self, counts: Mapping[int, int], *, sign: int) -> None:
         if not counts:
@@ -286,37 +237,36 @@ class Readiness:
             return
         ns = [reopened_n for reopened_n, _ in chain]
         self.snapshot(ns)
-        outcomes: dict[int, str] = dict(self._tx.all(sql.outcomes, project_id=self._project_id, ns=to_json_array(ns)))
+        rows = self._tx.all(sql.nodes_to_reopen, ReopenedRow, project_id=self._project_id, ns=to_json_array(ns))
+        by_n = {row.n: row for row in rows}
         self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=to_json_array(ns))
         for reopened_n in ns:
-            self._mark_reopened(reopened_n, outcome=outcomes.get(reopened_n))
+            self._record_reopened(by_n[reopened_n])
         self.update_dependents(ns, by=1)
         # Each reopened node is an open child of the next; the caller counts the open children of the first.
         self._adjust_open_children(Counter(parent for _, parent in chain if parent is not None), sign=1)
 
-    def _mark_reopened(self, n: int, *, outcome: str | None) -> None:
-        was = self._before[n]
+    def _record_reopened(self, row: ReopenedRow) -> None:
         changes = [changed("resolved", True, False)]
-        if outcome is not None:
-            changes.append(changed("outcome", outcome, None))
-        if was.kind == FEATURE:
+        if row.outcome is not None:
+            changes.append(changed("outcome", row.outcome, None))
+        if row.kind == FEATURE:
             changes.append(changed("status", None, ACTIVE))
             self.feature_status_changes.append(
-                FeatureStatusChange(was.id, WILL_NOT_IMPLEMENT if outcome else CLOSED, ACTIVE)
+                FeatureStatusChange(row.id, WILL_NOT_IMPLEMENT if row.outcome else CLOSED, ACTIVE)
             )
-        self._tx.record(WorkOp.REOPENED, was.id, *changes, decision=self._decision)
-        self._reopened[n] = None
+        self._tx.record(WorkOp.REOPENED, row.id, *changes, decision=self._decision)
+        self._reopened[row.n] = None
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
         resolves_all = get_policies(self._tx).auto_resolve_parents
-        asked = [n for n in parents if resolves_all or self._before[n].kind == FEATURE]
+        asked = [n for n in parents if resolves_all or self._states.was_feature(n)]
         resolved: dict[int, int | None] = {}
         if not asked:
             return resolved
-        for row in self._tx.all(
-            sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked)
-        ):
+        finished = self._tx.all(sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked))
+        for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
                 self._close_feature(row)
             elif self._may_resolve(row):
@@ -325,6 +275,14 @@ class Readiness:
                 continue
             resolved[row.n] = row.parent_n
         return resolved
+
+    def _drop_blocked(self, rows: list[FinishedRow]) -> list[FinishedRow]:
+        """Return the nodes that no ancestor blocks, and all features."""
+        blocked_above = {row.n: row.blocked_above for row in rows}
+        if rows and self.positions.are_stale:
+            current = self.positions.compute(blocked_above)
+            blocked_above = {n: current[n].blocked_above for n in blocked_above}
+        return [row for row in rows if row.kind == FEATURE or not blocked_above[row.n]]
 
     def _close_feature(self, row: FinishedRow) -> None:
         # A feature counts as dropped when all of its nodes were dropped.

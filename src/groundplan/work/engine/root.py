@@ -10,10 +10,10 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.insert import generate_ids, insert_nodes, is_id_free
-from groundplan.work.engine.kinds import PROJECT
+from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import PROJECT
 from groundplan.work.preferences import WorkPreferences
 
 ROOT_N = 1
@@ -24,13 +24,12 @@ sql = load_queries(__file__)
 
 
 def create_root(tx: Transaction, project_id: str, summary: str) -> None:
-    """Create the root of a new project, with the project's own id if no node uses it."""
+    """Create the root of a new project, with the project's own id."""
     pipelines = tx.preferences.of(WorkPreferences).pipelines
     _create_work_project(tx, project_id, pipelines)
-    root_id = project_id if is_id_free(tx, project_id) else generate_ids(tx, 1, population=0)[0]
     root = WorkNodeRow(
         n=ROOT_N,
-        id=root_id,
+        id=project_id,
         parent_n=None,
         kind=PROJECT,
         feature_n=None,
@@ -44,7 +43,7 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
     changes = [changed("summary", None, summary)]
     if pipelines is not None:
         changes.append(changed("pipelines", None, msgspec.json.decode(pipelines)))
-    tx.record(WorkOp.CREATED, root_id, *changes, project_id=project_id)
+    tx.record(WorkOp.CREATED, project_id, *changes, project_id=project_id)
 
 
 def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:

@@ -10,9 +10,9 @@ from msgspec import Struct
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.kinds import FEATURE
-from groundplan.work.engine.priority import COMPLEXITY_ABSENT, PRIORITY_ABSENT
 from groundplan.work.engine.statuses import ACTIVE, is_claim_live
+from groundplan.work.kinds import FEATURE
+from groundplan.work.priority import COMPLEXITY_ABSENT, PRIORITY_ABSENT
 
 sql = load_queries(__file__)
 
@@ -45,9 +45,10 @@ class WorkNodeRow(Struct):
     claimed_until: str | None = None
     rev: int = 1
     claim_number: int = 0
-    created_at: str = ""  # this and the next two are set when the row is inserted
+    created_at: str = ""  # this and the next three are set when the row is inserted
     created_by: str = ""
     updated_at: str = ""
+    changed_rev: int = 0  # the revision of the project at the last change
     evidence_total: int = 0
     parent: str | None = None  # the id of the parent, where the query selects it
 
@@ -98,12 +99,12 @@ class RankFields(Protocol):
     @property
     def depth(self) -> int: ...
     @property
-    def updated_at(self) -> str: ...
+    def changed_rev(self) -> int: ...
 
 
-def rank(node: RankFields) -> tuple[float, int, str, int]:
+def rank(node: RankFields) -> tuple[float, int, int, int]:
     """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
-    return -node.priority, -node.depth, node.updated_at, node.n
+    return -node.priority, -node.depth, node.changed_rev, node.n
 
 
 def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:

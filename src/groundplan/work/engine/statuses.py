@@ -63,12 +63,24 @@ class FeatureStatusChange(NamedTuple):
     after: str
 
 
-def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> list[FeatureStatusChange]:
-    """Make a new feature and the new features above it active, and return the changes, the nearest first."""
-    status_changes = []
-    above: int | None = feature_n
-    while above is not None and (row := tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=above)):
-        feature_id, above = row
-        tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
-        status_changes.append(FeatureStatusChange(feature_id, NEW, ACTIVE))
-    return status_changes
+class BegunFeature(NamedTuple):
+    """A feature that became active, and the stored number of the feature above it."""
+
+    status_change: FeatureStatusChange
+    feature_n: int | None
+
+
+def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> BegunFeature | None:
+    """Make a new feature active, or return None if it is not new."""
+    row = tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=feature_n)
+    if row is None:
+        return None
+    feature_id, above = row
+    tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
+    return BegunFeature(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
+
+
+def begin_features(tx: Transaction, feature_n: int | None, *, decision: str | None) -> None:
+    """Make a new feature and the new features above it active."""
+    while feature_n is not None and (begun := begin_feature(tx, feature_n, decision=decision)):
+        feature_n = begun.feature_n

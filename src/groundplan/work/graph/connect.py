@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import MixedProjects, NotFound
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
@@ -146,11 +146,13 @@ class _EdgeWriter:
         if source.n == target.n:
             raise _EdgeRejected("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
+            if self._cycles_explained >= EXPLAINED_MAX:
+                if self._moments.closes_loop(source.n, target.n):
+                    raise _EdgeRejected(CycleDetected.code)
+                return
             loop = self._moments.find_loop_closed_by(source.n, target.n)
             if loop is None:
                 return
-            if self._cycles_explained >= EXPLAINED_MAX:
-                raise _EdgeRejected(CycleDetected.code)
             self._cycles_explained += 1
             details = CycleDetected(self._moments.describe(loop)).details
             raise _EdgeRejected(CycleDetected.code, path=details["path"], depends_on=details.get("depends_on"))
@@ -193,4 +195,5 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_connect", Group.WORK),
     command=Command(("work", "connect")),
+    http=Route("POST", "/projects/{project}/work/edges"),
 )

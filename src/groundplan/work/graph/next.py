@@ -15,14 +15,13 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.work.engine.claims import compute_lease_end
+from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
-from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -36,16 +35,16 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, begin_feature
+from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
-LISTED_MAX = 20  # nodes that an error lists
-NAMED_MAX = 5  # of these, in its message
+LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -170,14 +169,14 @@ class AlreadyClaimed(Conflict):
 
     code = "already_claimed"
 
-    def __init__(self, node: WorkNodeRow) -> None:
-        until = f" until {node.claimed_until}" if node.claimed_until else ""
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
         super().__init__(
             f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
             next_steps=NextStep("work.next", "offers another node without node_id"),
             node_id=node.id,
             claimed_by=node.claimed_by,
-            claimed_until=node.claimed_until,
+            claimed_until=claimed_until,
         )
 
 
@@ -210,12 +209,11 @@ def claim(tx: Transaction, request: Next) -> Offers:
         before = node.claimed_by, node.claimed_until
         claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
         node.rev, node.claim_number, node.claimed_until = claimed
-        node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
+        node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
         # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
-        if node.feature_n is not None:
-            begin_feature(tx, node.feature_n, decision=request.decision)
+        begin_features(tx, node.feature_n, decision=request.decision)
     return _build_offers(tx, request, picked, taken, is_claimed=True)
 
 
@@ -243,7 +241,7 @@ def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
         open_children = tx.scalars(sql.open_children_of, **place) if node.open_children else []
         raise NotActionable(node, waiting_for, open_children)
     if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-        raise AlreadyClaimed(node)
+        raise AlreadyClaimed(node, limit_lease_end(tx, node.claimed_until))
     return node
 
 
@@ -381,6 +379,7 @@ CLAIM = Operation(
     handler=claim,
     project=locate,
     command=Command(("work", "claim"), arguments=("node_id",)),
+    http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
 OPERATION = Operation(
@@ -396,4 +395,5 @@ OPERATION = Operation(
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
     command=Command(("work", "next")),
+    http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )

@@ -13,7 +13,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects.configure import configure, record_policies
@@ -180,6 +180,7 @@ BEGIN = Operation(
     input=OpenProject,
     output=OpenedProject,
     handler=begin,
+    http=Route("PUT", "/projects/{project}/work"),
 )
 
 CONFIGURE = Operation(
@@ -192,6 +193,7 @@ CONFIGURE = Operation(
     handler=change_policies,
     project=lambda _tx, request: request.project or "",
     when_project_missing=BEGIN,
+    http=Route("PATCH", "/projects/{project}/work", without=("goal",)),
 )
 
 OPERATION: Operation[OpenProject, Any] = Operation(
@@ -211,4 +213,18 @@ OPERATION: Operation[OpenProject, Any] = Operation(
     when_project_missing=BEGIN,
     tool=Tool("graph_open", Group.WORK),
     command=Command(("work", "open"), arguments=("project",)),
+    http=Route(
+        "GET",
+        "/projects/{project}/work",
+        summary="Return the root of a project, its counts and its policies.",
+        without=("goal", "policies", "decision"),
+    ),
+    other_routes=(
+        Route(
+            "GET",
+            "/organization/work",
+            summary="List all projects with their counts.",
+            without=("goal", "policies", "decision"),
+        ),
+    ),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -21,20 +21,20 @@ from groundplan.work.engine.cycles import (
     CycleDetected,
     Loop,
     describe_loop,
-    find_cycle,
     finish_moment,
     start_moment,
 )
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
 from groundplan.work.graph.side_effects import list_within_budget
+from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.moment_graph import find_cycle
+from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
 from groundplan.work.warnings import Warnings
 
@@ -133,6 +133,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     readiness = Readiness(tx, decision=request.decision)
     readiness.add_open_children(Counter(node.parent.n for node in nodes if isinstance(node.parent, ExistingNode)))
     if readiness.has_reopened:  # which nodes are open or blocked may have changed
+        readiness.settle_positions()
         existing = _fetch_by_id(tx, {node.id for node in existing.values()})
     _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
     _insert(tx, in_order)
@@ -347,4 +348,5 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_plan", Group.WORK),
     command=Command(("work", "plan")),
+    http=Route("POST", "/projects/{project}/work/nodes", location="/projects/{project}/work/nodes/{created.id}"),
 )

@@ -151,7 +151,7 @@ c.tenant_id = :tenant_id
            AND c.is_ready
 
 -- part: order_by_rank
-ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
 
 -- name: ready_node
 -- A node, if it is ready.
@@ -248,6 +248,7 @@ UPDATE work_nodes
        claimed_until = CASE WHEN claimed_by = :actor_id AND claimed_until IS NULL THEN NULL ELSE :until END,
        claim_number = claim_number + 1,
        rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id
@@ -309,5 +310,5 @@ SELECT c.n, c.id, c.summary, {evidence_total}
    AND d.from_n = :n
    AND d.type = 'depends_on'
    AND c.resolved
- ORDER BY c.updated_at DESC, c.n
+ ORDER BY c.changed_rev DESC, c.n
  LIMIT :at_most;

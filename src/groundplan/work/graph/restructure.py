@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
@@ -142,4 +142,5 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_restructure", Group.WORK),
     command=Command(("work", "restructure")),
+    http=Route("POST", "/projects/{project}/work/restructure"),
 )

@@ -7,7 +7,7 @@ from typing import TypeVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import NodeSummary
+from groundplan.work.engine.node import NodeSummary, load_best
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.warnings import Warnings
 
@@ -35,16 +35,21 @@ N = TypeVar("N")
 def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings: Warnings) -> T:
     """Settle readiness, and return the answer with the side effects of the change."""
     settled = readiness.settle()
-    answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, settled.newly_actionable)
+    newly = settled.newly_actionable
+    listed = load_best(tx, newly, at_most=LISTED_NODES_MAX) if newly else []
+    answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, listed, total=len(newly))
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
     answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
     answer.warnings = warnings.lines()
     return answer
 
 
-def list_within_budget(tx: Transaction, entries: list[N]) -> tuple[list[N] | UnsetType, int | UnsetType]:
+def list_within_budget(
+    tx: Transaction, entries: list[N], *, total: int | None = None
+) -> tuple[list[N] | UnsetType, int | UnsetType]:
     """Return the entries that fit beside the main answer, and the total if these are not all."""
     if not entries:
         return UNSET, UNSET
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
-    return listed or UNSET, len(entries) if len(listed) < len(entries) else UNSET
+    total = len(entries) if total is None else total
+    return listed or UNSET, total if len(listed) < total else UNSET

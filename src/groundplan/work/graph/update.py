@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -22,14 +22,14 @@ from groundplan.policies import get_policies
 from groundplan.providers import is_knowledge_used
 from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.engine import claims
-from groundplan.work.engine.kinds import TASK
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
+from groundplan.work.kinds import TASK
+from groundplan.work.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,
@@ -333,4 +333,8 @@ OPERATION = Operation(
     project=locate,
     tool=Tool("graph_update", Group.WORK),
     command=Command(("work", "update")),
+    http=Route("PATCH", "/projects/{project}/work/nodes"),
+    other_routes=(
+        Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates", summary="Change one node."),
+    ),
 )

@@ -177,7 +177,7 @@ def test_an_id_may_be_written_without_dashes(client: TemplatesClient) -> None:
         ({"name": "x" * 256}, "name"),
         ({"name": "two\nlines"}, "name"),
         ({"description": "ä" * 2049}, "description"),
-        ({"targetEntityType": "task"}, "targetEntityType"),
+        ({"targetEntityType": "TASKS"}, "targetEntityType"),
         ({"targetEntityType": "SECTION"}, "targetEntityType"),
         ({"tags": [str(n) for n in range(51)]}, "tags"),
         ({"tags": ["x" * 101]}, "tags"),

@@ -53,7 +53,7 @@ ARGUMENTS = {
 
 def test_the_tools_take_the_arguments_of_their_contract() -> None:
     listed = RegistryTools(
-        OPERATIONS, [Group.CONTAINERS], lambda _operation, _arguments: ExecutionResult(None)
+        OPERATIONS, [Group.CONTAINERS], lambda _operation, _arguments, _cancellation: ExecutionResult(None)
     ).listing()
 
     assert {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in listed} == ARGUMENTS

@@ -61,13 +61,13 @@ def _add(engine: Engine, project: str, count: int, *, parent: str, depth: str, a
     of_project = f"(SELECT id FROM projects WHERE name = '{project}')"
     columns = (
         "tenant_id, project_id, n, id, parent_n, rev, summary, resolved, properties, context_links, created_at, "
-        "created_by, updated_at, priority, depth, open_children, open_deps, blocked_above, claim_number"
+        "created_by, updated_at, changed_rev, priority, depth, open_children, open_deps, blocked_above, claim_number"
     )
     engine.as_owner(
         f"INSERT INTO work_nodes ({columns}) "
         f"WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {count}) "
         f"SELECT w.tenant_id, w.project_id, w.last_n + i, 'made' || (w.last_n + i), {parent}, 1, "
-        f"'{summary} ' || i, false, '{{}}', '[]', '{STAMP}', 'ada', '{STAMP}', 0, {depth}, 0, 0, 0, 0 "
+        f"'{summary} ' || i, false, '{{}}', '[]', '{STAMP}', 'ada', '{STAMP}', 1, 0, {depth}, 0, 0, 0, 0 "
         f"FROM numbers CROSS JOIN work_projects AS w "
         f"JOIN work_nodes AS above ON above.project_id = w.project_id AND above.n = {above} "
         f"WHERE w.project_id = {of_project} ORDER BY i",

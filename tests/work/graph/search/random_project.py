@@ -53,7 +53,7 @@ class NodeRow:
     depth: int
     properties: dict[str, Any]
     claimed_by: str | None  # None if the claim has expired
-    updated_at: str
+    changed_rev: int
     evidence: frozenset[str]
     waits_for: frozenset[int]
 
@@ -133,7 +133,7 @@ class RandomProject:
         evidence = self.engine.as_owner(f"SELECT node_n, type FROM work_evidence WHERE {where}")
         edges = self.engine.as_owner(f"SELECT from_n, to_n FROM work_edges WHERE {where} AND type = 'depends_on'")
         rows = self.engine.as_owner(
-            "SELECT n, id, parent_n, summary, resolved, depth, properties, claimed_by, claimed_until, updated_at "
+            "SELECT n, id, parent_n, summary, resolved, depth, properties, claimed_by, claimed_until, changed_rev "
             f"FROM work_nodes WHERE {where}"
         )
         return [
@@ -146,11 +146,11 @@ class RandomProject:
                 depth,
                 json.loads(properties),
                 claimed_by if until is None or until > now else None,
-                updated_at,
+                changed_rev,
                 frozenset(type_ for of, type_ in evidence if of == n),
                 frozenset(to for of, to in edges if of == n),
             )
-            for n, id_, parent_n, summary, resolved, depth, properties, claimed_by, until, updated_at in rows
+            for n, id_, parent_n, summary, resolved, depth, properties, claimed_by, until, changed_rev in rows
         ]
 
     def random_conditions(self) -> dict[str, Any]:
@@ -248,10 +248,10 @@ def find_expected(nodes: list[NodeRow], filter_: dict[str, Any], sort: str) -> l
         raise AssertionError(name)
 
     orders: dict[str, Any] = {
-        "readiness": lambda node: (not is_actionable(node), -priority(node), -node.depth, node.updated_at, node.n),
+        "readiness": lambda node: (not is_actionable(node), -priority(node), -node.depth, node.changed_rev, node.n),
         "depth": lambda node: (node.depth, node.n),
         "created": lambda node: node.n,
-        "recent": lambda node: (node.updated_at, node.n),
+        "recent": lambda node: (node.changed_rev, node.n),
     }
     found = [node for node in nodes if all(passes(node, name, wanted) for name, wanted in filter_.items())]
     return sorted(found, key=orders[sort], reverse=sort == "recent")

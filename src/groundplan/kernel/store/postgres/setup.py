@@ -8,12 +8,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from time import monotonic
 from typing import LiteralString
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import Connection, sql
 
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import generate_postgres_guards
@@ -24,6 +27,7 @@ from groundplan.kernel.store.postgres.catalog import (
     find_schema_owner,
     read_role_privileges,
 )
+from groundplan.kernel.store.postgres.server_limits import interrupt, set_statement_timeout
 from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
 from groundplan.kernel.store.row_policies import generate_postgres_policies
 from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
@@ -73,14 +77,24 @@ def set_up(
     app_role: str | None = None,
     new_password: bool = False,
     steps: Sequence[Migration] | None = None,
+    cancellation: Cancellation | None = None,
 ) -> SetupResult:
     """Migrate the database and give the app role exactly its rights. Safe to repeat at any time.
+
+    It takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
 
     Raises:
         OtherOwner: another role set it up.
         UnsafeAppRole: the role exists and could bypass row level security.
     """
-    with translate_errors(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
+    limit = Cancellation() if cancellation is None else cancellation
+    limit.prepare(NO_LIMIT_S, is_write=False)  # the steps before the interrupted one stay
+    limit.start()
+    with (
+        translate_errors(limit),
+        psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection,
+        limit.interruptible(partial(interrupt, connection)),
+    ):
         if connection.info.server_version < SERVER_VERSION_MIN:
             raise Unavailable("Groundplan needs PostgreSQL 15 or newer", code="store_engine_too_old")
         may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
@@ -91,30 +105,32 @@ def set_up(
             raise OtherOwner(owner)
         steps = load_migrations(Dialect.POSTGRES) if steps is None else steps
         with connection.transaction():
-            _lock_setup(connection)
+            _lock_setup(connection, limit)
             find_pending(
                 steps, read_applied_migrations(connection)
             )  # raises before a role is created in a database that is not ours
         before = find_app_role(connection)
         role = app_role or before or f"{connection.info.dbname}_app"
-        is_new = _ensure_role(connection, role)
+        is_new = _ensure_role(connection, role, limit)
         password = _set_new_password(connection, role) if is_new or new_password else None
         replaced = before if before != role else None
         if replaced:
             _revoke_all(connection, replaced)
-        steps_taken = migrate(connection, schema, role, steps)
+        steps_taken = migrate(connection, schema, role, steps, limit)
         return SetupResult(role, _build_app_url(owner_url, role, password), steps_taken, is_new, replaced)
 
 
-def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
+def migrate(
+    connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration], cancellation: Cancellation
+) -> int:
     """Apply every pending step, each in its own transaction, then generate guards and policies again."""
     with connection.transaction():
-        _lock_setup(connection)  # IF NOT EXISTS fails if two sessions run it at the same time
+        _lock_setup(connection, cancellation)  # IF NOT EXISTS fails if two sessions run it at the same time
         connection.execute(_format_sql("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA_NAME))
     taken = 0
     for step in steps:
         with connection.transaction():
-            _lock_setup(connection)
+            _lock_setup(connection, cancellation)
             if step in find_pending(steps, read_applied_migrations(connection)):
                 _unforce_row_security(connection)
                 connection.execute(step.text)
@@ -126,7 +142,7 @@ def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequen
                 taken += 1
     if not taken:
         with connection.transaction():
-            _lock_setup(connection)
+            _lock_setup(connection, cancellation)
             find_pending(steps, read_applied_migrations(connection))
             _regenerate_guards_and_policies(connection, schema, app_role)
     return taken
@@ -141,7 +157,9 @@ def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
     return [AppliedMigration(*row) for row in rows.fetchall()]
 
 
-def _lock_setup(connection: Connection) -> None:
+def _lock_setup(connection: Connection, cancellation: Cancellation) -> None:
+    cancellation.check()
+    set_statement_timeout(connection, cancellation.ends_at - monotonic())
     # Only one set-up runs at a time. An advisory lock, because there is no table to lock before the first step;
     # requests do not use it.
     connection.execute(_format_sql("SET LOCAL search_path = {}, pg_temp", SCHEMA_NAME))
@@ -205,10 +223,10 @@ SELECT table_name, column_name
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 
 
-def _ensure_role(connection: Connection, role: str) -> bool:
+def _ensure_role(connection: Connection, role: str, cancellation: Cancellation) -> bool:
     """Create the role; return False if it exists."""
     with connection.transaction():
-        _lock_setup(connection)
+        _lock_setup(connection, cancellation)
         held = read_role_privileges(connection, role)
         if held is not None:
             if any(held) or role == connection.info.user:

@@ -8,21 +8,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import monotonic
 from typing import Any, ClassVar, LiteralString, TypeVar, cast
 
 import msgspec
 import psycopg
 from psycopg import Connection, errors
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
-from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused
+from groundplan.kernel.store.postgres.server_limits import (
+    IDLE_IN_WRITE_S_MAX,
+    IDLE_S_MAX,
+    LOCK_WAIT_S_MAX,
+    SHORTEN_AFTER_S,
+    STATEMENT_S_MAX,
+    ServerLimits,
+    close_if_interrupted,
+    interrupt,
+    set_statement_timeout,
+    to_milliseconds,
+)
+from groundplan.kernel.store.queries import Query, to_json_array
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store, TryAgain
 from groundplan.kernel.store.tables import SCHEMA_NAME
@@ -32,9 +47,6 @@ T = TypeVar("T")
 
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
-STATEMENT_MS_MAX = 30_000
-# A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
-REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
@@ -43,7 +55,15 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
        set_config('groundplan.kind', %(kind)s, true),
+       set_config('statement_timeout', %(statement_timeout)s, true),
+       set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
        gp_now()
+"""
+# For an actor with a limited token. The settings end with the transaction, so the others need not clear them.
+_LIMIT = """
+SELECT set_config('groundplan.role_max', %(role_max)s, true),
+       set_config('groundplan.projects', %(projects)s, true),
+       set_config('groundplan.sponsor', %(sponsor)s, true)
 """
 
 
@@ -52,52 +72,84 @@ class PostgresStore(Store):
 
     must_recheck_after_lock = True
 
-    def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        connections_max: int = CONNECTIONS_MAX,
+        idle_s: float = IDLE_S_MAX,
+        idle_in_write_s: float = IDLE_IN_WRITE_S_MAX,
+        lock_wait_s: float = LOCK_WAIT_S_MAX,
+    ) -> None:
         self._clock = clock  # None: the clock of the database, which all clients share
+        self._idle_s = idle_s
+        self._idle_in_write_s = idle_in_write_s
+        self._lock_wait_s = lock_wait_s
         settings: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_S_MAX,
-            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
+            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={to_milliseconds(STATEMENT_S_MAX)} "
+            f"-c lock_timeout={to_milliseconds(lock_wait_s)} "
+            f"-c idle_in_transaction_session_timeout={to_milliseconds(idle_s)}",
         }
-        # Before the pool, which reports only a timeout, not its cause.
+        # Before the pool, which tries again for a while.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
             check_connection(connection)
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
-        self._pool = ConnectionPool(
-            url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
-        )
+        self._pool = ConnectionPool(url, settings, connections_max=connections_max, wait_s=CONNECT_S_MAX)
 
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        cancellation.start()
+        limits = ServerLimits(cancellation.current_limit_s, cancellation.current_limit_s)
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", cancellation, limits) as tx:
             return run(tx)
 
     @contextmanager
-    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
+        cancellation.start(self._lock_wait_s)
+        has_limit = cancellation.current_limit_s < NO_LIMIT_S
+        # The statement that waits for the lock has the limit of the lock; it sets the limit of those after it.
+        limits = ServerLimits(STATEMENT_S_MAX, self._idle_in_write_s if has_limit else self._idle_s)
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
-        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
             yield tx
 
     @contextmanager
-    def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
-        with translate_errors(), self._pool.connection() as connection:
-            self._begin(connection, begin)
+    def _transaction(
+        self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: ServerLimits
+    ) -> Iterator[Transaction]:
+        with (
+            translate_errors(cancellation),
+            self._pool.connection() as connection,
+            close_if_interrupted(connection, cancellation),
+        ):
             try:
-                identity = {
-                    "tenant": actor.organization,
-                    "actor": actor.id,
-                    "access": actor.access.value,
-                    "kind": actor.kind.value,
-                }
-                (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
-                clock = format_timestamp(self._clock()) if self._clock else None
-                tx = PostgresTransaction(connection, actor, clock or database_now, self.cache, clock=clock)
-                yield tx
-                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+                with cancellation.interruptible(partial(interrupt, connection)):
+                    cancellation.check()
+                    self._begin(connection, begin)
+                    identity = {
+                        "tenant": actor.organization,
+                        "actor": actor.id,
+                        "access": actor.access.value,
+                        "kind": actor.kind.value,
+                        "statement_timeout": str(to_milliseconds(limits.statement_s)),
+                        "idle_timeout": str(to_milliseconds(limits.idle_s)),
+                    }
+                    (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
+                    if actor.is_limited:
+                        connection.execute(_LIMIT, format_limits(actor))
+                    clock = format_timestamp(self._clock()) if self._clock else None
+                    now = clock or database_now
+                    tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
+                    yield tx
+                    connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
-                if not connection.closed:
+                # Outside of the block above: a cancellation must not interrupt the rollback.
+                with suppress(psycopg.Error):
                     connection.rollback()
                 raise
 
@@ -126,10 +178,22 @@ class PostgresTransaction(Transaction):
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
-        self, connection: Connection, actor: Actor, now: str, cache: dict[str, Any], *, clock: str | None
+        self,
+        connection: Connection,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+        *,
+        clock: str | None,
     ) -> None:
-        super().__init__(actor, now, cache, clock=clock)
+        super().__init__(actor, now, cache, cancellation, clock=clock)
         self.connection = connection
+        self._statement_s = self.cancellation.current_limit_s  # the server stops a statement after this time
+
+    @property
+    def statement_timeout(self) -> str:
+        return str(to_milliseconds(self.cancellation.current_limit_s))
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._query(query, parameters).rowcount
@@ -138,11 +202,31 @@ class PostgresTransaction(Transaction):
         if ROWS_PARAMETER in query.parameters:
             self._query(query, {ROWS_PARAMETER: msgspec.json.encode(list(rows)).decode()})
             return
+        self._check_time()
         with self.connection.cursor() as cursor:
             cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
+        self._check_time()
         return self.connection.execute(_get_sql(query), parameters | self._ambient)
+
+    def _check_time(self) -> None:
+        """Raise if the request is over; let the server stop the next statement at the end of the request."""
+        remaining_s = self.cancellation.ends_at - monotonic()
+        if remaining_s < 0:
+            raise self.cancellation.build_error()
+        if self._statement_s - remaining_s > SHORTEN_AFTER_S:  # false if there is no limit: inf - inf is NaN
+            self._statement_s = remaining_s
+            set_statement_timeout(self.connection, remaining_s)
+
+
+def format_limits(actor: Actor) -> dict[str, str]:
+    """Return the limits of the actor's token as settings of the database; an empty text means no limit."""
+    return {
+        "role_max": actor.role_max or "",
+        "projects": "" if actor.projects is None else to_json_array(sorted(actor.projects)),
+        "sponsor": actor.sponsor or "",
+    }
 
 
 def check_connection(connection: Connection) -> None:
@@ -203,7 +287,7 @@ class OutdatedSchema(Unavailable):
 
 
 @contextmanager
-def translate_errors() -> Iterator[None]:
+def translate_errors(cancellation: Cancellation | None = None) -> Iterator[None]:
     """Translate errors of PostgreSQL to errors of Groundplan; unknown errors are raised unchanged."""
     try:
         yield
@@ -212,7 +296,16 @@ def translate_errors() -> Iterator[None]:
     except errors.InsufficientPrivilege as error:
         raise Forbidden("the database does not allow this for your role") from error
     except errors.QueryCanceled as error:
+        if cancellation is not None and cancellation.is_over:
+            raise cancellation.build_error() from error
         raise Unavailable("the database took too long; nothing was written", code="store_too_slow") from error
+    except errors.LockNotAvailable as error:
+        raise Unavailable("another write holds the lock for too long; try again", code="store_busy") from error
+    except errors.IdleInTransactionSessionTimeout as error:
+        raise Unavailable(
+            "this process stopped inside a transaction, so PostgreSQL ended it and nothing was written; try again",
+            code="store_disconnected",
+        ) from error
     except psycopg.ProgrammingError as error:
         if error.sqlstate is not None:
             raise
@@ -224,8 +317,8 @@ def translate_errors() -> Iterator[None]:
         raise Unavailable(
             "the database's disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
         ) from error
-    except (PoolTimeout, psycopg.OperationalError) as error:
-        if any(sign in str(error) for sign in REFUSED_LOGIN_PHRASES):
+    except psycopg.OperationalError as error:
+        if is_login_refused(error):
             raise Unavailable(
                 "PostgreSQL refused the login, or has no such database; check user, password and name",
                 code="store_refused",

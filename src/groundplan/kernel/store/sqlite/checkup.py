@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import pwd
 import shlex
@@ -15,6 +16,14 @@ from typing import Any, NamedTuple
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import CheckStatus, Finding, fail, ok, warn
 from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
+from groundplan.kernel.store.sqlite.check_log import (
+    SET_ASIDE,
+    LogInDoubt,
+    LogRelation,
+    LogRemoved,
+    check_log_exists,
+    find_relation,
+)
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import APPLICATION_ID, SQLITE_VERSION_MIN, migrate, read_applied_migrations
 from groundplan.kernel.store.tables import Schema
@@ -45,6 +54,10 @@ def run_checks(db: str, schema: Schema) -> Iterator[Finding]:
     yield access
     if not all(file.is_usable for file in files):
         return
+    log = _check_log(path.resolve())
+    yield log
+    if log.status is CheckStatus.FAIL:
+        return  # opening it would apply the log
     with translate_errors():
         # mode=rw does not create a file. Not read-only, because that would leave the files of the log behind.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
@@ -121,6 +134,30 @@ def _check_access(files: list[_FileStat]) -> Finding:
     return ok("access", "this user may read and write it")
 
 
+def _check_log(path: Path) -> Finding:
+    try:
+        check_log_exists(path)
+        relation = find_relation(path)
+        if relation is LogRelation.DOUBTFUL:
+            raise LogInDoubt(path)
+    except (LogInDoubt, LogRemoved) as error:
+        problem, _, fix = error.message.partition("; ")
+        return fail("log", problem, fix)
+    if relation is LogRelation.UNRELATED:
+        return fail(
+            "log",
+            f"{path.name}-wal is not the log of this file, which was replaced",
+            "run any other command with the same --db, which sets the log aside",
+        )
+    if kept := sorted(path.parent.glob(glob.escape(f"{path.name}-wal{SET_ASIDE}") + "*")):
+        return warn(
+            "log",
+            f"a log that is not of this file was set aside: {_join_names([one.name for one in kept])}",
+            "remove it when you have what you need",
+        )
+    return ok("log", "the log belongs to the file")
+
+
 def _check_modes(files: list[_FileStat]) -> Finding:
     wide = [file for file in files if file.mode & 0o077]
     if not wide:
@@ -182,7 +219,7 @@ def _check_journal(connection: sqlite3.Connection) -> Finding:
     return fail(
         "journal",
         f"the journal mode is {mode}; readers and writers would block each other",
-        "stop every program that uses it, then run: sqlite3 FILE 'PRAGMA journal_mode = WAL'",
+        "run any other command with the same --db, which turns the log on",
     )
 
 

@@ -6,13 +6,17 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from types import TracebackType
 
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.store import TryAgain
 
 
 class translate_errors:  # noqa: N801 - used like a function: `with translate_errors():`
-    """A context manager that translates errors of SQLite."""
+    """A context manager that translates errors of SQLite; it knows why `cancellation` interrupted a statement."""
+
+    def __init__(self, cancellation: Cancellation | None = None) -> None:
+        self._cancellation = cancellation
 
     def __enter__(self) -> None: ...
 
@@ -20,7 +24,15 @@ class translate_errors:  # noqa: N801 - used like a function: `with translate_er
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if isinstance(error, sqlite3.Error):
+            if self._cancellation is not None and is_interrupt(error):
+                # Else a signal handler has raised in the progress handler, where SQLite drops the exception.
+                raise self._cancellation.build_error() if self._cancellation.is_over else KeyboardInterrupt from error
             raise translate_error(error) from error
+
+
+def is_interrupt(error: sqlite3.Error) -> bool:
+    """Return whether the progress handler has ended the statement."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_INTERRUPT
 
 
 def translate_error(error: sqlite3.Error) -> Exception:

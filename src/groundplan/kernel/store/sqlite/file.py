@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
@@ -20,6 +23,14 @@ from groundplan.kernel.store.migrations import (
     find_pending,
     load_migrations,
 )
+from groundplan.kernel.store.sqlite.check_log import (
+    LogRelation,
+    LogWithoutFile,
+    check_log,
+    check_log_exists,
+    find_relation,
+    sync_folder,
+)
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import TryAgain
@@ -28,6 +39,9 @@ from groundplan.kernel.store.tables import Schema
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+# The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
+# milliseconds, and most statements end before the first check.
+STEPS_BETWEEN_CHECKS = 100_000
 BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
 
 
@@ -67,19 +81,26 @@ def resolve_path(path: Path) -> Path:
         raise _cannot_open(f"{str(path)!r} is not a valid file name; name another file with --db") from None
 
 
-def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> sqlite3.Connection:
-    """Return a connection to the file, which is created or migrated if necessary."""
+def open_database(
+    path: Path, schema: Callable[[], Schema], turnstile: WriteQueue, cancellation: Cancellation
+) -> sqlite3.Connection:
+    """Return a connection to the file, which is created or migrated if necessary.
+
+    A migration takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
+    """
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         raise Unavailable(
             f"SQLite {sqlite3.sqlite_version} is too old; Groundplan needs 3.40 or newer",
             code="store_engine_too_old",
         )
-    _ensure_file(path)
+    cancellation.prepare(NO_LIMIT_S, is_write=False)  # the steps before the interrupted one stay
     try:
-        with translate_errors():
+        with translate_errors(cancellation):
+            _ensure_file(path, schema, turnstile)
+            _ensure_log(path, turnstile)
             connection = connect(path)
             try:
-                _bring_up_to_date(connection, path, schema, turnstile)
+                _bring_up_to_date(connection, path, schema, turnstile, cancellation)
             except BaseException:
                 connection.close()
                 raise
@@ -88,25 +109,65 @@ def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueu
         raise Unavailable("the database is locked by another program; try again", code="store_busy") from None
 
 
+@contextmanager
+def hold_without_checkpoint(path: Path, *, needed: bool) -> Iterator[None]:
+    """Keep SQLite from writing the log to the file when the other connections of this block close.
+
+    The last connection writes the log to the file; here that is one that may only read, and it fails to.
+    """
+    with contextlib.ExitStack() as stack:
+        if needed:
+            with contextlib.suppress(sqlite3.Error):
+                uri = f"{path.absolute().as_uri()}?mode=ro"
+                last = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)))
+                last.execute("PRAGMA schema_version").fetchone()
+        yield
+
+
 def _bring_up_to_date(
-    connection: sqlite3.Connection, path: Path, schema: Callable[[], Schema], turnstile: WriteQueue
+    connection: sqlite3.Connection,
+    path: Path,
+    schema: Callable[[], Schema],
+    turnstile: WriteQueue,
+    cancellation: Cancellation,
 ) -> None:
+    known = len(load_migrations(Dialect.SQLITE))
+    if _is_current(connection, path, known):
+        return
+    with turnstile.hold_lock(cancellation):
+        # Another process may have done it during the wait.
+        if _is_current(connection, path, known):
+            return
+        cancellation.start()
+        connection.set_progress_handler(lambda: cancellation.is_over, STEPS_BETWEEN_CHECKS)
+        try:
+            migrate(connection, schema(), cancellation=cancellation)
+        finally:
+            connection.set_progress_handler(None, 0)
+
+
+def _is_current(connection: sqlite3.Connection, path: Path, known: int) -> bool:
     if _is_foreign(connection):
         raise Unavailable(
             f"{str(path)!r} is a database of another program; name another file with --db",
             code="store_not_groundplan",
         )
-    known = len(load_migrations(Dialect.SQLITE))
     version = _read_number(connection, "PRAGMA user_version")
     if version > known:
         raise NewerSchema(version, known)
-    if version < known:
-        with turnstile.hold_lock():
-            migrate(connection, schema())
+    # A restored backup may have another journal mode.
+    return version == known and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
-def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
-    """Apply every pending step, then generate the guards again."""
+def migrate(
+    connection: sqlite3.Connection,
+    schema: Schema,
+    steps: Sequence[Migration] | None = None,
+    *,
+    cancellation: Cancellation | None = None,
+) -> None:
+    """Apply every pending step, then generate the guards again. A cancelled migration continues at the next opening."""
+    limit = Cancellation() if cancellation is None else cancellation
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
     for step in _find_pending(connection, steps):
@@ -114,9 +175,10 @@ def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migr
         try:
             # Another process may have applied this step during the wait for the lock.
             if step in _find_pending(connection, steps):
-                _apply_step(connection, step, schema, is_last=step is steps[-1])
+                _apply_step(connection, step, schema, limit, is_last=step is steps[-1])
             connection.execute("COMMIT")
         except BaseException:
+            connection.set_progress_handler(None, 0)  # a rollback must not be interrupted
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -134,8 +196,11 @@ def _find_pending(connection: sqlite3.Connection, steps: Sequence[Migration]) ->
     return find_pending(steps, read_applied_migrations(connection))
 
 
-def _apply_step(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is_last: bool) -> None:
+def _apply_step(
+    connection: sqlite3.Connection, step: Migration, schema: Schema, cancellation: Cancellation, *, is_last: bool
+) -> None:
     for statement in split_statements(step.text):
+        cancellation.check()
         connection.execute(statement)
     connection.execute(
         "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
@@ -165,14 +230,16 @@ def split_statements(script: str) -> Iterator[str]:
         raise ValueError(f"a statement does not end: {statement.strip()[:60]}")
 
 
-def _ensure_file(path: Path) -> None:
+def _ensure_file(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> None:
     try:
-        if path.is_dir():
-            raise _cannot_open(f"{str(path)!r} is a folder; name a file, for example {str(path / 'plan.db')!r}")
-        if not path.exists():
-            _make_file(path)
-        elif not os.access(path, os.R_OK | os.W_OK):
-            raise _cannot_open(f"you may not read and write {str(path)!r}; check its owner and mode")
+        if not _check_file(path):
+            # The folder is checked first: without it, the error would be about the files of the queue.
+            path.parent.stat()
+            if not path.parent.is_dir():
+                raise NotADirectoryError
+            with turnstile.hold_lock():
+                if not _check_file(path):
+                    _make_file(path, schema())
     except (FileNotFoundError, NotADirectoryError):
         raise _cannot_open(
             f"there is no folder {str(path.parent)!r}; create it, or name another file with --db"
@@ -181,23 +248,70 @@ def _ensure_file(path: Path) -> None:
         raise _cannot_open(f"cannot open {str(path)!r}: {error.strerror}; check its owner and mode") from None
 
 
-def _make_file(path: Path) -> None:
-    """Create an empty file that only its owner can open; WAL and shared memory files get the same mode.
+def _check_file(path: Path) -> bool:
+    """Return whether the file exists and can be opened. It is not opened here: a FIFO would block."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        status = None
+    log = Path(f"{path}-wal")
+    if (status is None or (stat.S_ISREG(status.st_mode) and not status.st_size)) and _has_content(log):
+        raise LogWithoutFile(path)
+    if status is None:
+        return False
+    if stat.S_ISDIR(status.st_mode):
+        raise _cannot_open(f"{str(path)!r} is a folder; name a file, for example {str(path / 'plan.db')!r}")
+    if not stat.S_ISREG(status.st_mode):
+        raise _cannot_open(f"{str(path)!r} is {_describe_type(status.st_mode)}, not a file; name a file with --db")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise _cannot_open(f"you may not read and write {str(path)!r}; check its owner and mode")
+    return True
 
-    It is created under another name and linked into place: closing a file drops all locks of this process on it, and
-    SQLite in another thread may hold some. For the same reason an existing database is never opened here.
+
+def _describe_type(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
+
+
+def _has_content(log: Path) -> bool:
+    try:
+        return log.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _ensure_log(path: Path, turnstile: WriteQueue) -> None:
+    """Check that the log belongs to the file, before SQLite applies it."""
+    check_log_exists(path)
+    # Without the lock first: most logs belong to their file, and opening should not wait for a long write.
+    if find_relation(path) is not LogRelation.BELONGS:
+        with turnstile.hold_lock():
+            check_log(path)
+
+
+def _make_file(path: Path, schema: Schema) -> None:
+    """Create a database that only its owner can open; the files beside it get the same mode.
+
+    It is complete before it gets its name, so nobody sees a part of it. An existing database is never opened here:
+    closing a file drops all locks of this process on it.
     """
     temporary = path.with_name(f".{path.name}.{new_short_id()}")
     os.close(os.open(temporary, NEW_FILE, 0o600))
     try:
-        os.link(temporary, path)
-    except FileExistsError:
-        pass  # another process was first and created it the same way
-    except OSError:  # the file system has no links
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, NEW_FILE, 0o600))
+        with contextlib.closing(connect(temporary)) as connection:
+            migrate(connection, schema)
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            pass  # another program created it; what it is, is checked when it is opened
+        except OSError:  # the file system has no links
+            temporary.rename(path)
+            return
     finally:
-        temporary.unlink()
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            Path(f"{temporary}{suffix}").unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 def _cannot_open(sentence: str) -> Unavailable:

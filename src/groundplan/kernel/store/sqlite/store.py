@@ -6,21 +6,29 @@ comes and no caller sees `database is locked`.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.clock import Clock, format_timestamp, system_clock
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
+from groundplan.kernel.store.sqlite.file import (
+    STEPS_BETWEEN_CHECKS,
+    connect,
+    hold_without_checkpoint,
+    open_database,
+    resolve_path,
+)
+from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
@@ -43,6 +51,7 @@ _ALLOWED_ACTIONS = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
+_READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 
 
 class SqliteStore(Store):
@@ -50,45 +59,85 @@ class SqliteStore(Store):
 
     must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
 
-    def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Callable[[], Schema],
+        *,
+        clock: Clock = system_clock,
+        uptime: UptimeCounter | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> None:
         # Resolved once: a later chdir, or another name of the same file, must use the same file and queue.
         self.path = resolve_path(path)
         self._clock = clock
+        # The counter belongs to the clock of this machine, not to an injected one.
+        self._uptime = find_system_uptime() if clock is system_clock else uptime
         self._write_queue = WriteQueue(self.path)
         self._thread_local = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
         self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
-        self._thread_local.held = self._register(open_database(self.path, schema, self._write_queue))
-        self._name = str(self.path)
-        self._identity = _read_file_identity(self._name)
+        connection = open_database(self.path, schema, self._write_queue, cancellation or Cancellation())
+        try:
+            self._files = FileWatch(self.path, connection)
+        except BaseException:
+            connection.close()
+            raise
+        # It stays open when its thread ends: SQLite removes the log with the last connection.
+        self._first_connection = self._thread_local.held = self._register(connection)
 
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        self._check_in_place()
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        self._check_files()
         held = self._get_connection()
-        with held.in_use, translate_errors():
+        with held.in_use, translate_errors(cancellation):
             connection = held.require_open()
+            cancellation.start()
             connection.execute("BEGIN")
+            held.watch.cancellation = cancellation
             try:
-                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache))
+                return run(self._begin_at_now(connection, actor, cancellation))
             finally:
+                held.watch.cancellation = None
                 _end_transaction(connection, "ROLLBACK")
 
     @contextmanager
-    def _open_write(self, actor: Actor) -> Iterator[Transaction]:
-        self._check_in_place()
-        held = self._get_connection()
-        with self._write_queue.hold_lock(), held.in_use, translate_errors():
-            self._check_in_place()  # again, after the wait
-            connection = held.require_open()
-            connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.cache)
+    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
+        with self._hold_file(cancellation) as file, translate_errors(cancellation):
+            file.begin()
             try:
-                yield tx
-                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
-            except BaseException:
-                _end_transaction(connection, "ROLLBACK")
-                raise
+                with self._limit_transaction(file.connection, actor, cancellation) as tx:
+                    yield tx
+                    if not tx.discarded:
+                        file.commit()
+            finally:
+                file.roll_back()
+
+    @contextmanager
+    def _hold_file(self, cancellation: Cancellation) -> Iterator[LockedFile]:
+        """Hold the write lock of the file, and yield it with the connection of this thread."""
+        held = self._get_connection()
+        with self._write_queue.hold_lock(cancellation), held.in_use:
+            yield LockedFile(held.require_open(), self._check_files, self._files)
+
+    @contextmanager
+    def _limit_transaction(
+        self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
+    ) -> Iterator[SqliteTransaction]:
+        """Yield a transaction whose statements end when the request is over."""
+        cancellation.start()
+        watch = self._get_connection().watch
+        watch.cancellation = cancellation
+        try:
+            yield self._begin_at_now(connection, actor, cancellation)
+        finally:
+            watch.cancellation = None  # a rollback must not be interrupted
+
+    def _begin_at_now(
+        self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
+    ) -> SqliteTransaction:
+        now = format_timestamp(self._clock())
+        return SqliteTransaction(connection, actor, now, self.cache, cancellation, self._uptime)
 
     def _set_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
@@ -98,19 +147,26 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         with self._connections_lock:
+            if self._is_closed:
+                return
             self._is_closed = True
             connections = list(self._open_connections)
-        for held in connections:
-            held.close()
+        with hold_without_checkpoint(self.path, needed=self._files.must_not_checkpoint()):
+            for held in connections:
+                held.close()
 
-    def _check_in_place(self) -> None:
-        # Open descriptors still refer to a file that was removed or renamed; writes to it would be lost.
-        if _read_file_identity(self._name) != self._identity:
-            raise FileReplaced(self.path)
+    def _check_files(self) -> FilesInPlace:
+        try:
+            return self._files.check()
+        except FileReplaced:
+            if self._is_closed:  # SQLite removed the log
+                raise StoreClosed from None
+            raise
 
     def _get_connection(self) -> _Connection:
         """Return the connection of this thread."""
         if not hasattr(self._thread_local, "held"):
+            self._check_files()
             with translate_errors():
                 self._thread_local.held = self._register(connect(self.path))
         held: _Connection = self._thread_local.held
@@ -119,6 +175,7 @@ class SqliteStore(Store):
     def _register(self, connection: sqlite3.Connection) -> _Connection:
         connection.set_authorizer(_authorize)
         held = _Connection(connection)
+        connection.set_progress_handler(held.watch.must_stop, STEPS_BETWEEN_CHECKS)
         with self._connections_lock:
             self._open_connections.add(held)
             if self._is_closed:
@@ -126,17 +183,74 @@ class SqliteStore(Store):
         return held
 
 
+class LockedFile:
+    """The file while a thread holds its write lock, with the connection of the thread."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, check_files: Callable[[], FilesInPlace], watch: FileWatch
+    ) -> None:
+        self.connection = connection
+        self._check_files = check_files
+        self._watch = watch
+
+    def begin(self) -> None:
+        """Begin a transaction, if the files are in place."""
+        files = self._check_files()
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._watch.mark_log(self.connection, files)
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def commit(self) -> None:
+        """Commit the transaction.
+
+        Raises:
+            WriteUncertain: a file was removed or replaced during the commit.
+        """
+        self.connection.execute("COMMIT")
+        self._watch.confirm_commit()
+
+    def roll_back(self) -> None:
+        """Roll back the transaction, unless it has ended: by a commit, a full disk or an I/O error."""
+        _end_transaction(self.connection, "ROLLBACK")
+
+
+class _StatementWatch:
+    """Ends a statement when its request is over. SQLite asks it during statements of a connection."""
+
+    __slots__ = ("cancellation",)
+
+    def __init__(self) -> None:
+        self.cancellation: Cancellation | None = None
+
+    def must_stop(self) -> bool:
+        """Return whether the running statement must end."""
+        return self.cancellation is not None and self.cancellation.is_over
+
+
+class StoreClosed(Unavailable):
+    """The store was closed, by another thread or before this call."""
+
+    code = "store_closed"
+
+    def __init__(self) -> None:
+        super().__init__("this store was closed; open it again")
+
+
 class _Connection:
     """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.in_use = threading.RLock()  # SQLite crashes if a connection is closed while a statement runs
+        self.watch = _StatementWatch()
         self._connection: sqlite3.Connection | None = connection
 
     def require_open(self) -> sqlite3.Connection:
-        """Return the connection. Raises Unavailable if the store is closed."""
+        """Return the connection. Raises StoreClosed if the store is closed."""
         if self._connection is None:
-            raise Unavailable("this store was closed; open it again", code="store_closed")
+            raise StoreClosed
         return self._connection
 
     def close(self) -> None:
@@ -148,54 +262,49 @@ class _Connection:
     __del__ = close
 
 
-class FileReplaced(Unavailable):
-    """The open file was removed or replaced by another one."""
-
-    code = "store_replaced"
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path.name!r} was removed or replaced while it was open, and nothing was written; restart Groundplan. "
-            "To restore a backup, first stop every program that uses the file"
-        )
-
-
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
     _row_converters: ClassVar[RowConverters] = {}
 
-    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, cache: dict[str, Any]) -> None:
-        super().__init__(actor, now, cache)
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        actor: Actor,
+        now: str,
+        cache: dict[str, Any],
+        cancellation: Cancellation | None = None,
+        uptime: UptimeCounter | None = None,
+    ) -> None:
+        super().__init__(actor, now, cache, cancellation, uptime=uptime)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
 
+    # The time is compared here and not in a method: there are many statements, and most take microseconds.
+
     def _query(self, query: Query, parameters: dict[str, Any]) -> sqlite3.Cursor:
+        if monotonic() > self.cancellation.ends_at:
+            raise self.cancellation.build_error()
         return self._execute(query.sqlite, parameters | self._ambient)
 
     def run(self, query: Query, /, **parameters: Any) -> int:
+        if monotonic() > self.cancellation.ends_at:
+            raise self.cancellation.build_error()
         return self._execute(query.sqlite, parameters | self._ambient).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self.cancellation.check()
         self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
-def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
+def _authorize(action: int, first: str | None, *rest: str | None) -> int:
     if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
         return sqlite3.SQLITE_DENY  # only the migration runner writes this table
-    # FTS5 reads data_version to detect other writers.
-    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
+    # FTS5 reads data_version to detect other writers; a mark holds the schema_version.
+    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and (first, *rest[:1]) in _READABLE_PRAGMAS):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
-
-
-def _read_file_identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - runs before every transaction, and is twice as fast
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _end_transaction(connection: sqlite3.Connection, statement: str) -> None:

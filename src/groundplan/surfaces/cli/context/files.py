@@ -14,7 +14,9 @@ from groundplan.context.exchange.document_file import (
     decode_document,
     format_document,
 )
+from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
 from groundplan.surfaces.cli.failures import escape_control_chars, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
@@ -87,13 +89,17 @@ def import_facts(
         str | None,
         typer.Option("--op-id", metavar="ID", show_default=False),
     ] = None,
+    timeout: TimeoutOption = None,
 ) -> CommandResult:
     """Import a document of facts as a new draft."""
     given = {"scopeId": project, "ownership": ownership, **({} if op_id is None else {"op_id": op_id})}
     validate_value(given)
     # The document is validated while it is decoded, because it may be larger than a request.
     document = decode_document(read_content(file, DOCUMENT_BYTES_MAX), describe_file(file))
-    with invocation.session(reads_only=True) as session:
+    with (
+        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
+        show_progress("importing the facts", as_json=invocation.as_json),
+    ):
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
     def draw() -> None:

@@ -65,7 +65,7 @@ def _check_operation(invocation: Invocation, project: str, operation: str, *, le
     arguments = {"project": project, "gate": "compliance", "operation": given["operation"], "lean": lean}
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
-        answer, encoded = session.execute(session.operations[name], arguments)
+        answer, encoded, _ = session.execute(session.operations[name], arguments)
     return CommandResult(answer, lambda: RENDERERS[name](answer), encoded=encoded)
 
 

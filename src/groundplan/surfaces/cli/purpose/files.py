@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 import typer
 
+from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import Forbidden, Invalid
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.wording import join_alternatives
@@ -26,6 +27,7 @@ from groundplan.purpose.exchange.formats.table import (
 )
 from groundplan.purpose.exchange.imported_gate import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
+from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
 from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
@@ -152,6 +154,7 @@ def import_theory(
         ),
     ] = False,
     op_id: OpIdOption = None,
+    timeout: TimeoutOption = None,
 ) -> CommandResult:
     """Import a file as a new draft, completely or not at all."""
     given = {name: value for name, value in (("keys", keys), ("op_id", op_id)) if value is not None}
@@ -167,7 +170,10 @@ def import_theory(
         remove_waivers(reading, WAIVERS_LEFT_OUT)
     # The document may be larger than a request, and was validated while it was read.
     arguments = {"project": project, **given, "document": msgspec.to_builtins(reading.document)}
-    with invocation.session(reads_only=True) as session:
+    with (
+        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
+        show_progress("importing the theory", as_json=invocation.as_json),
+    ):
         answer = _import_document(session, arguments)
         gate = check_imported(session.call, project, answer)
     skipped = [*reading.skipped, *answer.skipped]

@@ -6,19 +6,28 @@ It never creates, changes or migrates the database.
 from __future__ import annotations
 
 from groundplan.catalog import build_schema
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.projects.check_clocks import check_clocks
 from groundplan.kernel.projects.check_owners import check_owners
-from groundplan.kernel.store.checkup import CheckStatus, check_store
+from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.work.check_leases import check_leases
 from groundplan.work.check_plans import check_plans
 
 
 def doctor(invocation: Invocation) -> CommandResult:
-    """Check the database: files, settings, schema, triggers, owners, plans, and on PostgreSQL row level security."""
+    """Check the database: files, settings, schema, triggers, owners, plans, clocks, and row level security."""
     findings = list(check_store(invocation.settings.db, build_schema()))
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
-            findings += session.store.read(session.actor, lambda tx: [*check_owners(tx), *check_plans(tx)])
+            findings += session.store.read(
+                session.actor,
+                lambda tx: _check_content(tx, session.preferences),
+                cancellation=Cancellation(NO_LIMIT_S),
+            )
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
@@ -33,3 +42,8 @@ def doctor(invocation: Invocation) -> CommandResult:
 
     data = {"checks": [finding.to_dict() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
+
+
+def _check_content(tx: Transaction, preferences: Preferences) -> list[Finding]:
+    tx.preferences = preferences  # the duration of claims
+    return [*check_owners(tx), *check_plans(tx), *check_clocks(tx), *check_leases(tx)]

@@ -8,6 +8,7 @@ with a clear message.
 from __future__ import annotations
 
 import os
+import stat
 
 import groundplan.migrations
 
@@ -25,6 +26,8 @@ def is_ready(path: str) -> bool:
     A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
     """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib takes 5 ms
+            return False  # a named pipe would block
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         # SQLite creates more files beside it, so the folder must be writable.

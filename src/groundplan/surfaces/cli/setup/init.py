@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +12,11 @@ import typer
 
 from groundplan.catalog import build_schema
 from groundplan.configuration import check_db
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.open_store import NoDriver, is_postgres, open_store
+from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
@@ -51,18 +55,39 @@ def init(
             show_default=False,
         ),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            min=TIMEOUT_S_MIN,
+            help="Give up after this time; run it again to continue. Default: no limit. Writers wait meanwhile.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> CommandResult:
     """Create a database: a file, or PostgreSQL with the URL of its owner. Safe to run again at any time."""
     db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
     if skills is not None:
         _check_skills(skills)
     if is_postgres(db):
-        made = _set_up_postgres(db, app_role, new_password=new_password)
+        with _make_cancellable(invocation, timeout) as cancellation:
+            made = _set_up_postgres(db, app_role, cancellation, new_password=new_password)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
     else:
-        made = _set_up_file(db)
+        with _make_cancellable(invocation, timeout) as cancellation:
+            made = _set_up_file(db, cancellation)
     return made if skills is None else _add_skills(made, Path(skills))
+
+
+@contextmanager
+def _make_cancellable(invocation: Invocation, timeout_s: float | None) -> Iterator[Cancellation]:
+    with (
+        cancel_on_signals(NO_LIMIT_S if timeout_s is None else timeout_s) as cancellation,
+        show_progress("updating the database", as_json=invocation.as_json),
+    ):
+        yield cancellation
 
 
 def _check_skills(directory: str) -> None:
@@ -95,9 +120,9 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
     return CommandResult(data, draw)
 
 
-def _set_up_file(db: str) -> CommandResult:
+def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
     existed = _has_content(Path(db))
-    open_store(db, build_schema).close()
+    open_store(db, build_schema, cancellation=cancellation).close()
     mode = f"{Path(db).stat().st_mode & 0o777:04o}"
     data = {"db": db, "created": not existed, "mode": mode, "schema": len(load_migrations(Dialect.SQLITE))}
 
@@ -128,7 +153,9 @@ def _has_content(path: Path) -> bool:
         return False
 
 
-def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> CommandResult:
+def _set_up_postgres(
+    owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool
+) -> CommandResult:
     if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
         raise UsageError(f"--app-role must be a name of at most {ROLE_BYTES_MAX} bytes")
     try:
@@ -136,7 +163,9 @@ def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool
     except ImportError:
         raise NoDriver from None
     try:
-        done = set_up(owner_url, build_schema(), app_role=app_role, new_password=new_password)
+        done = set_up(
+            owner_url, build_schema(), app_role=app_role, new_password=new_password, cancellation=cancellation
+        )
     except Forbidden:
         raise Forbidden(
             "this role may not set up a database; run groundplan init with the URL of the database's owner, "

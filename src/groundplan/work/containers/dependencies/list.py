@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import to_container_type
@@ -121,4 +121,5 @@ OPERATION = Operation(
     tool=Tool("query_dependencies", Group.CONTAINERS),
     command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/dependencies"),
 )

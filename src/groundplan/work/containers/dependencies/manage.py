@@ -11,7 +11,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, RuleViolated
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -227,6 +227,7 @@ CREATE = Operation(
         arguments=("from_id", "to_id"),
         names={"from_id": "from", "to_id": "to", "container_type": "of"},
     ),
+    http=Route("POST", "/projects/{project}/work/dependencies"),
 )
 
 DELETE = Operation(
@@ -244,4 +245,5 @@ DELETE = Operation(
         arguments=("from_id", "to_id"),
         names={"from_id": "from", "to_id": "to", "container_type": "of"},
     ),
+    http=Route("DELETE", "/projects/{project}/work/dependencies"),
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath
@@ -115,6 +115,11 @@ OPERATION = Operation(
             "tags": "tag",
         },
     ),
+    http=Route(
+        "POST",
+        "/projects/{project}/work/{entityType}s/{entityId}/sections",
+        location="/projects/{project}/work/{entityType}s/{entityId}/sections",
+    ),
 )
 
 BULK_CREATE = Operation(
@@ -131,5 +136,10 @@ BULK_CREATE = Operation(
         ("section", "bulk-create"),
         arguments=("sections",),
         names={"entity_type": "type", "entity_id": "container"},
+    ),
+    http=Route(
+        "POST",
+        "/projects/{project}/work/{entityType}s/{entityId}/sections/batch",
+        location="/projects/{project}/work/{entityType}s/{entityId}/sections",
     ),
 )

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -123,6 +123,7 @@ OPERATION = Operation(
         arguments=("section_id",),
         names={"section_id": "section", "entity_type": "type", "entity_id": "container"},
     ),
+    http=Route("DELETE", "/projects/{project}/work/sections/{sectionId}"),
 )
 
 BULK_DELETE = Operation(
@@ -140,4 +141,5 @@ BULK_DELETE = Operation(
         arguments=("section_ids",),
         names={"section_ids": "sections", "entity_type": "type", "entity_id": "container"},
     ),
+    http=Route("DELETE", "/projects/{project}/work/sections"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.sections.refs import missing_section, resolve_container, resolve_entity_project
@@ -66,4 +66,5 @@ OPERATION = Operation(
             "section_ids": "section",
         },
     ),
+    http=Route("GET", "/projects/{project}/work/{entityType}s/{entityId}/sections"),
 )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -92,4 +92,5 @@ OPERATION = Operation(
         arguments=("ordered_ids",),
         names={"entity_type": "type", "entity_id": "container", "ordered_ids": "sections"},
     ),
+    http=Route("PUT", "/projects/{project}/work/{entityType}s/{entityId}/sections/order"),
 )

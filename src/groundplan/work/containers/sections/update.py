@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -160,6 +160,7 @@ OPERATION = Operation(
             "tags": "tag",
         },
     ),
+    http=Route("PATCH", "/projects/{project}/work/sections/{sectionId}"),
 )
 
 UPDATE_TEXT = Operation(
@@ -178,4 +179,5 @@ UPDATE_TEXT = Operation(
         texts=("content",),
         names={"section_id": "section", "entity_type": "type", "entity_id": "container"},
     ),
+    http=Route("PATCH", "/projects/{project}/work/sections/{sectionId}/text"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged_entities import TaggedType, count_tags, resolve_projects
 
@@ -57,4 +57,6 @@ OPERATION = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("list_tags", Group.CONTAINERS),
     command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
+    http=Route("GET", "/projects/{project}/work/tags"),
+    other_routes=(Route("GET", "/organization/work/tags"),),
 )

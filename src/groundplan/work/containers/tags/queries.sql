@@ -138,6 +138,7 @@ SELECT s.id, c.id, o.tag
 -- Give some containers their next revision, for a change outside their rows.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id
  WHERE tenant_id = :tenant_id

@@ -12,7 +12,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.authorize import ProjectId
@@ -209,4 +209,5 @@ OPERATION = Operation(
         arguments=("old_tag", "new_tag"),
         names={"project_id": "project"},
     ),
+    http=Route("POST", "/projects/{project}/work/tags/{oldTag}/rename"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
@@ -67,4 +67,6 @@ OPERATION = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_tag_usage", Group.CONTAINERS),
     command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
+    http=Route("GET", "/projects/{project}/work/tags/{tag}"),
+    other_routes=(Route("GET", "/organization/work/tags/{tag}"),),
 )

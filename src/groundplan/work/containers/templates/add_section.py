@@ -12,7 +12,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -148,4 +148,5 @@ OPERATION = Operation(
             "tags": "tag",
         },
     ),
+    http=Route("POST", "/templates/{id}/sections", location="/templates/{id}"),
 )

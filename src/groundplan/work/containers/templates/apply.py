@@ -10,7 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType
@@ -129,5 +129,10 @@ OPERATION = Operation(
         ("template", "apply"),
         arguments=("template_id", "entity_id"),
         names={"template_id": "template", "entity_id": "entity", "entity_type": "type"},
+    ),
+    http=Route(
+        "POST",
+        "/projects/{project}/work/{entityType}s/{entityId}/templates",
+        location="/projects/{project}/work/{entityType}s/{entityId}/sections",
     ),
 )

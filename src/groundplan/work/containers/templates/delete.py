@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -59,4 +59,5 @@ OPERATION = Operation(
     handler=delete,
     tool=Tool("manage_template", Group.CONTAINERS, "delete"),
     command=Command(("template", "delete"), arguments=("id",)),
+    http=Route("DELETE", "/templates/{id}"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.refs import resolve_template, resolve_template_with_sections
 from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
@@ -41,4 +41,5 @@ OPERATION = Operation(
     handler=get,
     tool=Tool("query_templates", Group.CONTAINERS, "get"),
     command=Command(("template", "get"), arguments=("id",), names={"include_sections": "sections"}),
+    http=Route("GET", "/templates/{id}"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, StringList, parse_tags
@@ -73,4 +73,5 @@ OPERATION = Operation(
             "tags": "tag",
         },
     ),
+    http=Route("GET", "/templates"),
 )

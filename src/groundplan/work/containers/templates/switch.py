@@ -7,7 +7,7 @@ from functools import partial
 from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.refs import resolve_editable_template
@@ -64,6 +64,7 @@ OPERATIONS = (
         handler=enable,
         tool=Tool("manage_template", Group.CONTAINERS, "enable"),
         command=Command(("template", "enable"), arguments=("id",)),
+        http=Route("POST", "/templates/{id}/enable"),
     ),
     _OPERATION(
         name="template.disable",
@@ -71,5 +72,6 @@ OPERATIONS = (
         handler=disable,
         tool=Tool("manage_template", Group.CONTAINERS, "disable"),
         command=Command(("template", "disable"), arguments=("id",)),
+        http=Route("POST", "/templates/{id}/disable"),
     ),
 )

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -100,4 +100,5 @@ OPERATION = Operation(
         texts=("description",),
         names={"target_entity_type": "target", "is_protected": "protected", "tags": "tag"},
     ),
+    http=Route("PATCH", "/templates/{id}"),
 )

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.completion_hints import GraphHints, build_graph_hints
@@ -119,4 +119,5 @@ OPERATION = Operation(
     tool=Tool("advance", Group.CONTAINERS),
     command=Command(("task", "advance"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "advance"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/advance"),
 )

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -89,7 +89,7 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
         changes.append(changed("blocked_reason", node.blocked_reason, reason))
     node = _save_node(tx, node, changes)
     if not was_waiting and node.held_reason is not None and not node.open_deps:
-        readiness.propagate_waiting(node.n, node.kind, waits=True)
+        readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
     answer = BlockAnswer(added_blockers=added, total_blockers=node.open_deps + (node.held_reason is not None))
     load_container_into(answer, tx, node.n)
@@ -163,4 +163,5 @@ OPERATION = Operation(
             fixed={"container_type": "feature"},
         ),
     ),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/block"),
 )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import compute_next_offset
@@ -113,6 +113,8 @@ TASKS = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
     command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
+    http=Route("GET", "/projects/{project}/work/blocked-tasks"),
+    other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
 
 FEATURES = Operation(
@@ -127,4 +129,6 @@ FEATURES = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_features", Group.CONTAINERS),
     command=Command(("feature", "blocked"), names={"project_id": "project"}),
+    http=Route("GET", "/projects/{project}/work/blocked-features"),
+    other_routes=(Route("GET", "/organization/work/blocked-features"),),
 )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Task, load_containers
@@ -71,4 +71,6 @@ OPERATION: Operation[NextTask, Any] = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_task", Group.CONTAINERS),
     command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
+    http=Route("GET", "/projects/{project}/work/next-task"),
+    other_routes=(Route("GET", "/organization/work/next-task"),),
 )

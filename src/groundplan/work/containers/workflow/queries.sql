@@ -11,6 +11,7 @@ SELECT c.n
 -- Store the status, hold and claim of a node with its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
+       changed_rev = :write_rev,
        updated_at = :now,
        updated_by = :actor_id,
        {step:set}

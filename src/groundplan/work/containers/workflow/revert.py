@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import find_step_before, load_pipelines
@@ -62,4 +62,5 @@ OPERATION = Operation(
     tool=Tool("revert", Group.CONTAINERS),
     command=Command(("task", "revert"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "revert"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/revert"),
 )

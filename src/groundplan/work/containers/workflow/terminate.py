@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, OneContainer, Transition, load_dependents
@@ -91,4 +91,5 @@ OPERATION = Operation(
     tool=Tool("terminate", Group.CONTAINERS),
     command=Command(("task", "terminate"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "terminate"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/terminate"),
 )

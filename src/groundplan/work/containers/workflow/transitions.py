@@ -186,9 +186,9 @@ def complete_answer(
     if settled.unblocked:
         own = set(load_dependents(tx, ended))
         of_features = set(load_dependents(tx, list_closed_features(tx, readiness))) - own
-        released = list_entities(state for state in settled.unblocked if state.n in own)
+        released = list_entities(tx, settled.unblocked & own)
         answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
-        released = list_entities(state for state in settled.unblocked if state.n in of_features)
+        released = list_entities(tx, settled.unblocked & of_features)
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
     return answer

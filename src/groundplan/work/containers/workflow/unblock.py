@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -89,7 +89,7 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     tx.run_with_record(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(WorkOp.DISCONNECTED if ids else WorkOp.UNHELD, node.id, *changes)
     if holds and not node.open_deps:
-        readiness.propagate_waiting(node.n, node.kind, waits=False)
+        readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
     left = load_blockers(tx, node)
     answer = UnblockAnswer(
@@ -129,4 +129,5 @@ OPERATION = Operation(
     tool=Tool("unblock", Group.CONTAINERS),
     command=Command(("task", "unblock"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("POST", "/projects/{project}/work/{containerType}s/{id}/unblock"),
 )

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import WorkNode, load_nodes
 from groundplan.work.engine.refs import find_node, find_node_in_project
@@ -103,4 +103,5 @@ OPERATION = Operation(
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
     command=Command(("work", "context"), arguments=("node_id",)),
+    http=Route("GET", "/projects/{project}/work/nodes/{node_id}"),
 )

@@ -14,9 +14,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.events.read import AFTER_ALL_EVENTS, PastEvent, list_events_about
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import find_node, find_removed_node
 from groundplan.work.events import ACTIONS
@@ -140,4 +140,5 @@ OPERATION = Operation(
     project=lambda tx, request: locate_node(tx, request.node_id)[0],
     tool=Tool("graph_history", Group.WORK),
     command=Command(("work", "history"), arguments=("node_id",)),
+    http=Route("GET", "/projects/{project}/work/nodes/{node_id}/history"),
 )

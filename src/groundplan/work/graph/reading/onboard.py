@@ -14,7 +14,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
@@ -75,4 +75,6 @@ OPERATION = Operation(
     without_project=Permission.PROJECT_LIST,
     tool=Tool("graph_onboard", Group.WORK),
     command=Command(("work", "onboard")),
+    http=Route("GET", "/projects/{project}/work/onboarding"),
+    other_routes=(Route("GET", "/organization/work/onboarding"),),
 )

@@ -195,7 +195,7 @@ SELECT held.id, held.summary, held.claimed_at
            AND c.project_id = :project_id
            AND c.claimed_by = :actor_id
            AND (c.claimed_until IS NULL OR c.claimed_until > :now)
-         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+         ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
          LIMIT :looked_through) AS held
  ORDER BY held.claimed_at DESC, held.n DESC;
 
@@ -227,7 +227,7 @@ SELECT c.id, c.summary, c.resolved, c.open_children
  LIMIT :at_most;
 
 -- part: blocked
-c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
+c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.changed_rev
 
 -- name: recently_blocked
 -- Blocked nodes among those that changed last, by rank, and those that were claimed before they were blocked, which are
@@ -239,7 +239,7 @@ SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
                  WHERE c.tenant_id = :tenant_id
                    AND c.project_id = :project_id
                    AND c.claimed_by IS NULL
-                 ORDER BY c.updated_at DESC, c.n DESC
+                 ORDER BY c.changed_rev DESC, c.n DESC
                  LIMIT :looked_through) AS unclaimed
          UNION ALL
         SELECT *
@@ -249,10 +249,10 @@ SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
                    AND c.project_id = :project_id
                    AND c.claimed_by IS NOT NULL
                    AND c.is_blocked = true
-                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
                  LIMIT :at_most) AS claimed) AS late
  WHERE late.is_blocked
- ORDER BY late.priority DESC, late.depth DESC, late.updated_at, late.n
+ ORDER BY late.priority DESC, late.depth DESC, late.changed_rev, late.n
  LIMIT :at_most;
 
 -- name: blocking_ancestor

@@ -12,11 +12,11 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from groundplan.kernel.cursors import CursorValue, InvalidCursor
+from groundplan.kernel.cursors.cursor import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.priority import PRIORITY_ABSENT
 from groundplan.work.graph.search.filters import NodeSearch, Source
+from groundplan.work.priority import PRIORITY_ABSENT
 
 Position = Mapping[str, Any]
 
@@ -43,12 +43,12 @@ class Order:
 
 ORDERS: Mapping[Sort, Order] = {
     Sort.READINESS: Order(
-        {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_updated_at": "", "after_n": 0},
+        {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_changed_rev": 0, "after_n": 0},
         sql.unready_nodes,
         sql.chosen_by_rank,
     ),
     Sort.DEPTH: Order({"after_depth": -1, "after_n": 0}, sql.by_depth, sql.chosen_by_depth),
-    Sort.RECENT: Order({"after_updated_at": "~", "after_n": 0}, sql.by_change, sql.chosen_by_change),
+    Sort.RECENT: Order({"after_changed_rev": 2**53, "after_n": 0}, sql.by_change, sql.chosen_by_change),
     Sort.CREATED: Order({"after_n": 0}, sql.by_creation, sql.chosen_by_creation),
 }
 

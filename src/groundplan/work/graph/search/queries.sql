@@ -160,8 +160,8 @@ CROSS JOIN work_nodes AS c
    AND (c.priority < CAST(:after_priority AS double precision)
         OR c.depth < CAST(:after_depth AS bigint)
         OR (c.depth = CAST(:after_depth AS bigint)
-            AND (c.updated_at > CAST(:after_updated_at AS text)
-                 OR (c.updated_at = CAST(:after_updated_at AS text) AND c.n > CAST(:after_n AS bigint)))))
+            AND (c.changed_rev > CAST(:after_changed_rev AS bigint)
+                 OR (c.changed_rev = CAST(:after_changed_rev AS bigint) AND c.n > CAST(:after_n AS bigint)))))
 
 -- name: counts
 -- The project's number in the text index, and the numbers of its nodes by state.
@@ -191,23 +191,23 @@ SELECT count(*)
 -- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
 SELECT n
   FROM (SELECT *
-          FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+          FROM (SELECT c.n, c.priority, c.depth, c.changed_rev
                 {from_project}
                    AND c.is_ready
                    AND c.claimed_by IS NULL
                 {behind_in_rank}
-                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
                  LIMIT :at_most) AS unclaimed
          UNION ALL
         SELECT *
-          FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+          FROM (SELECT c.n, c.priority, c.depth, c.changed_rev
                 {from_project}
                    AND c.is_ready
                    AND c.claimed_by IS NOT NULL
                 {behind_in_rank}
-                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
                  LIMIT :at_most) AS claimed) AS ready
- ORDER BY priority DESC, depth DESC, updated_at, n
+ ORDER BY priority DESC, depth DESC, changed_rev, n
  LIMIT :at_most;
 
 -- name: unready_nodes
@@ -216,7 +216,7 @@ SELECT c.n
 {from_whole_project}
    AND NOT c.is_ready
 {behind_in_rank}
- ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
  LIMIT :at_most;
 
 -- name: by_depth
@@ -239,21 +239,21 @@ SELECT c.n
 -- Nodes of the project, from the latest change to the earliest. The claimed ones are few, and in no index by change.
 SELECT n
   FROM (SELECT *
-          FROM (SELECT c.n, c.updated_at
+          FROM (SELECT c.n, c.changed_rev
                 {from_project}
                    AND c.claimed_by IS NULL
-                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
-                 ORDER BY c.updated_at DESC, c.n DESC
+                   AND (c.changed_rev, c.n) < (CAST(:after_changed_rev AS bigint), CAST(:after_n AS bigint))
+                 ORDER BY c.changed_rev DESC, c.n DESC
                  LIMIT :at_most) AS unclaimed
          UNION ALL
         SELECT *
-          FROM (SELECT c.n, c.updated_at
+          FROM (SELECT c.n, c.changed_rev
                 {from_project}
                    AND c.claimed_by IS NOT NULL
-                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
-                 ORDER BY c.updated_at DESC, c.n DESC
+                   AND (c.changed_rev, c.n) < (CAST(:after_changed_rev AS bigint), CAST(:after_n AS bigint))
+                 ORDER BY c.changed_rev DESC, c.n DESC
                  LIMIT :at_most) AS claimed) AS changed
- ORDER BY updated_at DESC, n DESC
+ ORDER BY changed_rev DESC, n DESC
  LIMIT :at_most;
 
 -- name: chosen_by_rank
@@ -264,7 +264,7 @@ SELECT c.n, count(*) OVER ()
    AND (c.is_ready < CAST(:after_ready AS boolean)
         OR (c.is_ready = CAST(:after_ready AS boolean)
 {behind_in_rank}))
- ORDER BY c.is_ready DESC, c.priority DESC, c.depth DESC, c.updated_at, c.n
+ ORDER BY c.is_ready DESC, c.priority DESC, c.depth DESC, c.changed_rev, c.n
  LIMIT :at_most;
 
 -- name: chosen_by_depth
@@ -290,8 +290,8 @@ SELECT c.n, count(*) OVER ()
 {chosen}
 SELECT c.n, count(*) OVER ()
 {from_chosen}
-   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
- ORDER BY c.updated_at DESC, c.n DESC
+   AND (c.changed_rev, c.n) < (CAST(:after_changed_rev AS bigint), CAST(:after_n AS bigint))
+ ORDER BY c.changed_rev DESC, c.n DESC
  LIMIT :at_most;
 
 -- name: count_in_project
@@ -313,7 +313,7 @@ WITH wanted (n) AS MATERIALIZED (
       FROM each(:ns) AS e
 )
 SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.properties, c.claimed_by, c.claimed_at,
-       c.claimed_until, c.is_ready, c.priority, c.updated_at
+       c.claimed_until, c.is_ready, c.priority, c.changed_rev
   FROM wanted
  CROSS JOIN work_nodes AS c
   LEFT JOIN work_nodes AS p

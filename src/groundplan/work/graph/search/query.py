@@ -10,9 +10,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import decode_cursor, encode_cursor
+from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import add_claim_properties
@@ -76,7 +76,7 @@ class FoundRow(Struct):
     claimed_until: str | None
     is_ready: bool
     priority: float
-    updated_at: str
+    changed_rev: int
 
 
 def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
@@ -138,7 +138,7 @@ def _get_position(sort: Sort, row: FoundRow) -> Position:
         "after_ready": row.is_ready,
         "after_priority": row.priority,
         "after_depth": row.depth,
-        "after_updated_at": row.updated_at,
+        "after_changed_rev": row.changed_rev,
         "after_n": row.n,
     }
     return {name: values[name] for name in ORDERS[sort].start}
@@ -155,4 +155,5 @@ OPERATION = Operation(
     project=lambda _tx, request: request.project,
     tool=Tool("graph_query", Group.WORK),
     command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
+    http=Route("GET", "/projects/{project}/work/nodes"),
 )

@@ -1,15 +1,17 @@
-"""Cursors for lists: a short opaque text with the position of the last row and a checksum.
+"""A cursor: a short opaque text with the position of the last row of a page, and a signature.
 
-A cursor belongs to one query of one caller. The checksum covers the operation, the caller and the arguments, so an
-altered or foreign cursor is rejected instead of silently skipping rows. It is not a signature: a position reveals
-nothing that the previous page did not show.
+A cursor belongs to one query of one caller in one project. The signature (HMAC-SHA-256 with the key of the
+organization) covers all of them, so an altered, foreign or invented cursor is rejected and never selects other rows.
+The same position has the same cursor, on every server of the store.
+
+A position is made of values that fit into a cursor. A list that is sorted by text uses `text_positions.py`, because
+long text does not fit.
 """
 
 from __future__ import annotations
 
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import crc32
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,18 +22,21 @@ from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.store.transaction import Transaction
 
-CHECKSUM_BYTES = 4  # CRC-32 detects every single altered character, and a foreign cursor except 1 in 2^32
+CURSOR_CHARS_MAX = 512
+TAG_BYTES = 12  # 96 bits of the signature; a cursor is tried in an online request, so nobody gets near 2^96 tries
 STAMP_CHARS = 24
+UUID_CHARS = 36
+UUID_DASHES = (8, 13, 18, 23)
 WHOLE_MAX = 2**53  # a larger number may not fit into the number type of an engine
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
 # Integers are not negative. A whole float is decoded as the equal integer.
-CursorValue = int | float | str | None
+CursorValue = int | float | str | bytes | None
 
 # Each value starts with a number of variable length; its lowest two bits are the kind of the value.
 _NUMBER, _TEXT, _MOMENT, _OTHER = range(4)
-_NULL, _DOUBLE = range(2)  # kinds of _OTHER
+_NULL, _DOUBLE, _UUID, _BYTES = range(4)  # kinds of _OTHER; the length of bytes is added to the last
 
 
 class InvalidCursor(Invalid):
@@ -50,33 +55,44 @@ class InvalidCursor(Invalid):
 def encode_cursor(tx: Transaction, operation: str, query: Any, *position: CursorValue) -> str:
     """Return the cursor after a row. `query` is everything that decides the rows and their order."""
     packed = b"".join(map(_pack, position))
-    return urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
+    cursor = urlsafe_b64encode(_sign(tx, operation, query, packed) + packed).rstrip(b"=").decode()
+    if len(cursor) > CURSOR_CHARS_MAX:
+        raise ValueError(f"the position of {operation} needs a cursor of {len(cursor)} characters")
+    return cursor
 
 
 def decode_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> list[CursorValue]:
     """Return the position that a cursor encodes.
 
     Raises:
-        InvalidCursor: it was altered, or belongs to another query or caller.
+        InvalidCursor: it was not made here, or it was made for another query, project or caller.
     """
+    from hmac import compare_digest  # as in `_sign`
+
+    if len(cursor) > CURSOR_CHARS_MAX or not cursor.isascii():  # first, so that a long text costs nothing
+        raise InvalidCursor
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except ValueError:
         raise InvalidCursor from None
-    packed = raw[CHECKSUM_BYTES:]
+    packed = raw[TAG_BYTES:]
     # Compare the text: the unused bits of the last character are lost in decoding.
-    expected = urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
-    if expected != cursor:
+    expected = urlsafe_b64encode(_sign(tx, operation, query, packed) + packed).rstrip(b"=")
+    if not compare_digest(expected, cursor.encode()):
         raise InvalidCursor
     try:
         return list(_unpack(packed))
-    except (ValueError, IndexError, OverflowError, struct.error):  # a checksum can be forged
+    except (ValueError, IndexError, OverflowError, struct.error):  # signed by another version of Groundplan
         raise InvalidCursor from None
 
 
-def _compute_checksum(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
-    scope = msgspec.json.encode([operation, tx.actor.organization, tx.actor.id, query], order="deterministic")
-    return crc32(packed, crc32(scope)).to_bytes(CHECKSUM_BYTES)
+def _sign(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
+    from hmac import digest  # here, because OpenSSL takes megabytes that requests without a cursor do not need
+
+    project = tx.project.id if tx.has_project else None
+    scope = msgspec.json.encode([operation, tx.actor.organization, project, tx.actor.id, query], order="deterministic")
+    # With its length, so that no byte can move from the scope to the position.
+    return digest(tx.cursor_key, len(scope).to_bytes(4) + scope + packed, "sha256")[:TAG_BYTES]
 
 
 def _pack(value: CursorValue) -> bytes:
@@ -89,9 +105,13 @@ def _pack(value: CursorValue) -> bytes:
             return _pack_head(_NUMBER, int(value))
         case float():
             return _pack_head(_OTHER, _DOUBLE) + struct.pack(">d", value)
+        case bytes():
+            return _pack_head(_OTHER, _BYTES + len(value)) + value
     since_epoch = _parse_milliseconds(value)
     if since_epoch is not None:
         return _pack_head(_MOMENT, since_epoch)
+    if (uuid := _parse_uuid(value)) is not None:
+        return _pack_head(_OTHER, _UUID) + uuid
     text = value.encode()
     return _pack_head(_TEXT, len(text)) + text
 
@@ -116,9 +136,15 @@ def _unpack(packed: bytes) -> Iterator[CursorValue]:
             at += number
         elif number == _NULL:
             yield None
-        else:
+        elif number == _DOUBLE:
             yield struct.unpack_from(">d", packed, at)[0]
             at += 8
+        elif number == _UUID:
+            yield _format_uuid(packed[at : at + 16])
+            at += 16
+        else:
+            yield packed[at : at + number - _BYTES]
+            at += number - _BYTES
 
 
 def _pack_head(kind: int, number: int) -> bytes:
@@ -140,3 +166,21 @@ def _parse_milliseconds(text: str) -> int | None:
         return since_epoch if since_epoch >= 0 and format_timestamp(EPOCH + since_epoch * MILLISECOND) == text else None
     except (ValueError, TypeError):  # not a timestamp, or one without a time zone
         return None
+
+
+def _parse_uuid(text: str) -> bytes | None:
+    """Return the bytes of a UUID, less than half of its length; None for any other text."""
+    if len(text) != UUID_CHARS:
+        return None
+    try:
+        found = bytes.fromhex(text.replace("-", ""))
+    except ValueError:
+        return None
+    return found if len(found) == 16 and _format_uuid(found) == text else None
+
+
+def _format_uuid(found: bytes) -> str:
+    text = found.hex()
+    for index in UUID_DASHES:
+        text = f"{text[:index]}-{text[index:]}"
+    return text

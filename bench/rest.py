@@ -1,0 +1,143 @@
+"""Measure REST as its client sees it: a read over a kept connection, against a bare route with the same bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import groundplan
+from bench.options import Options
+from bench.report import Result
+from bench.rounds import Step, compute_medians_ms, pin_to_one_core, run_interleaved
+
+READS = 2_000
+WARM_UP = 50
+NODES = 100
+READ_RATIO_MAX = 3.0
+PROJECT = "atlas"
+TARGETS = {
+    "next": f"/v1/projects/{PROJECT}/work/next",
+    "members": f"/v1/projects/{PROJECT}/members",
+    "50 nodes": f"/v1/projects/{PROJECT}/work/nodes?limit=50",
+}
+UNBARRED = "50 nodes"  # most of its time is the query, which the bare route does not make
+BARE = "bare Starlette route, same bytes"
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+def run(options: Options) -> list[Result]:
+    """Measure each read and the bare route in turns."""
+    db = options.scratch / "http.db"
+    _fill(db)
+    sets = []
+    for _ in range(options.process_sets):
+        with pin_to_one_core(spread=options.spread), _start_server(db, options.scratch) as (ours, bare):
+            steps = []
+            for place, (name, target) in enumerate(TARGETS.items()):
+                steps.append(Step(name, lambda target=target: ours.get(target)))  # type: ignore[misc] # a bound default
+                steps.append(Step(f"bare {name}", lambda place=place: bare.get(f"/{place}")))  # type: ignore[misc] # as above
+            run_interleaved(WARM_UP, steps)
+            sets.append(run_interleaved(options.count_rounds_of_a_set(READS), steps))
+    taken = compute_medians_ms(sets)
+    return [
+        Result(
+            "http",
+            f"GET {name}",
+            taken[name],
+            "ms",
+            taken[f"bare {name}"],
+            BARE,
+            None if name == UNBARRED else READ_RATIO_MAX,
+        )
+        for name in TARGETS
+    ]
+
+
+class Connection:
+    """A kept connection, with as little of a client as possible."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def get(self, target: str) -> bytes:
+        """Return the body of an answer."""
+        self._socket.sendall(f"GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        received = b""
+        while True:
+            received += self._socket.recv(1 << 16)
+            head, separator, body = received.partition(b"\r\n\r\n")
+            found = _LENGTH.search(head)
+            if separator and found and len(body) >= int(found[1]):
+                assert head.startswith(b"HTTP/1.1 200"), head
+                return body
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_given: object) -> None:
+        self._socket.close()
+
+
+@contextlib.contextmanager
+def _start_server(db: Path, folder: Path) -> Iterator[tuple[Connection, Connection]]:
+    """Start our server, and a bare one that answers with the same bytes; yield a connection to each."""
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(_run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(db)))
+        ours = stack.enter_context(Connection(port))
+        for place, target in enumerate(TARGETS.values()):
+            (folder / f"{place}.json").write_bytes(ours.get(target))
+        bare_port = stack.enter_context(_run_program("-m", "bench.rest", str(folder), str(len(TARGETS))))
+        yield ours, stack.enter_context(Connection(bare_port))
+
+
+@contextlib.contextmanager
+def _run_program(*arguments: str) -> Iterator[int]:
+    """Run a server until the end of the block, and yield the port that it prints."""
+    with subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            found = _ADDRESS.search(process.stderr.readline())
+            assert found is not None, process.stderr.read()
+            yield int(found[1])
+        finally:
+            process.terminate()
+
+
+def _fill(db: Path) -> None:
+    with groundplan.open(str(db), actor="ada") as plan:
+        plan.project.create(name=PROJECT)
+        plan.work.plan(
+            project=PROJECT, nodes=[{"ref": f"n{n}", "summary": f"Walk mile {n} of the coast"} for n in range(NODES)]
+        )
+
+
+def serve_bare(folder: Path, count: int) -> None:
+    """Serve fixed bytes by the same server and framework."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from groundplan.surfaces.http.serve import open_socket, serve
+
+    bodies = [(folder / f"{place}.json").read_bytes() for place in range(count)]
+
+    async def answer(request: Request) -> Response:
+        return Response(bodies[int(request.path_params["place"])], media_type="application/json")
+
+    listening = open_socket(0)
+    port = listening.getsockname()[1]
+    app = Starlette(routes=[Route("/{place}", answer)])
+    serve(app, listening, lambda: print(f"http://127.0.0.1:{port}", file=sys.stderr, flush=True))
+
+
+if __name__ == "__main__":
+    serve_bare(Path(sys.argv[1]), int(sys.argv[2]))

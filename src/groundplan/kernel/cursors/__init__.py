@@ -1,0 +1,1 @@
+"""Cursors: the next page of a list."""

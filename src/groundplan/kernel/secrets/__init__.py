@@ -1,0 +1,1 @@
+"""Secrets: tokens, keys and passwords that a request contains by mistake."""

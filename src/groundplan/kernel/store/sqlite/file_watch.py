@@ -1,0 +1,161 @@
+"""Notice that the files of an open database were removed, replaced or overwritten.
+
+SQLite keeps its descriptors: it would go on writing to files that no path leads to, where nobody finds what was
+acknowledged. While a connection is open, no program that uses SQLite removes or replaces one of the three files, and
+only a checkpoint changes the database itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
+from groundplan.kernel.store.sqlite.file_mark import read_content, read_mark, write_mark
+from groundplan.kernel.store.sqlite.log_file import read_log
+
+CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
+_stat = os.stat  # not pathlib: it runs before every transaction, and is twice as fast
+FilesInPlace = tuple[os.stat_result, os.stat_result]  # the database and its log
+
+
+class FileReplaced(Unavailable):
+    """The open file, or one of the two beside it, was removed, replaced or overwritten."""
+
+    code = "store_replaced"
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"{problem} while {path.name!r} was open, and nothing was written; restart Groundplan. "
+            "To restore a backup, first stop every program that uses the file"
+        )
+
+
+class WriteUncertain(Unavailable):
+    """A file was removed or replaced while a write was committed."""
+
+    code = "store_write_uncertain"
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(
+            f"{problem} during this write to {path.name!r}, which may be lost; restart Groundplan, and look whether "
+            "the change is there"
+        )
+
+
+class FileWatch:
+    """The identity of the database, its log and the index of the log, as they were when the database was opened."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._database, self._log, self._index = (f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
+        self._expected = tuple(_read_identity(name) for name in (self._database, self._log, self._index))
+        if None in self._expected:
+            raise FileReplaced(path, self._describe())
+        mark = read_mark(connection)
+        self._nonce = mark.nonce if mark else None
+        self._trusted_ns = _stat(self._database).st_mtime_ns
+        self._marked_ns: int | None = None  # the time of the file in the last mark of the log, if known
+        self._pending: tuple[int, str] | None = None  # the mark of a transaction that is not committed yet
+
+    def check(self) -> FilesInPlace:
+        """Return the status of the files.
+
+        Raises:
+            FileReplaced: one of them was removed or replaced.
+        """
+        try:
+            database, log, index = _stat(self._database), _stat(self._log), _stat(self._index)
+        except OSError:
+            raise FileReplaced(self._path, self._describe()) from None
+        if self._expected != (
+            (database.st_dev, database.st_ino),
+            (log.st_dev, log.st_ino),
+            (index.st_dev, index.st_ino),
+        ):
+            raise FileReplaced(self._path, self._describe())
+        return database, log
+
+    def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
+        """Write a mark within a transaction if the log may have none for the file as it is now.
+
+        Raises:
+            FileReplaced: another program than SQLite wrote to the file.
+        """
+        self._pending = None
+        database, log = files
+        now_ns = database.st_mtime_ns
+        if now_ns == self._marked_ns and log.st_size:
+            return
+        if now_ns != self._trusted_ns:
+            mark = read_mark(connection)
+            is_marked = mark is not None and (mark.inode, mark.modified_ns) == (database.st_ino, now_ns)
+            if not is_marked and self._is_overwritten():
+                raise FileReplaced(self._path, f"{self._path.name!r} was overwritten")
+            self._trusted_ns = now_ns
+            if mark and is_marked and log.st_size:
+                self._marked_ns, self._nonce = now_ns, mark.nonce
+                return
+        nonce = write_mark(connection, inode=database.st_ino, modified_ns=now_ns, log_inode=log.st_ino)
+        self._pending = (now_ns, nonce)
+
+    def confirm_commit(self) -> None:
+        """Check after a commit that it went to the files in their places.
+
+        Raises:
+            WriteUncertain: one of them was removed or replaced meanwhile.
+        """
+        try:
+            database, log = self.check()
+        except FileReplaced:
+            raise WriteUncertain(self._path, self._describe()) from None
+        if self._pending:
+            self._marked_ns, self._nonce = self._pending
+            self._pending = None
+        # A commit to a long log changes the file by a checkpoint; no other writer has the lock. Any other change is
+        # looked at before the next write.
+        if log.st_size >= CHECKPOINT_BYTES:
+            self._trusted_ns = database.st_mtime_ns
+
+    def must_not_checkpoint(self) -> bool:
+        """Return whether the log must not be written to the file when the last connection closes.
+
+        If only the log was removed, its descriptors still have it, and a checkpoint saves what it holds.
+        """
+        database, log, _ = self._expected
+        found = _read_identity(self._log)
+        if _read_identity(self._database) != database:
+            return False  # SQLite notices this itself
+        if found not in (log, None):
+            return True
+        if _stat(self._database).st_mtime_ns == self._trusted_ns:
+            return False
+        return found is None or self._is_overwritten()
+
+    def _is_overwritten(self) -> bool:
+        """Return whether a change of the file was not a checkpoint."""
+        log = read_log(Path(self._log))
+        if log is not None and log.frames:
+            return find_relation(self._path) is not LogRelation.BELONGS
+        try:
+            return read_content(self._path).nonce != self._nonce
+        except sqlite3.DatabaseError:
+            return True
+
+    def _describe(self) -> str:
+        names = [self._database, self._log, self._index]
+        for name, expected in zip(names, self._expected, strict=True):
+            found = _read_identity(name)
+            if found is None or found != expected:
+                return f"{Path(name).name!r} was {'removed' if found is None else 'replaced'}"
+        return f"{self._path.name!r} was removed or replaced"
+
+
+def _read_identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = _stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

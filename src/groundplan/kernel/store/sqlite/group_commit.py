@@ -1,0 +1,193 @@
+"""Writes of several threads, committed together: one sync of the disk for all of them.
+
+    thread A   run A ── run B ── run C ── COMMIT ──▶ answer
+    thread B   wait ·······························▶ answer
+    thread C   wait ·······························▶ answer
+
+A thread that finds no leader leads: it runs the writes that wait, each in its own savepoint, and commits them at once.
+No thread gets an answer before the commit, so an acknowledged write is durable. A thread that writes alone leads at
+once. After the commit the first thread that still waits leads the next group.
+
+If a group cannot be committed as a whole, each of its writes runs again alone, so one write cannot spoil another.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from queue import SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.store import TryAgain
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.sqlite.store import LockedFile
+
+GROUP_WRITES_MAX = 64
+GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
+
+RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
+HoldFile = Callable[[Cancellation], AbstractContextManager["LockedFile"]]
+
+
+class GroupedWrite:
+    """A write that waits for its group, and how it ended."""
+
+    def __init__(self, run: RunWrite, cancellation: Cancellation) -> None:
+        self.run = run
+        self.cancellation = cancellation
+        self.error: BaseException | None = None
+        self.must_lead = False
+        self.has_ended = False
+        self._wake_ups: SimpleQueue[None] = SimpleQueue()  # not an Event: a signal handler may wake its own thread
+
+    def wake(self) -> None:
+        """Let the thread of the write look at its state."""
+        self._wake_ups.put(None)
+
+    def wait(self) -> None:
+        """Wait until `wake` is called."""
+        self._wake_ups.get()
+
+
+class _GroupLost(Exception):
+    """SQLite rolled back the whole transaction, not only the statement that failed."""
+
+
+class GroupCommit:
+    """The groups of one file in one process.
+
+    `hold_file` gives the calling thread the write lock of the file. `on_lost` is
+    called when writes that ran are rolled back, because a cache may hold what they wrote.
+    """
+
+    def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None]) -> None:
+        self._hold_file = hold_file
+        self._on_lost = on_lost
+        self._waiting: deque[GroupedWrite] = deque()
+        self._is_led = False
+        self._lock = threading.Lock()  # guards the two fields above
+
+    def write(self, run: RunWrite, cancellation: Cancellation) -> None:
+        """Run a write in a group. When this returns, it is committed or had nothing to commit.
+
+        Raises:
+            Exception: the error of `run`, or the reason why the write could not be committed.
+        """
+        write = GroupedWrite(run, cancellation)
+        with self._lock:
+            self._waiting.append(write)
+            write.must_lead = not self._is_led
+            self._is_led = True
+        with cancellation.interruptible(write.wake):
+            while not (write.has_ended or write.must_lead):
+                if cancellation.is_cancelled and self._withdraw(write):
+                    raise cancellation.build_error()
+                write.wait()
+        if write.must_lead:
+            self._lead(write)
+        if write.error is not None:
+            raise write.error
+
+    def _withdraw(self, write: GroupedWrite) -> bool:
+        """Take back a write that waits; return False if it runs, has ended, or must lead."""
+        with self._lock:
+            if write.must_lead or write not in self._waiting:
+                return False
+            self._waiting.remove(write)
+            return True
+
+    def _lead(self, first: GroupedWrite) -> None:
+        group: list[GroupedWrite] = []
+        try:
+            with self._hold_file(first.cancellation) as file:
+                self._run_group(file, group)
+        except Exception as error:
+            # The file could not be locked, or not be released after the commit. The others try it themselves.
+            if not group:
+                self._take_next(group)
+                first.error = error
+        finally:
+            self._end(group)
+
+    def _end(self, group: list[GroupedWrite]) -> None:
+        """Let the threads of a group go on, and the first of those that wait lead."""
+        with self._lock:
+            successor = self._waiting[0] if self._waiting else None
+            self._is_led = successor is not None
+            if successor is not None:
+                successor.must_lead = True
+        for write in group:
+            write.has_ended = True
+            write.wake()
+        if successor is not None:
+            successor.wake()
+
+    def _take_next(self, group: list[GroupedWrite]) -> GroupedWrite | None:
+        """Move the first write that waits into the group."""
+        with self._lock:
+            if not self._waiting or len(group) >= GROUP_WRITES_MAX:
+                return None
+            group.append(self._waiting.popleft())
+            return group[-1]
+
+    def _run_group(self, file: LockedFile, group: list[GroupedWrite]) -> None:
+        ends_at = monotonic() + GROUP_S_MAX
+        file.begin()
+        try:
+            has_changes = False
+            while (not group or monotonic() < ends_at) and (write := self._take_next(group)) is not None:
+                has_changes = _run_in_savepoint(file.connection, write) or has_changes
+            if has_changes:
+                file.commit()
+        except (sqlite3.Error, _GroupLost) as error:
+            self._roll_back(file)
+            alone = [write for write in group if write.error is None]
+            if len(group) == 1:
+                group[0].error = group[0].error or error
+                return
+            for write in alone:
+                self._run_alone(file, write)
+        except BaseException as error:
+            self._roll_back(file)
+            for write in group:
+                write.error = write.error or (error if isinstance(error, Unavailable) else TryAgain())
+            raise
+        finally:
+            file.roll_back()
+
+    def _run_alone(self, file: LockedFile, write: GroupedWrite) -> None:
+        try:
+            file.begin()
+            if write.run(file.connection):
+                file.commit()
+        except Exception as error:
+            write.error = error
+        self._roll_back(file)
+
+    def _roll_back(self, file: LockedFile) -> None:
+        file.roll_back()
+        self._on_lost()
+
+
+def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bool:
+    """Run one write of a group; return whether it has changes to commit."""
+    connection.execute("SAVEPOINT grouped_write")
+    has_changes = False
+    try:
+        has_changes = write.run(connection)
+    except Exception as error:
+        write.error = error
+        if not connection.in_transaction:
+            # A statement that is interrupted, a full disk and an I/O error end the transaction of all.
+            raise _GroupLost from error
+    if not has_changes:
+        connection.execute("ROLLBACK TO grouped_write")
+    connection.execute("RELEASE grouped_write")
+    return has_changes

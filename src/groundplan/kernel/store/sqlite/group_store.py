@@ -1,0 +1,47 @@
+"""The store on one file for a server: the writes of its threads are committed in groups."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.group_commit import GroupCommit
+from groundplan.kernel.store.sqlite.store import SqliteStore
+from groundplan.kernel.store.tables import Schema
+from groundplan.kernel.store.transaction import Transaction
+
+T = TypeVar("T")
+
+
+class GroupCommitStore(SqliteStore):
+    """A store whose writes share commits. Reads and other processes see no difference."""
+
+    def __init__(
+        self,
+        path: Path,
+        schema: Callable[[], Schema],
+        *,
+        clock: Clock = system_clock,
+        uptime: UptimeCounter | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
+        self._group_commit = GroupCommit(self._hold_file, on_lost=self.cache.clear)
+
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        answers: list[T] = []  # the last one counts: a write may run again
+
+        def run_grouped(connection: sqlite3.Connection) -> bool:
+            with self._limit_transaction(connection, actor, cancellation) as tx:
+                answers.append(run(tx))
+                return not tx.discarded
+
+        with translate_errors(cancellation):
+            self._group_commit.write(run_grouped, cancellation)
+        return answers[-1]

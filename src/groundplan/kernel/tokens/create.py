@@ -1,0 +1,183 @@
+"""Create a token. Its secret is in the answer and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import Access, ActorKind
+from groundplan.kernel.audit import KernelOp, changed
+from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.members.member import add_to_organization, find_principal
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.authorize import authorize_project, owns_organization
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.tokens.expiry import compute_expiry
+from groundplan.kernel.tokens.token import (
+    TokenKind,
+    TokenOfOtherKind,
+    TokenRow,
+    TokenView,
+    load_acting_token,
+    view_token,
+)
+from groundplan.kernel.tokens.token_text import make_secret
+from groundplan.kernel.wording import invalid_argument
+
+sql = load_queries(__file__)
+
+
+class CreateToken(Struct, forbid_unknown_fields=True):
+    """Whom the token is for, and what it allows at most."""
+
+    kind: ActorKind = ActorKind.AGENT
+    name: Name | None = None
+    role: Role | None = None
+    projects: Annotated[list[Name], Meta(min_length=1, max_length=100)] | None = None
+    expires: Name | None = None
+    label: Name | None = None
+    trusted: bool = False
+    op_id: OpId = None
+
+
+class CreatedToken(Struct):
+    """The new token. `secret` is null when the request is repeated: it is not stored."""
+
+    token: TokenView
+    secret: str | None
+    warnings: list[str] | UnsetType = UNSET
+
+
+class OrganizationOwnerRequired(Forbidden):
+    """Only an owner of the organization may do this: a person with open access and without a limited token."""
+
+    code = "organization_owner_required"
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; ask a person who uses the store itself, with open access", permission="owner")
+
+
+def create_token(tx: Transaction, request: CreateToken) -> CreatedToken:
+    """Create a token.
+
+    Raises:
+        OrganizationOwnerRequired: the token is for a service or another person, or trusted, and the caller is no owner.
+        TokenOfOtherKind: the name belongs to an actor of another kind.
+        NotFound: the caller sees no such project.
+        Invalid: the name is missing, or `expires` is not a duration.
+    """
+    user_id = _resolve_user(tx, request)
+    projects = {
+        project.id: project.name
+        for project in (authorize_project(tx, ref, Permission.PROJECT_READ) for ref in request.projects or ())
+    }
+    parent = _find_parent(tx)
+    expires_at = compute_expiry(request.expires, request.kind, tx.now)
+    is_cut = bool(parent and parent.expires_at and (expires_at is None or expires_at > parent.expires_at))
+    is_new = tx.scalar(sql.kind_of_actor, id=user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
+    secret = make_secret()
+    # An agent has no more rights than the person who created its token, also after that person has lost some.
+    is_sponsored = request.kind is ActorKind.AGENT and tx.actor.access is Access.MEMBERS
+    tx.run(
+        sql.add_token,
+        id=secret.id,
+        digest=secret.digest,
+        kind=TokenKind(request.kind),
+        user_id=user_id,
+        access=Access.OPEN if request.trusted else Access.MEMBERS,
+        role_max=request.role or (None if request.kind is ActorKind.PERSON else Role.VIEWER),
+        projects=to_json_array(sorted(projects)) if projects else None,
+        sponsor_id=tx.actor.id if is_sponsored else None,
+        label=request.label,
+        parent_id=parent.id if parent else None,
+        expires_at=parent.expires_at if parent and is_cut else expires_at,
+        renewable_until=None,
+    )
+    view = view_token(tx.one(sql.token, TokenRow, id=secret.id), tx.now)
+    record_token_event(tx, KernelOp.TOKEN_CREATED, view, is_new=is_new)
+    return CreatedToken(view, secret.text, list(_list_warnings(tx, view, projects, is_cut=is_cut)) or UNSET)
+
+
+def _resolve_user(tx: Transaction, request: CreateToken) -> str:
+    """Return whom the token is for."""
+    if request.kind is ActorKind.PERSON:
+        name = request.name or tx.actor.id
+    elif request.name is None:
+        raise invalid_argument(("name",), f"is missing; say which {request.kind} the token is for")
+    else:
+        name = request.name
+    user_id = find_principal(tx, name) or name
+    is_own = request.kind is ActorKind.PERSON and user_id == tx.actor.id
+    if not owns_organization(tx.actor):
+        if request.trusted:
+            raise OrganizationOwnerRequired("a trusted token reaches every project")
+        if not is_own and request.kind is not ActorKind.AGENT:
+            raise OrganizationOwnerRequired(f"you may create tokens for yourself and for agents, not for {name!r}")
+    kind = tx.scalar(sql.kind_of_actor, id=user_id)
+    if kind not in (None, request.kind):
+        raise TokenOfOtherKind(
+            f"{name!r} is of kind {kind}, and this token would be of kind {request.kind}; choose another name",
+            name=name,
+            kind=kind,
+        )
+    return user_id
+
+
+def _find_parent(tx: Transaction) -> TokenRow | None:
+    """Return the token that the new one ends with: the caller's, or the one that the caller logged in with."""
+    row = load_acting_token(tx)
+    while row is not None and row.kind is TokenKind.SESSION:
+        row = None if row.parent_id is None else tx.one(sql.token, TokenRow, id=row.parent_id)
+    return row
+
+
+def record_token_event(tx: Transaction, op: KernelOp, view: TokenView, *, is_new: bool = False) -> None:
+    """Record that a token or a login came into being."""
+    fields = ("kind", "name", "role", "projects", "trusted", "label", "expires_at")
+    changes = [changed(field, None, getattr(view, field)) for field in fields if getattr(view, field)]
+    if is_new:
+        changes.append(changed("in_organization", False, True))
+    tx.record(op, view.id, *changes)
+
+
+def _list_warnings(tx: Transaction, view: TokenView, projects: Mapping[str, str], *, is_cut: bool) -> Iterator[str]:
+    if is_cut:
+        yield f"the token expires with the one that it was created with, at {view.expires_at}"
+    if view.expires_at is None:
+        yield "the token never expires; revoke it when it is no longer needed"
+    if view.trusted:
+        return
+    joined = set(tx.scalars(sql.projects_of_actor, user_id=view.name))
+    missing = [name for project_id, name in projects.items() if project_id not in joined]
+    if missing or not joined:
+        example = {"scopeId": missing[0] if missing else "PROJECT", "userId": view.name, "role": view.role or "viewer"}
+        step = NextStep("member.add", "adds it", {**example, "kind": view.kind.value})
+        where = f"the project {missing[0]!r}" if missing else "any project that you see"
+        yield f"{view.name} is not a member of {where}, so the token opens nothing there; {tx.describe(step)}"
+
+
+def _forget_secret(created: CreatedToken) -> CreatedToken:
+    lost = "the secret was shown once and is not stored; if it is lost, revoke the token and create another"
+    return msgspec.structs.replace(created, secret=None, warnings=[lost])
+
+
+OPERATION = Operation(
+    name="token.create",
+    summary="Create a token for yourself, an agent or a service; its secret is shown once.",
+    permission=Permission.TOKEN_CREATE,
+    effect=Effect.WRITE,
+    input=CreateToken,
+    output=CreatedToken,
+    handler=create_token,
+    redact=_forget_secret,
+    command=Command(("token", "create"), names={"projects": "project"}),
+    http=Route("POST", "/tokens"),
+)

@@ -1,0 +1,1 @@
+"""REST over HTTP: translate a request, call an operation, translate its answer."""

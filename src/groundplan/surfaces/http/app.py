@@ -1,0 +1,74 @@
+"""The application that `groundplan serve` runs: REST, its OpenAPI document and its page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.routing import Mount
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.operations.registry import Registry
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.store import Store
+from groundplan.surfaces.exception_log import log_to_stderr
+from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
+from groundplan.surfaces.http.answers import AnswerSender
+from groundplan.surfaces.http.description.addresses import ApiDescription
+from groundplan.surfaces.http.problems import answer_problem, unknown_path
+from groundplan.surfaces.http.rest import Authenticate, RestApi
+from groundplan.surfaces.http.routes import RouteTable
+from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.route_paths import PREFIX
+from groundplan.surfaces.vocabularies import HttpVocabulary
+
+
+def build_app(
+    store: Store,
+    authenticate: Authenticate,
+    *,
+    operations: Registry = OPERATIONS,
+    preferences: Preferences | None = None,
+    hosts: Collection[str] = LOOPBACK_HOSTS,
+) -> Starlette:
+    """Return the application on an open store. `authenticate` returns the actor of a request, or raises."""
+    table = _build_table(operations)
+    vocabulary = HttpVocabulary(operations)
+    pool = OperationPool()
+    rest = RestApi(
+        store,
+        authenticate,
+        table,
+        preferences=preferences or Preferences(vocabulary=vocabulary),
+        vocabulary=vocabulary,
+        pool=pool,
+        log=lambda: log_to_stderr("a request"),
+    )
+
+    @asynccontextmanager
+    async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        pool.close()
+
+    app = Starlette(
+        routes=[*ApiDescription(table).list_routes(), Mount(PREFIX, app=rest)],
+        middleware=[Middleware(AllowedHosts, hosts=hosts)],
+        exception_handlers={HTTPException: _answer_unknown},
+        lifespan=close_at_end,
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+_build_table = cache(RouteTable)  # a process may have several applications, and most of the time to build one is this
+
+
+async def _answer_unknown(request: Request, _error: Exception) -> Any:
+    """Answer a path that nothing serves."""
+    return AnswerSender(answer_problem(unknown_path(request.url.path)))

@@ -1,0 +1,199 @@
+"""The table of routes, built once from the registry, and the search for the one that a path names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
+from groundplan.surfaces.route_paths import PROJECT, get_project_field
+
+READS = ("GET", "HEAD")
+WITHOUT_BODY = ("GET", "HEAD", "DELETE")
+REVISION_FIELDS = ("expected_rev", "version")  # that a request compares with what is stored
+
+PLAIN = (TypeKind.INTEGER, TypeKind.BOOLEAN)
+
+AnyOperation = Operation[Any, Any]
+
+
+class PathParameter(NamedTuple):
+    """An input field in a path."""
+
+    name: str
+    suffix: str  # `s` in `/{containerType}s`
+    choices: Mapping[str, Any] | None  # the values by their spelling in a path; None: any text
+
+
+class Endpoint:
+    """One method of one path: the operation that it runs, and where its arguments come from."""
+
+    def __init__(self, operation: AnyOperation, route: Route) -> None:
+        self.operation = operation
+        self.route = route
+        self.reads = route.method in READS
+        self.takes_body = route.method not in WITHOUT_BODY
+        fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
+        self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
+        self.parameters = [_describe_parameter(self.item_fields, fields, part) for part in _list_variable_parts(route)]
+        project_field = get_project_field(operation.input)
+        self.project_field = None if project_field in route.without else project_field
+        self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
+        # Of a request with one item: the fields beside the item.
+        self.shared_fields = () if route.item_of is None else fields.keys() - {route.item_of} - self.item_fields.keys()
+        described = {name: describe_type(one.type).options_without_null for name, one in fields.items()}
+        # Input fields that can be given several times in a query string, and those that are always lists.
+        self.lists = {name for name, options in described.items() if any(map(_is_array, options))}
+        # Input fields that are numbers or booleans, which the input gate takes faster than text that it must decode.
+        self.plain = {name: one[0].kind for name, one in described.items() if len(one) == 1 and one[0].kind in PLAIN}
+        self.arrays = {name for name in self.lists if not any(one.kind is TypeKind.STRING for one in described[name])}
+        self.takes_op_id = "op_id" in fields
+        self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
+
+    def read_parameters(self, texts: list[str]) -> dict[str, Any] | None:
+        """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
+        values: dict[str, Any] = {}
+        for parameter, text in zip(self.parameters, texts, strict=True):
+            if parameter.choices is None:
+                values[parameter.name] = text
+            elif text in parameter.choices:
+                values[parameter.name] = parameter.choices[text]
+            else:
+                return None
+        return values
+
+    def spell_parameter(self, name: str, value: Any) -> Any:
+        """Return a value as a path spells it."""
+        choices = next((one.choices for one in self.parameters if one.name == name), None)
+        return value if choices is None else next(text for text, choice in choices.items() if choice == value)
+
+
+@dataclass(slots=True)
+class _Branch:
+    """The paths that continue one segment further."""
+
+    by_word: dict[str, _Branch] = field(default_factory=dict)
+    by_suffix: dict[str, _Branch] = field(default_factory=dict)  # a parameter, by the text after it
+    endpoints: dict[str, Endpoint] = field(default_factory=dict)  # by method
+
+
+class RouteTable:
+    """Every route of the registry."""
+
+    def __init__(self, operations: Registry) -> None:
+        self._root = _Branch()
+        self.endpoints: list[Endpoint] = []
+        for endpoint in _list_endpoints(operations):
+            self._add(endpoint)
+
+    def _add(self, endpoint: Endpoint) -> None:
+        branch = self._root
+        for part in endpoint.route.path.split("/")[1:]:
+            if part.startswith("{"):
+                branch = branch.by_suffix.setdefault(part.partition("}")[2], _Branch())
+            else:
+                branch = branch.by_word.setdefault(part, _Branch())
+        if endpoint.route.method in branch.endpoints:
+            raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is the route of two operations")
+        branch.endpoints[endpoint.route.method] = endpoint
+        self.endpoints.append(endpoint)
+
+    def find(self, segments: list[str]) -> dict[str, tuple[Endpoint, dict[str, Any]]]:
+        """Return the endpoints of a path by method, each with the values in the path; empty if there is no such path.
+
+        A fixed word is preferred to a parameter.
+        """
+        for branch, texts in _walk(self._root, segments, 0, []):
+            found = {
+                method: (endpoint, values)
+                for method, endpoint in branch.endpoints.items()
+                if (values := endpoint.read_parameters(texts)) is not None
+            }
+            if found:
+                return found
+        return {}
+
+
+def _walk(branch: _Branch, segments: list[str], at: int, texts: list[str]) -> Iterator[tuple[_Branch, list[str]]]:
+    if at == len(segments):
+        yield branch, texts
+        return
+    segment = segments[at]
+    if (following := branch.by_word.get(segment)) is not None:
+        yield from _walk(following, segments, at + 1, texts)
+    for suffix, following in branch.by_suffix.items():
+        if len(segment) > len(suffix) and segment.endswith(suffix):
+            yield from _walk(following, segments, at + 1, [*texts, segment[: len(segment) - len(suffix)]])
+
+
+def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:
+    for operation in operations:
+        for route in operation.routes:
+            yield Endpoint(_restrict(operation) if route.method in READS else _without_envelope(operation), route)
+        for variant in operation.variants:
+            if variant.name not in operations:
+                creates = variant is operation.when_project_missing
+                for route in variant.routes:
+                    yield Endpoint(_without_envelope(variant) if creates else _without_creation(operation), route)
+
+
+def _without_envelope(operation: AnyOperation) -> AnyOperation:
+    """Return the operation as HTTP runs it: its answer stands alone, whatever the tool puts around it."""
+    return replace(operation, tool=None)
+
+
+def _without_creation(operation: AnyOperation) -> AnyOperation:
+    """Return the operation for requests that change a project and must not create it."""
+
+    def choose(request: Any) -> AnyOperation | None:
+        chosen = operation.choose_variant and operation.choose_variant(request)
+        return replace(chosen, when_project_missing=None) if chosen else None
+
+    return replace(_without_envelope(operation), choose_variant=choose, when_project_missing=None)
+
+
+def _restrict(operation: AnyOperation) -> AnyOperation:
+    """Return the operation for GET, which must not change anything."""
+    if not operation.variants:
+        return _without_envelope(operation)
+
+    def choose(request: Any) -> AnyOperation | None:
+        chosen = operation.choose_variant and operation.choose_variant(request)
+        if chosen and chosen.effect is not Effect.READ:
+            step = () if chosen.http is None else NextStep(chosen.name, "does it")
+            raise Invalid("GET only reads, and this request would change something", code="read_only", next_steps=step)
+        return chosen or None
+
+    return replace(_without_envelope(operation), choose_variant=choose, when_project_missing=None)
+
+
+def _list_variable_parts(route: Route) -> list[str]:
+    return [part for part in route.path.split("/")[1:] if part.startswith("{")]
+
+
+def _list_item_fields(hint: Any) -> dict[str, Any]:
+    item = describe_type(hint).item
+    shape: type[Struct] | None = None if item is None else item.type
+    if shape is None:
+        raise TypeError(f"{hint} is no list of objects")
+    return {one.encode_name: one for one in msgspec.structs.fields(shape)}
+
+
+def _describe_parameter(item_fields: Mapping[str, Any], fields: Mapping[str, Any], part: str) -> PathParameter:
+    name, _, suffix = part[1:].partition("}")
+    found = item_fields.get(name) or fields.get(name)
+    described = None if found is None else describe_type(found.type)
+    # Only with a suffix: `/versions/{version}` takes numbers beside its words.
+    choices = described.choices if described and suffix else ()
+    return PathParameter(name, suffix, {str(value).lower(): value for value in choices} or None)
+
+
+def _is_array(option: TypeDescription) -> bool:
+    return option.kind is TypeKind.ARRAY

@@ -1,0 +1,183 @@
+"""Graphs of moments: cycles, and paths for many questions about one graph that changes little between them.
+
+A thousand new dependencies ask a thousand times whether a path exists. Two things spare most of these walks. Moments
+have ranks that grow along every step, so a goal of a lower rank is out of reach. And a path that was found once answers
+every question about two of its moments.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+PATHS_KEPT_MAX = 16
+
+Steps = Mapping[int, Sequence[int]]
+
+
+def find_cycle(steps: Steps) -> list[int] | None:
+    """Return any cycle, with its first moment again at the end, or None. Each step is visited once."""
+    done: set[int] = set()
+    for first in steps:
+        on_path: dict[int, None] = {}  # ordered from `first` on
+        todo: list[tuple[int, bool]] = [(first, False)]
+        while todo:
+            moment, is_left = todo.pop()
+            if is_left:
+                del on_path[moment]
+                done.add(moment)
+            elif moment in on_path:
+                path = list(on_path)
+                return [*path[path.index(moment) :], moment]
+            elif moment not in done:
+                on_path[moment] = None
+                todo.append((moment, True))
+                todo += [(after, False) for after in steps.get(moment, ())]
+    return None
+
+
+def find_path(steps: Steps, source: int, goal: int) -> list[int] | None:
+    """Return the shortest path from the source to the goal, or None."""
+    came_from: dict[int, int] = {}
+    for moment, before in _walk(steps, source, {}, 0):
+        came_from[moment] = before
+        if moment == goal:
+            return _trace_back(came_from, source, goal)
+    return None
+
+
+def _walk(steps: Steps, source: int, ranks: Mapping[int, int], rank_max: int) -> Iterator[tuple[int, int]]:
+    """Yield the moments from the source on, nearest first and up to a rank, each with the one before it."""
+    seen = {source}
+    ahead = deque([source])
+    yield source, source
+    while ahead:
+        moment = ahead.popleft()
+        for after in steps.get(moment, ()):
+            if after not in seen and ranks.get(after, rank_max) <= rank_max:
+                seen.add(after)
+                ahead.append(after)
+                yield after, moment
+
+
+def _trace_back(came_from: Mapping[int, int], source: int, goal: int) -> list[int]:
+    path = [goal]
+    while path[-1] != source:
+        path.append(came_from[path[-1]])
+    return path[::-1]
+
+
+class MomentGraph:
+    """Moments with the steps from each of them, closed under these steps."""
+
+    def __init__(self) -> None:
+        self._steps: dict[int, list[int]] = {}
+        self._ranks: dict[int, int] = {}  # steps go from lower to higher ranks, unless the graph is cyclic
+        self._unranked: list[int] = []
+        self._is_cyclic = False
+        self._is_asked_again = False  # one question costs less without ranks
+        self._paths: list[dict[int, int]] = []  # paths that were found: the index of each moment
+        self._are_paths_shortest = True
+
+    def __contains__(self, moment: int) -> bool:
+        return moment in self._steps
+
+    def load(self, steps: Mapping[int, list[int]]) -> None:
+        """Add moments with all of their steps, and with everything that these lead to."""
+        new = [moment for moment in steps if moment not in self._steps]
+        self._unranked += new
+        for moment in new:
+            self._steps[moment] = steps[moment]
+
+    def clear(self) -> None:
+        """Remove everything."""
+        for kept in (self._steps, self._ranks, self._unranked, self._paths):
+            kept.clear()
+        self._is_cyclic = False
+
+    def add(self, moment: int, after: int) -> None:
+        """Add a step from a moment of the graph, unless it exists."""
+        if after not in self._steps:
+            self.clear()  # everything behind it would have to be loaded
+        elif after not in self._steps[moment]:
+            self._steps[moment].append(after)
+            self._are_paths_shortest = False
+            if moment in self._ranks and after in self._ranks:
+                self._raise_rank(after, self._ranks[moment] + 1)
+
+    def remove(self, moment: int, after: int) -> None:
+        """Remove a step, if it exists."""
+        if after in self._steps.get(moment, ()):
+            self._steps[moment].remove(after)
+            self._paths.clear()
+
+    def has_path(self, source: int, goal: int) -> bool:
+        """Return whether a path leads from the source to another moment."""
+        if self._is_out_of_reach(source, goal):
+            return False
+        through = [path for path in self._paths if goal in path]
+        for moment, _ in self._walk_to(source, goal):
+            if moment == goal or any(path.get(moment, len(path)) < path[goal] for path in through):
+                return True
+        return False
+
+    def find_path(self, source: int, goal: int) -> list[int] | None:
+        """Return the shortest path from the source to another moment, or None."""
+        if self._is_out_of_reach(source, goal):
+            return None
+        if self._are_paths_shortest:
+            for known in self._paths:  # a part of a shortest path is a shortest path
+                if known.get(source, len(known)) < known.get(goal, -1):
+                    return list(known)[known[source] : known[goal] + 1]
+        came_from: dict[int, int] = {}
+        for moment, before in self._walk_to(source, goal):
+            came_from[moment] = before
+            if moment == goal:
+                return self._keep(_trace_back(came_from, source, goal))
+        return None
+
+    def _keep(self, path: list[int]) -> list[int]:
+        kept = self._paths[1 - PATHS_KEPT_MAX :] if self._are_paths_shortest else []
+        self._paths = [*kept, {moment: index for index, moment in enumerate(path)}]
+        self._are_paths_shortest = True
+        return path
+
+    def _walk_to(self, source: int, goal: int) -> Iterator[tuple[int, int]]:
+        is_ranked = goal in self._ranks and not self._is_cyclic
+        return _walk(self._steps, source, self._ranks if is_ranked else {}, self._ranks[goal] if is_ranked else 0)
+
+    def _is_out_of_reach(self, source: int, goal: int) -> bool:
+        if goal not in self._steps:
+            return True
+        if self._unranked and self._is_asked_again:
+            self._rank_loaded()
+        self._is_asked_again = True
+        ranks = self._ranks
+        return not self._is_cyclic and goal in ranks and source in ranks and ranks[goal] <= ranks[source]
+
+    def _rank_loaded(self) -> None:
+        """Rank the moments that were loaded below everything that they lead to."""
+        ranks = self._ranks
+        on_path: set[int] = set()
+        todo = [(moment, False) for moment in self._unranked]
+        while todo:
+            moment, is_left = todo.pop()
+            if is_left:
+                on_path.discard(moment)
+                ranks[moment] = min((ranks.get(after, 0) for after in self._steps[moment]), default=0) - 1
+            elif moment in on_path:
+                self._is_cyclic = True  # a loop that was stored before loops were refused
+            elif moment not in ranks:
+                on_path.add(moment)
+                todo.append((moment, True))
+                todo += [(after, False) for after in self._steps[moment] if after not in ranks]
+        self._unranked.clear()
+
+    def _raise_rank(self, moment: int, rank: int) -> None:
+        """Raise a moment to a rank, and what it leads to above it."""
+        todo = [(moment, rank)]
+        while todo and not self._is_cyclic:
+            moment, rank = todo.pop()
+            if self._ranks[moment] < rank:
+                self._ranks[moment] = rank
+                todo += [(after, rank + 1) for after in self._steps[moment]]

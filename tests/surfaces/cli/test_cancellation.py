@@ -1,0 +1,142 @@
+"""Ctrl-C, SIGTERM and time limits of commands."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.operations.registry import Registry
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.surfaces.cli.cancellation import CommandCancelled, CommandSession, cancel_on_signals
+from tests.engines import Engine
+from tests.surfaces.cli.conftest import Run
+from tests.surfaces.mcp.slow_program import SLOW_WRITE
+
+PATIENCE_S = 20.0
+TOO_SHORT_S = "0.000001"
+
+
+@contextmanager
+def hold_organization(engine: Engine) -> Iterator[None]:
+    """Hold the lock that creating a project needs."""
+    has_lock, may_end = threading.Event(), threading.Event()
+
+    def hold(_tx: Transaction) -> None:
+        has_lock.set()
+        may_end.wait(PATIENCE_S)
+
+    store = engine.another_store()
+    options = {"needs": Permission.PROJECT_CREATE, "cancellation": Cancellation(NO_LIMIT_S)}
+    holder = threading.Thread(target=store.write, args=(local_actor("ada"), None, hold), kwargs=options)
+    holder.start()
+    assert has_lock.wait(PATIENCE_S)
+    try:
+        yield
+    finally:
+        may_end.set()
+        holder.join()
+
+
+@contextmanager
+def waiting_command(engine: Engine) -> Iterator[subprocess.Popen[str]]:
+    """A command that waits for the lock."""
+    command = [sys.executable, "-c", WAITING, "--db", engine.db, "--json", "project", "create", "beacon"]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        yield process
+
+
+# It says when the handlers of the operation are in place.
+WAITING = """
+import sys
+from groundplan.surfaces.cli import cancellation
+from groundplan.__main__ import main
+
+class Announced(cancellation.Cancellation):
+    def prepare(self, *given, **options):
+        print("begins", flush=True)
+        super().prepare(*given, **options)
+
+cancellation.Cancellation = Announced
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_cancels_the_operation_and_the_command_says_so(
+    engine: Engine, stop: signal.Signals, status: int
+) -> None:
+    with hold_organization(engine), waiting_command(engine) as command:
+        command.send_signal(stop)
+        said, error = command.communicate(timeout=PATIENCE_S)
+
+        assert (command.returncode, said) == (status, "")
+        assert json.loads(error)["error"]["code"] == "cancelled"
+    assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
+
+
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_a_long_statement(engine: Engine, stop: signal.Signals, status: int) -> None:
+    engine.session("ada").call("project.create", name="atlas")
+    before = signal.getsignal(stop)
+    session = CommandSession(engine.store, local_actor("ada"), Registry([*OPERATIONS, SLOW_WRITE]))
+    threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, stop)).start()
+
+    with pytest.raises(CommandCancelled) as refused:
+        session.call("slow.write", project="atlas")
+
+    assert refused.value.exit_code == status
+    assert engine.as_owner("SELECT rev FROM projects") == [(1,)]
+    assert signal.getsignal(stop) == before
+
+
+def test_a_signal_after_the_commit_does_not_turn_success_into_an_error(engine: Engine) -> None:
+    session = engine.session("ada")
+    with cancel_on_signals(None) as cancellation:
+        session.execute(OPERATIONS["project.create"], {"name": "atlas"}, cancellation)
+        signal.raise_signal(signal.SIGINT)
+
+    assert cancellation.is_cancelled
+    assert engine.as_owner("SELECT name FROM projects") == [("atlas",)]
+
+
+@pytest.fixture
+def facts(run: Run, tmp_path: Path) -> Path:
+    """A file that can be imported."""
+    assert run("project", "create", "atlas").code == 0
+    draft = run("context", "draft", "--project", "atlas", "--json").answer["run"]["id"]
+    for words in (
+        ("set", draft, "/a", "1"),
+        ("commit", draft, "--allow-partial"),
+        ("export", "--project", "atlas", "--out", "facts.json"),
+    ):
+        assert run("context", *words).code == 0
+    return tmp_path / "facts.json"
+
+
+def test_a_write_has_the_configured_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDPLAN_WRITE_TIMEOUT_S", TOO_SHORT_S)
+
+    assert run("project", "create", "atlas", "--json").error == (7, "time_limit")
+
+
+def test_an_import_has_only_the_limit_that_it_is_given(run: Run, facts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDPLAN_WRITE_TIMEOUT_S", TOO_SHORT_S)
+    import_facts = ("context", "import", str(facts), "--project", "atlas", "--json")
+
+    assert run(*import_facts, "--timeout", "0.001").error == (7, "time_limit")
+    assert run(*import_facts).code == 0

@@ -1,0 +1,168 @@
+"""Generated requests: whatever is sent, the answer is documented, is never a defect, and is alike on both stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.core.transport import Response
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import local_actor
+from groundplan.surfaces.http import rest
+from groundplan.surfaces.http.description.openapi import build_openapi
+from groundplan.surfaces.http.routes import RouteTable
+from tests.access.test_matrix import placeholder_values, populate_with_purpose
+from tests.engines import PostgresEngine, SqliteEngine, fill_once
+from tests.proof import scaled
+from tests.surfaces.http.client import HttpClient, Reply
+
+BASE = "http://localhost"
+load_all_checks()
+CHECKED: list[Any] = [
+    CHECKS.get_one(name)
+    for name in (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+    )
+]
+# What a parameter of a path names, by the word before it or its name. Random values would hardly ever name anything.
+KNOWN = {
+    "project": "project",
+    "node_id": "node",
+    "entityId": "node",
+    "parentId": "atom",
+    "sectionId": "section",
+    "id": "node",
+    "atoms": "atom",
+    "features": "feature",
+    "templates": "template",
+}
+POSITIVE_SHARE = 3  # for each invalid request, as many that follow the document
+
+
+def build_cases() -> st.SearchStrategy[Case[Any]]:
+    schema = schemathesis.openapi.from_dict(build_openapi(RouteTable(OPERATIONS)))
+    found: list[Any] = list(schema.get_all_operations())
+    operations = [one.ok() for one in found]
+    strategies = [
+        operation.as_strategy(generation_mode=mode)
+        for mode, share in ((GenerationMode.POSITIVE, POSITIVE_SHARE), (GenerationMode.NEGATIVE, 1))
+        for operation in operations
+        for _ in range(share)
+    ]
+    return st.sampled_from(strategies).flatmap(lambda strategy: strategy)
+
+
+class Store:
+    """A filled database behind the application."""
+
+    def __init__(self, engine: SqliteEngine | PostgresEngine) -> None:
+        fill_once(engine, populate_with_purpose)
+        self.http = HttpClient(engine.store, local_actor)
+        self.named = placeholder_values(engine, "atlas", "ada")
+
+    def send(self, case: Case[Any], *, is_known: bool) -> tuple[requests.PreparedRequest, Reply]:
+        """Send a case as it is, or with the names of existing things in its path and without a precondition."""
+        kwargs = case.as_transport_kwargs(base_url=BASE)
+        request = requests.Request(
+            **{name: kwargs[name] for name in ("method", "url", "headers", "params", "json", "data") if name in kwargs}
+        ).prepare()
+        body = request.body.encode() if isinstance(request.body, str) else request.body
+        assert body is None or isinstance(body, bytes)
+        headers = {name.lower().replace("-", "_"): str(value) for name, value in request.headers.items()}
+        target = str(request.url).removeprefix(BASE)
+        for name in ("content_length", "accept_encoding", "host", *(["if_match"] if is_known else [])):
+            headers.pop(name, None)
+        if is_known:
+            _, query, text = target.partition("?")
+            target = self.fill_path(case) + query + text
+        return request, self.http.send(str(request.method), target, raw=body, **headers)
+
+    def fill_path(self, case: Case[Any]) -> str:
+        parts = case.operation.path.split("/")
+        given = case.path_parameters or {}
+        for at, part in enumerate(parts):
+            if part.startswith("{"):
+                name, _, suffix = part[1:].partition("}")
+                thing = KNOWN.get(parts[at - 1]) or KNOWN.get(name) if not suffix else None
+                thing = self.choose_run(case) if name == "runId" else thing
+                parts[at] = quote(self.named[thing] if thing else f"{given.get(name, 1)}{suffix}", safe="")
+        return "/".join(parts)
+
+    @staticmethod
+    def choose_run(case: Case[Any]) -> str:
+        return "run" if case.method == "GET" else "draft"
+
+
+@pytest.fixture
+def stores(tmp_path: Path, team: PostgresEngine) -> Iterator[list[Store]]:
+    lite = SqliteEngine(tmp_path / "plan.db")
+    found = [Store(lite), Store(team)]
+    yield found
+    for store in found:
+        store.http.close()
+    lite.close()
+
+
+def attack(stores: list[Store], cases: int) -> None:
+    """Send generated requests, each as it is and with the names of existing things, to every store."""
+
+    @settings(
+        max_examples=cases,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=build_cases())
+    def send_everywhere(case: Case[Any]) -> None:
+        for is_known in (False, True):
+            answers = []
+            for store in stores:
+                request, reply = store.send(case, is_known=is_known)
+                headers = {name: [value] for name, value in reply.headers.items()}
+                response = Response(reply.status, headers, reply.body, request, 0.0, False)
+                case.validate_response(response, checks=CHECKED)
+                answers.append((reply.status, reply.code if reply.status >= 400 else ""))
+            assert len(set(answers)) == 1, f"{request.method} {request.url}: {answers}"
+
+    send_everywhere()
+
+
+@pytest.mark.slow
+@pytest.mark.proof
+def test_no_request_meets_a_defect_or_an_answer_that_is_not_documented(stores: list[Store]) -> None:
+    attack(stores, scaled(500, 25_000))  # four requests for each: 2,000 in `make test`, 100,000 in `make proof`
+
+
+def fail(*_given: Any, **_named: Any) -> Any:
+    raise ZeroDivisionError
+
+
+def answer_number(value: Any) -> bytes:
+    return b"42"
+
+
+@pytest.mark.slow
+@pytest.mark.teeth
+@pytest.mark.parametrize(("name", "sabotage"), [("execute", fail), ("encode", answer_number)])
+def test_a_defect_and_an_undocumented_answer_are_noticed(
+    stores: list[Store], monkeypatch: pytest.MonkeyPatch, name: str, sabotage: Any
+) -> None:
+    monkeypatch.setattr(rest, name, sabotage)
+
+    with pytest.raises(BaseException, match=r"Server error|violates schema"):
+        attack(stores, 50)
