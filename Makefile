@@ -42,8 +42,8 @@ help: ## Print this list
 
 setup: $(READY) ## Create .venv with everything in it, from the lock file
 
-run: $(READY) ## Show a filled project: groundplan demo
-	@$(BIN)/groundplan demo $(ARGS)
+run: $(READY) ## Serve a filled example: groundplan serve --demo (ARGS=--once: call it once and end)
+	@$(BIN)/groundplan serve --demo $(ARGS)
 
 test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) $(ARGS)

@@ -136,7 +136,7 @@ def serve_bare(folder: Path, count: int) -> None:
     listening = open_socket(0)
     port = listening.getsockname()[1]
     app = Starlette(routes=[Route("/{place}", answer)])
-    serve(app, listening, lambda: print(f"http://127.0.0.1:{port}", file=sys.stderr, flush=True))
+    serve(app, [listening], lambda _stop: print(f"http://127.0.0.1:{port}", file=sys.stderr, flush=True))
 
 
 if __name__ == "__main__":

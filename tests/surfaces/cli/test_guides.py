@@ -14,8 +14,9 @@ import pytest
 from tests.standby import Standby
 
 ROOT = Path(__file__).parents[3]
-OVER_HTTP = "rest.md"  # its requests are sent by tests/surfaces/http/test_guide.py
-GUIDES = sorted(path for path in (ROOT / "docs" / "guides").glob("*.md") if path.name != OVER_HTTP)
+# The requests of the first are sent by tests/surfaces/http/test_guide.py, the server of the other by test_serve.py.
+OVER_HTTP = ("rest.md", "server.md")
+GUIDES = sorted(path for path in (ROOT / "docs" / "guides").glob("*.md") if path.name not in OVER_HTTP)
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PLANNED = re.compile(r"^(\w+) +([0-9a-z]{6,}) *$", re.MULTILINE)  # a ref, or the word id, and the id
 WORD = re.compile(r"\w+")

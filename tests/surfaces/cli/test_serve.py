@@ -8,47 +8,111 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
 
+import groundplan
 from groundplan.surfaces.cli.setup.serve import PORT
 from tests.surfaces.cli.conftest import Run
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/v1")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+LOGIN = re.compile(r"http://127\.0\.0\.1:\d+/login\?code=\S+")
+
+
+class RunningServer:
+    """The program, its address, and what it printed until it was ready."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stderr is not None
+        self.process = process
+        self.printed = ""
+        while "/v1/docs" not in self.printed:
+            line = process.stderr.readline()
+            assert line, self.printed
+            self.printed += line
+        self.address = ADDRESS.findall(self.printed)[0]
+
+    def end(self, told: signal.Signals) -> tuple[int, str]:
+        """Send a signal, and return the exit status with what was printed since."""
+        self.process.send_signal(told)
+        _, rest = self.process.communicate(timeout=30)
+        return self.process.returncode, rest
 
 
 @contextmanager
-def server(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start the program and yield it with its address."""
-    command = [sys.executable, "-m", "groundplan", "serve", "--port", "0", "--agent", "ada", *arguments]
+def server(folder: Path, *arguments: str) -> Iterator[RunningServer]:
+    """Start the program."""
+    command = [sys.executable, "-m", "groundplan", "serve", "--port", "0", *arguments]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
         try:
-            line = process.stderr.readline()
-            found = ADDRESS.search(line)
-            assert found is not None, line + process.stderr.read()
-            yield process, found[0]
+            yield RunningServer(process)
         finally:
             process.kill()
+
+
+def ask(address: str, body: bytes | None = None, **headers: str) -> tuple[int, object]:
+    request = urllib.request.Request(address, body, headers)  # noqa: S310 - our own server on loopback
+    with urllib.request.urlopen(request) as answer:  # noqa: S310 - as above
+        return answer.status, json.load(answer)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_answers_keeps_what_was_written_and_ends_when_told(tmp_path: Path, told: signal.Signals) -> None:
-    with server(tmp_path) as (process, address):
-        request = urllib.request.Request(  # noqa: S310 - our own server on loopback
-            f"{address}/projects", b'{"name": "atlas"}', {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request) as made:  # noqa: S310 - as above
-            assert (made.status, json.load(made)["project"]["created_by"]) == (201, "ada")
-        process.send_signal(told)
-        assert process.wait(timeout=30) == 0
-    with server(tmp_path) as (_, address), urllib.request.urlopen(f"{address}/projects") as found:  # noqa: S310 - as above
-        assert [one["name"] for one in json.load(found)["projects"]] == ["atlas"]
+    with groundplan.open(str(tmp_path / "groundplan.db"), actor="ada") as plan:
+        token = plan.token.create(kind="person", name="ada", trusted=True).secret
+    with server(tmp_path) as running:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        assert ask(f"{running.address}/v1/projects", b'{"name": "atlas"}', **headers)[0] == 201
+        code, rest = running.end(told)
+
+    assert (code, "Traceback" in rest) == (0, False)
+    with groundplan.open(str(tmp_path / "groundplan.db"), actor="ada") as plan:
+        assert [project.name for project in plan.project.list().projects] == ["atlas"]
+
+
+@pytest.mark.slow
+def test_the_printed_address_logs_in_as_the_user(tmp_path: Path) -> None:
+    with server(tmp_path, "--agent", "ada") as running:
+        found = LOGIN.search(running.printed)
+        assert found is not None, running.printed
+        jar = CookieJar()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        with browser.open(found[0]) as page:
+            assert (page.url, "ada" in page.read().decode()) == (f"{running.address}/", True)
+        assert len(jar) == 1
+        code, rest = running.end(signal.SIGINT)
+
+    assert (code, "code=" in rest, "gpt_" in rest) == (0, False, False)
+
+
+def test_an_address_that_others_reach_is_refused_with_what_is_missing(run: Run) -> None:
+    ended = run("serve", "--port", "0", "--host", "0.0.0.0", "--json")  # noqa: S104 - it is refused
+
+    error = json.loads(ended.err)["error"]
+    assert (ended.code, error["code"], error["details"]["missing"]) == (2, "unsafe_bind", 3)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--host", "plan.example.org"),
+        ("--proxy", "somewhere"),
+        ("--tls-cert", "x.pem"),
+        ("--tls-cert", "x", "--tls-key", "y"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    ended = run("serve", "--port", "0", *arguments)
+
+    assert ended.code == 2
+    assert not Path("groundplan.db").exists()
 
 
 def test_a_port_that_is_taken_is_refused_with_what_to_do(run: Run) -> None:
@@ -60,7 +124,8 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(run: Run) -> None:
 
 
 def test_without_the_extra_the_command_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [one for one in sys.modules if one.startswith("groundplan.surfaces.http")]:
+    parts = ("groundplan.surfaces.http", "groundplan.surfaces.web")
+    for name in [one for one in sys.modules if one.startswith(parts)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
 
@@ -75,3 +140,64 @@ def test_the_port_is_the_documented_one() -> None:
     guide = Path(__file__).parents[3] / "docs" / "guides" / "rest.md"
 
     assert f"serve --port {PORT}" in guide.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_to_do_and_ends_cleanly(tmp_path: Path) -> None:
+    with server(tmp_path, "--demo", "--db", "demo.db") as running:
+        while '"$TOKEN"' not in running.printed and '$TOKEN"' not in running.printed:
+            assert running.process.stderr is not None
+            running.printed += running.process.stderr.readline()
+        settings = json.loads(next(line for line in running.printed.splitlines() if "mcpServers" in line))
+        code, rest = running.end(signal.SIGINT)
+
+    arguments = settings["mcpServers"]["groundplan"]["args"]
+    assert arguments[arguments.index("mcp") :] == ["mcp", "--db", str(tmp_path / "demo.db"), "--agent", "claude"]
+    assert LOGIN.search(running.printed)
+    assert "Three things to try" in running.printed
+    assert (code, "Traceback" in rest) == (0, False)
+
+
+def test_a_demo_can_be_called_once_and_leaves_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    ended = run("serve", "--demo", "--once", "--json")
+
+    assert [(answer["path"], answer["status"]) for answer in ended.answer["answers"]] == [
+        ("/login", 303),
+        ("/", 200),
+        ("/v1/projects", 200),
+        ("/v1/openapi.json", 200),
+        ("/picture.svg", 200),
+    ]
+    assert list(tmp_path.glob("groundplan-demo-*")) == []
+
+
+def test_a_server_without_a_login_address_cannot_be_called_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROUNDPLAN_AGENT", raising=False)
+
+    assert run("serve", "--once", "--access", "members").code == 2
+
+
+@pytest.mark.slow
+def test_a_server_that_is_told_to_end_does_not_wait_for_slow_clients(tmp_path: Path) -> None:
+    with server(tmp_path, "--log-format", "json") as running:
+        where = ("127.0.0.1", int(running.address.rpartition(":")[2]))
+        head = b"POST /v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+        with socket.create_connection(where) as slow, socket.create_connection(where):
+            slow.sendall(head)
+            ask_alive(running.address)
+            code, rest = running.end(signal.SIGTERM)
+            answer = slow.recv(65536)
+
+    assert (code, "Traceback" in rest) == (0, False)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    logged = [json.loads(line) for line in rest.splitlines()]
+    assert [line["status"] for line in logged if "route" in line] == [200, 503]
+
+
+def ask_alive(address: str) -> None:
+    with urllib.request.urlopen(f"{address}/healthz") as answer:  # noqa: S310 - our own server on loopback
+        assert answer.status == 200

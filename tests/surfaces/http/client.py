@@ -42,17 +42,11 @@ class Reply:
         return str(self.json["code"])
 
 
-class HttpClient:
-    """Sends requests to an application on a store."""
+class AppClient:
+    """Sends requests to an application."""
 
-    def __init__(self, store: Store, find_actor: Callable[[str], Actor | None], actor: str = "ada") -> None:
-        def authenticate(connection: HTTPConnection) -> Actor:
-            found = find_actor(connection.headers.get(ACTOR, actor))
-            if found is None:
-                raise Unauthenticated("no token is given; send one as Authorization: Bearer")
-            return found
-
-        self.app: Any = build_app(store, authenticate)
+    def __init__(self, app: Any) -> None:
+        self.app = app
         self._loop = asyncio.new_event_loop()
         self._lifespan = self.app.router.lifespan_context(self.app)
         self._loop.run_until_complete(self._lifespan.__aenter__())
@@ -64,13 +58,6 @@ class HttpClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    @property
-    def rest(self) -> RestApi:
-        """The part of the application below `/v1`."""
-        found = [route.app for route in self.app.routes if isinstance(route, Mount)]
-        assert isinstance(found[0], RestApi)
-        return found[0]
 
     def run(self, awaited: Coroutine[Any, Any, T]) -> T:
         """Run something on the event loop of the client."""
@@ -125,6 +112,26 @@ class HttpClient:
 
     def patch(self, target: str, body: Any = None, **headers: Any) -> Reply:
         return self.send("PATCH", target, body, **headers)
+
+
+class HttpClient(AppClient):
+    """Sends requests to REST on a store."""
+
+    def __init__(self, store: Store, find_actor: Callable[[str], Actor | None], actor: str = "ada") -> None:
+        def authenticate(connection: HTTPConnection) -> Actor:
+            found = find_actor(connection.headers.get(ACTOR, actor))
+            if found is None:
+                raise Unauthenticated("no token is given; send one as Authorization: Bearer")
+            return found
+
+        super().__init__(build_app(store, authenticate))
+
+    @property
+    def rest(self) -> RestApi:
+        """The part of the application below `/v1`."""
+        found = [route.app for route in self.app.routes if isinstance(route, Mount)]
+        assert isinstance(found[0], RestApi)
+        return found[0]
 
     def call(
         self, operation: str, arguments: Mapping[str, Any], *, project: str | None = None, actor: str | None = None

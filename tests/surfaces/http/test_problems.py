@@ -91,7 +91,7 @@ def test_a_busy_store_says_when_to_come_back(http: HttpClient, monkeypatch: pyte
 
 
 def test_a_defect_shows_its_reference_and_nothing_of_its_cause(
-    http: HttpClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    http: HttpClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_given: Any, **_named: Any) -> None:
         raise RuntimeError("SELECT secret FROM safe")
@@ -101,7 +101,7 @@ def test_a_defect_shows_its_reference_and_nothing_of_its_cause(
 
     assert (reply.status, reply.code) == (500, "unexpected")
     assert "secret" not in reply.body.decode()
-    logged = capsys.readouterr().err
+    logged = caplog.text
     assert reply.json["details"]["reference"] in logged
     assert "secret" in logged
 

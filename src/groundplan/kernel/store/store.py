@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 ProjectRef = str | Callable[[Transaction], str]  # an id or a name, or a function that finds it from a request
 
+RETRIES: Counter[str] = Counter()  # of this process, for its metrics
 TRIES_MAX = 8
 PAUSE_S_MAX = 0.05
 RETRY_S_MAX = 30.0  # for all attempts together, because each can wait for a lock
@@ -273,6 +275,7 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
         try:
             return attempt()
         except TryAgain:
+            RETRIES["transactions"] += 1
             if cancellation is not None and cancellation.is_cancelled:
                 raise cancellation.build_error() from None
             if time.monotonic() > give_up_at:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -11,16 +11,16 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.answers import AnswerSender
 from groundplan.surfaces.http.description.addresses import ApiDescription
+from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.problems import answer_problem, unknown_path
 from groundplan.surfaces.http.rest import Authenticate, RestApi
 from groundplan.surfaces.http.routes import RouteTable
@@ -36,11 +36,17 @@ def build_app(
     operations: Registry = OPERATIONS,
     preferences: Preferences | None = None,
     hosts: Collection[str] = LOOPBACK_HOSTS,
+    pool: OperationPool | None = None,
+    routes: Sequence[BaseRoute] = (),
+    middleware: Sequence[Middleware] = (),
 ) -> Starlette:
-    """Return the application on an open store. `authenticate` returns the actor of a request, or raises."""
+    """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
+
+    `routes` are the pages beside REST. The application closes the pool.
+    """
     table = _build_table(operations)
     vocabulary = HttpVocabulary(operations)
-    pool = OperationPool()
+    pool = pool or OperationPool()
     rest = RestApi(
         store,
         authenticate,
@@ -48,7 +54,7 @@ def build_app(
         preferences=preferences or Preferences(vocabulary=vocabulary),
         vocabulary=vocabulary,
         pool=pool,
-        log=lambda: log_to_stderr("a request"),
+        log=lambda: log_exception("a request"),
     )
 
     @asynccontextmanager
@@ -57,8 +63,8 @@ def build_app(
         pool.close()
 
     app = Starlette(
-        routes=[*ApiDescription(table).list_routes(), Mount(PREFIX, app=rest)],
-        middleware=[Middleware(AllowedHosts, hosts=hosts)],
+        routes=[*ApiDescription(table).list_routes(), *routes, Mount(PREFIX, app=rest)],
+        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts)],
         exception_handlers={HTTPException: _answer_unknown},
         lifespan=close_at_end,
     )

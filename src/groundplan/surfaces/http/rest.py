@@ -7,13 +7,16 @@ event loop   send the answer
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Unexpected
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.execute import execute
@@ -23,6 +26,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.answers import Answer, send_answer
 from groundplan.surfaces.http.arguments import RequestHead, collect_arguments, split_path
+from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.negotiation import JSON_RANGES, accepts
 from groundplan.surfaces.http.operation_answers import build_answer
 from groundplan.surfaces.http.problems import (
@@ -34,7 +38,10 @@ from groundplan.surfaces.http.problems import (
 )
 from groundplan.surfaces.http.routes import Endpoint, RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.route_paths import PREFIX
 from groundplan.surfaces.vocabularies import HttpVocabulary
+
+BODY_S = 30.0  # a client that sends more slowly holds memory for too long
 
 Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
 
@@ -72,13 +79,16 @@ class RestApi:
         except GroundplanError as error:
             answer = answer_error(error, self._vocabulary)
         else:
-            answer = (
-                None
-                if body is None
-                else await self._pool.run(lambda: self._answer(scope, endpoint, in_path, head, body), receive)
-            )
+            answer = None if body is None else await self._run(scope, endpoint, in_path, head, body, receive)
         if answer is not None:
             await send_answer(send, answer, has_body=head.method != "HEAD")
+
+    async def _run(
+        self, scope: Any, endpoint: Endpoint, in_path: Any, head: RequestHead, body: bytes, receive: Any
+    ) -> Answer | None:
+        cancellation = Cancellation()
+        call = partial(self._answer, scope, endpoint, in_path, head, body, cancellation)
+        return await self._pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
 
     def _find_endpoint(self, method: str, scope: Any) -> tuple[Endpoint, dict[str, Any]]:
         segments = split_path(_get_raw_path(scope))[1:]  # without the prefix
@@ -88,9 +98,18 @@ class RestApi:
         chosen = found.get("GET" if method == "HEAD" else method)
         if chosen is None:
             raise method_not_allowed(method, sorted({*found, *(["HEAD"] if "GET" in found else [])}))
+        scope[ROUTE_OF_REQUEST] = PREFIX + chosen[0].route.path
         return chosen
 
-    def _answer(self, scope: Any, endpoint: Endpoint, in_path: Any, head: RequestHead, body: bytes) -> Answer:
+    def _answer(
+        self,
+        scope: Any,
+        endpoint: Endpoint,
+        in_path: Any,
+        head: RequestHead,
+        body: bytes,
+        cancellation: Cancellation,
+    ) -> Answer:
         """Return the answer to a request, whatever happens. Runs in a thread."""
         vocabulary = self._vocabulary
         has_precondition = False
@@ -106,6 +125,7 @@ class RestApi:
                 endpoint.operation,
                 arguments.values,
                 replace(self._preferences, vocabulary=vocabulary),
+                cancellation,
                 within=arguments.project,
             )
             encoded = result.encoded or encode(result.answer)
@@ -143,13 +163,23 @@ async def _read_body(head: RequestHead, receive: Any) -> bytes | None:
     """Return the body; None if the client disconnects before its end.
 
     Raises:
-        HttpProblem: it is too large. The rest of it is not read.
+        HttpProblem: it is too large, or too slow. The rest of it is not read.
     """
     declared = head.headers.get("content-length", "")
     if declared.isdigit() and (len(declared) > 15 or int(declared) > BODY_BYTES_MAX):
         raise _too_large()
     if not declared and "transfer-encoding" not in head.headers:
         return b""
+    try:
+        async with asyncio.timeout(BODY_S):
+            return await _receive_body(receive)
+    except TimeoutError:
+        raise HttpProblem(
+            408, "too_slow", f"the body did not arrive within {BODY_S:g} s", headers={"connection": "close"}
+        ) from None
+
+
+async def _receive_body(receive: Any) -> bytes | None:
     parts: list[bytes] = []
     size = 0
     while True:

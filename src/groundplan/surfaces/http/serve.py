@@ -1,18 +1,22 @@
-"""Run the application on loopback until the process is told to end."""
+"""Run the application on its sockets until the process is told to end."""
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from groundplan.kernel.errors import Unavailable
+from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
 
-HOST = "127.0.0.1"
-SHUTDOWN_S = 5  # for requests that run when the server is told to end
+DRAIN_S = 3  # for requests that run when the server is told to end; then they are cancelled
+SHUTDOWN_S = 4.8  # then the process ends, whatever still runs: every store survives that
 IDLE_S = 30  # an idle connection is closed after it
-CONNECTIONS_MAX = 1_000
+CONNECTIONS_MAX = 10_000
+SPARE_FILES = 100  # of the files that the process may open: for the store and its log
 
 
 class PortTaken(Unavailable):
@@ -20,36 +24,58 @@ class PortTaken(Unavailable):
 
     code = "port_taken"
 
-    def __init__(self, port: int, reason: str) -> None:
-        super().__init__(f"cannot listen on port {port} of {HOST}: {reason}; choose another one with --port", port=port)
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"cannot listen on port {port} of {host}: {reason}; choose another one with --port", port=port)
 
 
-def open_socket(port: int) -> socket.socket:
-    """Return a socket that listens on loopback; port 0 takes any free one.
+def open_socket(port: int, host: str = LOOPBACK) -> socket.socket:
+    """Return a socket that listens on an address; port 0 takes any free one.
 
     Raises:
-        PortTaken: the port is in use, or not for this user.
+        PortTaken: the port is in use, or not for this user, or the address is not of this machine.
     """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns Nagle's algorithm off: else the body waits 40 ms for an acknowledgement.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((HOST, port))
+        listening.bind((host, port))
         listening.listen(socket.SOMAXCONN)
     except OSError as error:
         listening.close()
-        raise PortTaken(port, str(error.strerror)) from None
+        raise PortTaken(host, port, str(error.strerror)) from None
     return listening
 
 
-def serve(app: Any, listening: socket.socket, on_ready: Callable[[], None] = lambda: None) -> None:
-    """Answer requests on a socket until SIGINT or SIGTERM; `on_ready` is called when the first one can come."""
+def serve(
+    app: Any,
+    sockets: Sequence[socket.socket],
+    on_ready: Callable[[Callable[[], None]], None] = lambda _stop: None,
+    *,
+    exposure: Exposure | None = None,
+    on_stop: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM.
+
+    `on_ready` is called when the first request can come, with a function that ends the server. `on_stop` is called
+    when it begins to end, to close what would stay open by itself.
+    """
     import uvicorn
+
+    from groundplan.surfaces.http.slow_clients import ImpatientProtocol
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            on_ready()
+            on_ready(self.stop)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            last_resort.start()
+            on_stop()
+            await super().shutdown(sockets)
+
+        def stop(self) -> None:
+            self.should_exit = True
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -58,14 +84,38 @@ def serve(app: Any, listening: socket.socket, on_ready: Callable[[], None] = lam
                 # They were handled by ending; raised again, they would end the process before the store is closed.
                 self._captured_signals.clear()
 
+    exposure = exposure or Exposure()
     config = uvicorn.Config(
         app,
+        http=ImpatientProtocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=_raise_file_limit(),
         timeout_keep_alive=IDLE_S,
-        timeout_graceful_shutdown=SHUTDOWN_S,
+        timeout_graceful_shutdown=DRAIN_S,
         lifespan="on",
+        proxy_headers=bool(exposure.proxies),
+        forwarded_allow_ips=list(exposure.proxies),
+        ssl_certfile=exposure.tls.certificate if exposure.tls else None,
+        ssl_keyfile=exposure.tls.key if exposure.tls else None,
     )
-    Server(config).run(sockets=[listening])
+    last_resort = threading.Timer(SHUTDOWN_S, os._exit, (1,))
+    last_resort.daemon = True
+    try:
+        Server(config).run(sockets=list(sockets))
+    finally:
+        last_resort.cancel()
+
+
+def _raise_file_limit() -> int:
+    """Allow as many open files as the system does, and return how many connections that is enough for."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, soft - SPARE_FILES))

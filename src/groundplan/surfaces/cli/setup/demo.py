@@ -22,7 +22,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 def demo(invocation: Invocation) -> CommandResult:
     """Create a small example plan and show it, in a temporary database or in the one that --db names."""
     # Only --db counts, not the configured database: the example must not end up in a real plan.
-    db = _make_temporary_path() if invocation.flags.db is None else check_db(invocation.flags.db)
+    db = make_temporary_path() if invocation.flags.db is None else check_db(invocation.flags.db)
     with Session(open_store(db, build_schema), local_actor(example.OWNER, kind=ActorKind.PERSON)) as session:
         made = example.fill(session)
         projects = session.call("project.list", archived=True).projects
@@ -83,14 +83,14 @@ def _format_facts(facts: Mapping[str, int]) -> str:
     )
 
 
-def _make_temporary_path() -> str:
+def make_temporary_path() -> str:
     # The folder is private and is not removed: the suggested commands use it.
     return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
 
 
 def _list_suggestions(db: str) -> list[str]:
     name = example.PROJECTS[0].name
-    program = _find_program()
+    program = find_program()
     # Each fits into 80 characters. A URL is not printed because it may hold a password.
     return [
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
@@ -109,7 +109,7 @@ def _list_suggestions(db: str) -> list[str]:
     ]
 
 
-def _find_program() -> str:
+def find_program() -> str:
     """Return what to type to run this program: its name if it is on the PATH, else its path."""
     started = Path(sys.argv[0])
     is_found = started.name != "groundplan" or shutil.which("groundplan")

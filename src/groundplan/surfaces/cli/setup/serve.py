@@ -1,20 +1,23 @@
-"""`groundplan serve`: serve the plan over HTTP on this machine."""
+"""`groundplan serve`: serve the plan over HTTP: REST, and pages for people."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from groundplan.configuration import get_user_name
-from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.errors import Unauthenticated, Unavailable
-from groundplan.surfaces.cli.failures import write_line
+from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.errors import Unavailable
+from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
-    from groundplan.kernel.actors import Actor
+    from groundplan.kernel.store.store import Store
+    from groundplan.surfaces.http.exposure import Exposure
 
 PORT = 8321
 PORT_MAX = 65_535
@@ -32,49 +35,173 @@ class ServerMissing(Unavailable):
 def serve(
     invocation: Invocation,
     port: Annotated[
-        int, typer.Option(min=0, max=PORT_MAX, help="The port on 127.0.0.1; 0: any free one.", show_default=True)
-    ] = PORT,
+        int | None,
+        typer.Option(
+            min=0, max=PORT_MAX, help=f"The port; 0: any free one. Default: {PORT}, with --once any free one."
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on.", show_default=True)
+    ] = "127.0.0.1",
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name that browsers use for this server; repeatable.")
+    ] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The certificate for TLS, with --tls-key.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="The key of the certificate.")] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS", help="A proxy in front that speaks TLS, whose headers are believed; repeatable."
+        ),
+    ] = None,
+    log_format: Annotated[
+        Literal["text", "json"], typer.Option(help="How log lines are written to stderr.", show_default=True)
+    ] = "text",
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=PORT_MAX, help="A port on 127.0.0.1 for /metrics without a token, /healthz and /readyz."
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Log in, call the server once, print what it answered, and end.")
+    ] = False,
 ) -> CommandResult:
-    """Serve the plan over HTTP on this machine: REST, and its description at /v1/docs."""
+    """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs."""
     try:
-        from groundplan.surfaces.http.app import build_app
-        from groundplan.surfaces.http.serve import HOST, open_socket
+        from groundplan.surfaces.http.serve import open_socket
         from groundplan.surfaces.http.serve import serve as serve_app
+        from groundplan.surfaces.web.server_app import build_server_app
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("groundplan", ""):
             raise
         raise ServerMissing from None
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.store.open_store import open_store
+    from groundplan.surfaces.cli.setup.serve_demo import OWNER, fill_demo, list_demo_lines
+    from groundplan.surfaces.http.exposure import check_exposure
+    from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
+    wanted_port = port if port is not None else 0 if once else PORT
+    exposure = _build_exposure(host, wanted_port, allowed_host or (), (tls_cert, tls_key), proxy or ())
     settings = invocation.settings
-    actor = settings.build_actor(get_user_name, ActorKind.PERSON)
-    listening = open_socket(port)
-    address = f"http://{HOST}:{listening.getsockname()[1]}"
-    store = open_store(settings.db, build_schema)
-    try:
-        app = build_app(
-            store, lambda _connection: _require(actor), preferences=settings.preferences(HttpVocabulary(OPERATIONS))
+    with ExitStack() as opened:
+        listening = opened.enter_context(open_socket(exposure.port, exposure.host))
+        exposure = exposure._replace(port=listening.getsockname()[1])
+        sockets = [listening]
+        if metrics_port is not None:
+            sockets.append(opened.enter_context(open_socket(metrics_port)))
+        db = _choose_demo_db(invocation, opened, keep=not once) if demo else settings.db
+        store = open_store(db, build_schema, for_server=True)
+        opened.callback(store.close)
+        check_exposure(exposure, lambda: _has_tokens(store))
+        if demo:
+            fill_demo(store)
+        actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
+        server = build_server_app(
+            store,
+            exposure,
+            actor=actor,
+            preferences=settings.preferences(HttpVocabulary(OPERATIONS)),
+            metrics_port=metrics_port,
         )
-        serve_app(app, listening, lambda: _announce(address, as_json=invocation.as_json))
-    finally:
-        store.close()
-        listening.close()
-    return CommandResult({"address": address}, lambda: None)
+        opened.callback(server.close)
+        code = server.codes.issue() if actor is not None and exposure.offers_login_address else None
+        if once:
+            return _call_once(exposure, code, lambda call: serve_app(server.app, sockets, call, exposure=exposure))
+        start_logging(log_format)
+        lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
+        serve_app(server.app, sockets, lambda _stop: _announce(lines), exposure=exposure)
+    return CommandResult({"address": exposure.address}, lambda: None)
 
 
-def _require(actor: Actor | None) -> Actor:
-    if actor is None:
-        raise Unauthenticated("no actor is given; start the server with --agent NAME")
-    return actor
+def _choose_demo_db(invocation: Invocation, opened: ExitStack, *, keep: bool) -> str:
+    """Return where the example goes: only --db counts, so that it does not end up in a real plan."""
+    import shutil
+    from pathlib import Path
+
+    from groundplan.configuration import check_db
+    from groundplan.surfaces.cli.setup.demo import make_temporary_path
+
+    if invocation.flags.db is not None:
+        return check_db(invocation.flags.db)
+    db = make_temporary_path()
+    if not keep:
+        opened.callback(shutil.rmtree, Path(db).parent, ignore_errors=True)
+    return db
 
 
-def _announce(address: str, *, as_json: bool) -> None:
-    lines: tuple[Any, ...] = (
-        f"Groundplan answers at {address}/v1; press Ctrl-C to stop.",
-        f"What it can do: {address}/v1/docs",
+def _call_once(exposure: Exposure, code: str | None, run: Callable[[Callable[..., None]], None]) -> CommandResult:
+    from groundplan.surfaces.cli.setup.serve_once import ServerCall
+
+    if code is None or exposure.tls is not None:
+        raise UsageError("--once logs in by the one-time address: leave out --tls-cert and --proxy, and give --agent")
+    call = ServerCall(f"{exposure.address}/login?code={code}")
+    run(call.start)
+    answers = call.collect()
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import Rows, View
+        from groundplan.surfaces.cli.terminal import echo
+
+        echo(f"Groundplan answered at {exposure.address}:", "")
+        View(Rows("answers", "path, status, type, bytes"))({"answers": answers})
+
+    return CommandResult({"address": exposure.address, "answers": answers}, draw)
+
+
+def _announce(lines: Sequence[str]) -> None:
+    for line in lines:
+        write_line(sys.stderr, line)
+
+
+def _build_exposure(
+    host: str,
+    port: int,
+    names: list[str] | tuple[()],
+    tls: tuple[str | None, str | None],
+    proxies: list[str] | tuple[()],
+) -> Exposure:
+    from pathlib import Path
+
+    from groundplan.surfaces.http.exposure import Exposure, TlsFiles, parse_host, parse_proxy
+
+    certificate, key = tls
+    if (certificate is None) != (key is None):
+        raise UsageError("--tls-cert and --tls-key belong together; give both")
+    for file in (certificate, key):
+        if file is not None and not Path(file).is_file():
+            raise UsageError(f"there is no file {file!r}; --tls-cert and --tls-key name files in PEM format")
+    return Exposure(
+        parse_host(host),
+        port,
+        tuple(names),
+        TlsFiles(certificate, key) if certificate and key else None,
+        tuple(parse_proxy(one) for one in proxies),
     )
-    if not as_json:
-        for line in lines:
-            write_line(sys.stderr, line)
+
+
+def _has_tokens(store: Store) -> bool:
+    from groundplan.session import Session
+
+    tokens = Session(store, local_actor(get_user_name(), kind=ActorKind.PERSON)).call("token.list").tokens
+    return any(token.kind != "session" for token in tokens)
+
+
+def _list_lines(exposure: Exposure, code: str | None) -> list[str]:
+    address = exposure.address
+    login = (
+        f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   (with a token)"
+    )
+    return [
+        f"Groundplan answers at {address}; press Ctrl-C to stop.",
+        f"  Log in:    {login}",
+        f"  REST:      {address}/v1   (Authorization: Bearer TOKEN; groundplan token create makes one)",
+        f"  Reference: {address}/v1/docs",
+    ]

@@ -12,6 +12,7 @@ from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.http.answers import COMPRESSED_BYTES_MIN, JSON_TYPE, Answer, AnswerSender, Headers, compress
+from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.negotiation import GZIP_CODINGS, accepts
 from groundplan.surfaces.http.problems import answer_problem, method_not_allowed
 from groundplan.surfaces.http.routes import RouteTable
@@ -67,6 +68,7 @@ class ApiDescription:
 
 def _make_route(name: str, read: Callable[[], bytes], content_type: bytes, headers: Headers) -> StarletteRoute:
     async def answer(request: Request) -> Any:
+        request.scope[ROUTE_OF_REQUEST] = f"{PREFIX}/{name}"
         if request.method not in METHODS:
             return AnswerSender(answer_problem(method_not_allowed(request.method, METHODS)))
         body, more = read(), list(headers)

@@ -1,0 +1,152 @@
+"""Who sends a request: by a bearer token, or by the cookie of a login.
+
+Authorization: Bearer gpt_…          any client; the browser never adds it by itself
+Cookie: groundplan_session_8321=…    a browser; requests that change something must also show that a page of this
+                                     server sent them, because a browser adds the cookie to requests of any page
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.errors import Unauthenticated
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.tokens.authenticate import RefusalCounts, VerifiedToken, record_use, verify_token
+from groundplan.kernel.tokens.token import TokenKind
+from groundplan.surfaces.http.monitoring.request_monitor import ACTOR_OF_REQUEST
+from groundplan.surfaces.http.problems import HttpProblem
+from groundplan.surfaces.rate_limit import RateLimiter
+
+CSRF_HEADER = "x-csrf-token"
+CSRF_OF_FORM = "groundplan.csrf"  # in the scope: the same text, from the field of a form
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+SAME_ORIGIN = frozenset({"same-origin", "none"})  # `none`: the user typed the address
+REQUESTS_PER_S, BURST = 50.0, 200  # of one principal; an agent sends a few in a second
+REFUSALS_PER_S, REFUSAL_BURST = 1.0, 20  # of one address without a valid token
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who sent a request, and with what."""
+
+    verified: VerifiedToken
+    secret: str
+    is_login: bool  # by the cookie of a login
+
+    @property
+    def actor(self) -> Actor:
+        return self.verified.actor
+
+    @property
+    def csrf_token(self) -> str:
+        """The text that forms of this login carry. It is derived from the secret, which no other page can read."""
+        return compute_csrf_token(self.secret)
+
+
+class Authenticator:
+    """Finds out who sends a request, and how many requests they send."""
+
+    def __init__(self, store: Store, *, cookie: str) -> None:
+        self._store = store
+        self._cookie = cookie
+        self.refusals = RefusalCounts()
+        self._requests = RateLimiter(per_s=REQUESTS_PER_S, burst=BURST)
+        self._refused_addresses = RateLimiter(per_s=REFUSALS_PER_S, burst=REFUSAL_BURST)
+        self._recorder = ThreadPoolExecutor(1, thread_name_prefix="token-use")
+        self._recorded: set[str | None] = set()  # tokens whose use is being recorded
+
+    def authenticate(self, connection: HTTPConnection) -> Principal:
+        """Return who sends a request. Call it in a thread.
+
+        Raises:
+            Unauthenticated: there is no valid token.
+            HttpProblem: too many requests, or a login is used without proof that a page of this server sent it.
+        """
+        secret, is_login = self._find_secret(connection)
+        try:
+            if secret is None:
+                raise Unauthenticated("send a token: Authorization: Bearer TOKEN, or log in with a browser")
+            verified = verify_token(self._store, secret, self.refusals)
+            if (verified.kind is TokenKind.SESSION) != is_login:
+                # The secret of a login works in its cookie only, where scripts cannot read it.
+                raise Unauthenticated("a login is valid in its cookie, and a token in the header Authorization")
+        except Unauthenticated:
+            self.limit_refusals(connection)
+            raise
+        connection.scope[ACTOR_OF_REQUEST] = verified.actor.id
+        principal = Principal(verified, secret, is_login)
+        if is_login and connection.scope["method"] not in SAFE_METHODS:
+            _require_own_page(connection, principal)
+        wait_s = self._requests.admit((principal.actor.organization, principal.actor.id))
+        if wait_s:
+            raise _too_many_requests(wait_s)
+        if verified.is_use_due and verified.actor.token_id not in self._recorded:
+            self._recorded.add(verified.actor.token_id)
+            self._recorder.submit(self._record, verified)  # the request does not wait for a write
+        return principal
+
+    def find_actor(self, connection: HTTPConnection) -> Actor:
+        """Return the actor of a request, as `authenticate` does."""
+        return self.authenticate(connection).actor
+
+    def close(self) -> None:
+        """Stop recording when tokens are used."""
+        self._recorder.shutdown(wait=True, cancel_futures=True)
+
+    def _record(self, verified: VerifiedToken) -> None:
+        try:
+            record_use(self._store, verified)
+        finally:
+            self._recorded.discard(verified.actor.token_id)
+
+    def limit_refusals(self, connection: HTTPConnection) -> None:
+        """Count a refused request of an address.
+
+        Raises:
+            HttpProblem: there were too many of them.
+        """
+        address = connection.client.host if connection.client else ""
+        wait_s = self._refused_addresses.admit(address)
+        if wait_s:
+            raise _too_many_requests(wait_s)
+
+    def _find_secret(self, connection: HTTPConnection) -> tuple[str | None, bool]:
+        """Return the token of a request and whether it is in the cookie; a header takes precedence."""
+        given = connection.headers.get("authorization")
+        if given is not None:
+            scheme, _, secret = given.partition(" ")
+            return (secret.strip() or None, False) if scheme.lower() == "bearer" else (None, False)
+        return connection.cookies.get(self._cookie), True
+
+
+def compute_csrf_token(secret: str) -> str:
+    """Return the text that proves that a page of this server sent a request."""
+    return hmac.new(secret.encode(), b"groundplan csrf", hashlib.sha256).hexdigest()
+
+
+def _require_own_page(connection: HTTPConnection, principal: Principal) -> None:
+    site = connection.headers.get("sec-fetch-site", "none")
+    sent = connection.headers.get(CSRF_HEADER) or connection.scope.get(CSRF_OF_FORM, "")
+    if site not in SAME_ORIGIN or not hmac.compare_digest(sent.encode(), principal.csrf_token.encode()):
+        raise HttpProblem(
+            403,
+            "csrf",
+            "a page of this server must send this; reload the page and try again",
+        )
+
+
+def _too_many_requests(wait_s: float) -> HttpProblem:
+    seconds = max(1, round(wait_s + 0.5))
+    return HttpProblem(
+        429,
+        "too_many_requests",
+        f"too many requests; try again in {seconds} s",
+        headers={"retry-after": str(seconds)},
+        retry_after_s=seconds,
+    )

@@ -1,0 +1,80 @@
+"""Metrics in the text format of Prometheus. Labels are route templates and statuses, so their number is bounded."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from groundplan.kernel.store.store import RETRIES
+from groundplan.kernel.tokens.authenticate import RefusalCounts
+from groundplan.surfaces.http.monitoring.request_monitor import ObservedRequest, RunningRequests
+
+METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The numbers of one server since its start. Safe to use from several threads."""
+
+    def __init__(self, running: RunningRequests, refusals: RefusalCounts) -> None:
+        self._running = running
+        self._refusals = refusals
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._buckets: dict[str, list[int]] = {}  # by route; the last one is above every bound
+        self._seconds: dict[str, float] = {}
+
+    def observe(self, observed: ObservedRequest) -> None:
+        """Count a request."""
+        with self._lock:
+            self._requests[observed.method, observed.route, observed.status] += 1
+            buckets = self._buckets.setdefault(observed.route, [0] * (len(BOUNDS_S) + 1))
+            buckets[bisect_left(BOUNDS_S, observed.seconds)] += 1
+            self._seconds[observed.route] = self._seconds.get(observed.route, 0.0) + observed.seconds
+
+    def render(self) -> bytes:
+        """Return all numbers."""
+        with self._lock:
+            return "".join(f"{line}\n" for line in self._list_lines()).encode()
+
+    def _list_lines(self) -> Iterator[str]:
+        yield from _describe("requests_total", "counter", "Answered requests by route and status.")
+        for (method, route, status), count in sorted(self._requests.items()):
+            yield _format("requests_total", count, method=method, route=route, status=str(status))
+        yield from _describe(
+            "request_seconds", "histogram", "Time from the head of a request to the end of its answer."
+        )
+        for route, buckets in sorted(self._buckets.items()):
+            total = 0
+            for bound, count in zip([*map(str, BOUNDS_S), "+Inf"], buckets, strict=True):
+                total += count
+                yield _format("request_seconds_bucket", total, route=route, le=bound)
+            yield _format("request_seconds_sum", round(self._seconds[route], 6), route=route)
+            yield _format("request_seconds_count", total, route=route)
+        yield from _describe("refused_identities_total", "counter", "Refused tokens and logins by reason.")
+        for reason, count in sorted(self._refusals.items()):
+            yield _format("refused_identities_total", count, reason=reason.value)
+        yield from _describe("requests_running", "gauge", "Requests that run now, with streams.")
+        yield _format("requests_running", self._running.requests)
+        yield from _describe("open_streams", "gauge", "Event streams that are open now.")
+        yield _format("open_streams", self._running.streams)
+        yield from _describe("store_retries_total", "counter", "Transactions that the store had to try again.")
+        yield _format("store_retries_total", RETRIES["transactions"])
+
+
+def _describe(name: str, kind: str, meaning: str) -> tuple[str, str]:
+    return f"# HELP groundplan_{name} {meaning}", f"# TYPE groundplan_{name} {kind}"
+
+
+def _format(name: str, value: float, **labels: str) -> str:
+    return f"groundplan_{name}{_format_labels(labels)} {value}"
+
+
+def _format_labels(labels: Mapping[str, str]) -> str:
+    return "{" + ",".join(f'{name}="{_escape(value)}"' for name, value in labels.items()) + "}" if labels else ""
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

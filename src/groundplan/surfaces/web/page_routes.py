@@ -1,0 +1,91 @@
+"""Routes of pages: read the form, run the page in a thread, show refusals as a page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.routing import Route as StarletteRoute
+
+from groundplan.kernel.errors import GroundplanError, Unauthenticated
+from groundplan.surfaces.http.answers import Answer, AnswerSender
+from groundplan.surfaces.http.authentication import CSRF_OF_FORM
+from groundplan.surfaces.http.monitoring.log_lines import log_exception
+from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
+from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
+from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.web.pages import redirect, render_page
+
+FORM_BYTES_MAX = 4096
+FORM_S = 10.0
+FORM_FIELDS_MAX = 10
+LOGIN_PATH = "/login"
+_GONE = Answer(400, b"", content_type=b"text/plain")  # nobody reads it
+
+Form = Mapping[str, str]
+Page = Callable[[Request, Form], Answer]  # called in a thread
+
+
+def make_page_route(pool: OperationPool, path: str, pages: Mapping[str, Page]) -> StarletteRoute:
+    """Return a route with a page for each method."""
+    allowed = [*pages, "HEAD"] if "GET" in pages else list(pages)
+
+    async def answer(request: Request) -> Any:
+        request.scope[ROUTE_OF_REQUEST] = path
+        page = pages.get("GET" if request.method == "HEAD" else request.method)
+        try:
+            if page is None:
+                raise method_not_allowed(request.method, allowed)
+            form = await _read_form(request) if request.method == "POST" else {}
+            request.scope[CSRF_OF_FORM] = form.get("csrf", "")
+        except HttpProblem as problem:
+            return AnswerSender(_show_problem(problem))
+        return AnswerSender(await pool.run(lambda: _run(page, request, form), request.receive) or _GONE)
+
+    route = StarletteRoute(path, answer)
+    route.methods = None  # other methods are refused here, as a page
+    return route
+
+
+def _run(page: Page, request: Request, form: Form) -> Answer:
+    try:
+        return page(request, form)
+    except Unauthenticated:
+        return redirect(LOGIN_PATH)
+    except HttpProblem as problem:
+        return _show_problem(problem)
+    except GroundplanError as error:
+        return _show(error.status, error.message, {})
+    except Exception:
+        logged = log_exception("a page")
+        return _show(logged.status, logged.message, {})
+
+
+def _show_problem(problem: HttpProblem) -> Answer:
+    return _show(problem.status, problem.problem, problem.headers)
+
+
+def _show(status: int, message: str, headers: Mapping[str, str]) -> Answer:
+    encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return render_page("problem.html", status=status, headers=encoded, message=message)
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+        raise HttpProblem(415, "unsupported_media_type", "this page takes its own form only")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(FORM_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > FORM_BYTES_MAX:
+                    raise HttpProblem(413, "too_large", "the form is too large", headers={"connection": "close"})
+    except TimeoutError:
+        raise HttpProblem(408, "too_slow", "the form did not arrive in time", headers={"connection": "close"}) from None
+    try:
+        return dict(parse_qsl(body.decode("ascii"), max_num_fields=FORM_FIELDS_MAX, errors="strict"))
+    except ValueError:
+        raise HttpProblem(400, "invalid_form", "the form cannot be read; send the page's own form") from None

@@ -1,0 +1,63 @@
+"""Render pages: templates, their headers and the one style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from groundplan import __version__
+from groundplan.surfaces.http.answers import Answer, Headers
+
+FOLDER = Path(__file__).parent
+STYLE = FOLDER / "static" / "style.css"
+HTML_TYPE = b"text/html; charset=utf-8"
+CONTENT_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+PAGE_HEADERS: Headers = [
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    # Not `no-referrer`: with it browsers send `Origin: null` with a form, which is refused as a foreign origin.
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+# An image that is opened as a page must not run anything, nor load anything.
+PICTURE_HEADERS: Headers = [
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+
+def render_page(
+    template: str, *, status: int = 200, headers: Sequence[tuple[bytes, bytes]] = (), **values: Any
+) -> Answer:
+    """Return a page."""
+    body = _load_templates().get_template(template).render(version=__version__, **values)
+    return Answer(status, body.encode("utf-8", "replace"), [*PAGE_HEADERS, *headers], HTML_TYPE)
+
+
+def redirect(location: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Answer:
+    """Return the answer that leads a browser to another page, which it asks for with GET."""
+    return Answer(303, b"", [(b"location", location.encode("ascii")), *PAGE_HEADERS, *headers], b"text/plain")
+
+
+@cache
+def read_style() -> bytes:
+    """Return the style sheet of all pages."""
+    return STYLE.read_bytes()
+
+
+@cache
+def _load_templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

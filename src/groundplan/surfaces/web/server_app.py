@@ -1,0 +1,76 @@
+"""The whole server on one store: REST, pages, logins, and what operators see."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from starlette.middleware import Middleware
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.store import Store
+from groundplan.surfaces.http.app import build_app
+from groundplan.surfaces.http.authentication import Authenticator
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
+from groundplan.surfaces.http.monitoring.log_lines import log_request
+from groundplan.surfaces.http.monitoring.metrics import Metrics
+from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
+from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.vocabularies import HttpVocabulary
+from groundplan.surfaces.web.login import LoginPages
+from groundplan.surfaces.web.login_codes import LoginCodes
+from groundplan.surfaces.web.start_page import StartPage
+
+
+class ServerApp(NamedTuple):
+    """The application, and what belongs to it."""
+
+    app: Any
+    authenticator: Authenticator
+    codes: LoginCodes
+    metrics: Metrics
+
+    def close(self) -> None:
+        """Stop what runs beside the application, after it has ended."""
+        self.authenticator.close()
+
+
+def build_server_app(
+    store: Store,
+    exposure: Exposure,
+    *,
+    actor: Actor | None = None,
+    preferences: Preferences | None = None,
+    metrics_port: int | None = None,
+) -> ServerApp:
+    """Return the server on an open store.
+
+    `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
+    """
+    vocabulary = HttpVocabulary(OPERATIONS)
+    preferences = preferences or Preferences(vocabulary=vocabulary)
+    authenticator = Authenticator(store, cookie=exposure.cookie)
+    codes = LoginCodes()
+    running = RunningRequests()
+    metrics = Metrics(running, authenticator.refusals)
+    pool = OperationPool()
+    login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
+    app = build_app(
+        store,
+        authenticator.find_actor,
+        preferences=preferences,
+        hosts=exposure.hosts,
+        pool=pool,
+        routes=[
+            *StartPage(store, authenticator, preferences).list_routes(pool),
+            *login.list_routes(pool),
+            *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
+        ],
+        middleware=[
+            Middleware(RequestMonitor, observers=[log_request, metrics.observe], running=running),
+            Middleware(MetricsPort, port=metrics_port),
+        ],
+    )
+    return ServerApp(app, authenticator, codes, metrics)

@@ -1,0 +1,210 @@
+"""Bad input on the wire gets a clear answer, and the server goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from groundplan.catalog import build_schema
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
+from groundplan.kernel.store.open_store import open_store
+from groundplan.session import Session
+from groundplan.surfaces.http import rest, slow_clients
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.serve import open_socket, serve
+from groundplan.surfaces.web.server_app import build_server_app
+
+IDLE_CONNECTIONS = 1_000
+TIMEOUT_S = 60.0
+
+
+class WireServer(NamedTuple):
+    """A server on a port of loopback, and a token for it."""
+
+    port: int
+    token: str
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S)
+
+    def make_head(self, line: str, *headers: str) -> bytes:
+        """Return the head of a request with the token."""
+        own = (f"Host: localhost:{self.port}", f"Authorization: Bearer {self.token}", "Connection: close")
+        return "\r\n".join((f"{line} HTTP/1.1", *own, *headers, "", "")).encode("latin-1")
+
+    def send(self, *parts: bytes) -> tuple[int, bytes]:
+        """Send bytes, and return the status and the body of the answer."""
+        with self.connect() as connection:
+            try:
+                for part in parts:
+                    connection.sendall(part)
+            except OSError:  # the server has answered and does not read the rest
+                pass
+            return read_answer(connection)
+
+    def post(self, body: bytes, *headers: str) -> tuple[int, bytes]:
+        """Send a body that is to create a project."""
+        given = ("Content-Type: application/json", f"Content-Length: {len(body)}", *headers)
+        return self.send(self.make_head("POST /v1/projects", *given), body)
+
+    def is_fine(self) -> bool:
+        """Return whether the server answers as ever."""
+        return self.send(self.make_head("GET /v1/projects"))[0] == 200
+
+
+def read_answer(connection: socket.socket) -> tuple[int, bytes]:
+    answer = b""
+    try:
+        while part := connection.recv(65536):
+            answer += part
+    except ConnectionResetError:  # what was not read by the server was dropped with the connection
+        pass
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return (int(head.split()[1]) if head else 0), body
+
+
+@pytest.fixture(scope="module")
+def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServer]:
+    """A server that runs in a thread."""
+    db = Path(tmp_path_factory.mktemp("wire")) / "plan.db"
+    store = open_store(str(db), build_schema, for_server=True)
+    token = Session(store, local_actor("ada")).call("token.create", kind="person", name="ada", trusted=True).secret
+    listening = open_socket(0)
+    exposure = Exposure(port=listening.getsockname()[1])
+    server = build_server_app(store, exposure, actor=local_actor("ada"))
+    stops: list[object] = []
+    ready = threading.Event()
+
+    def on_ready(stop: object) -> None:
+        stops.append(stop)
+        ready.set()
+
+    thread = threading.Thread(target=lambda: serve(server.app, [listening], on_ready, exposure=exposure))
+    thread.start()
+    assert ready.wait(TIMEOUT_S)
+    yield WireServer(exposure.port, token)
+    stop = stops[0]
+    assert callable(stop)
+    stop()
+    thread.join()
+    server.close()
+    store.close()
+
+
+def test_a_body_that_is_declared_too_large_is_refused_before_it_is_sent(wire: WireServer) -> None:
+    head = wire.make_head("POST /v1/projects", "Content-Type: application/json", f"Content-Length: {10**12}")
+    status, body = wire.send(head)
+
+    assert (status, json.loads(body)["code"]) == (413, "too_large")
+    assert wire.is_fine()
+
+
+def test_a_body_that_grows_too_large_is_refused(wire: WireServer) -> None:
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    head = wire.make_head("POST /v1/projects", "Content-Type: application/json", "Transfer-Encoding: chunked")
+    status, _ = wire.send(head, *[chunk] * (BODY_BYTES_MAX // 0x10000 + 1))
+
+    assert status in (413, 0)  # 0: the answer was lost with a connection that the client still wrote to
+    assert wire.is_fine()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"name":' * 50_000,
+        b'{"name": "\xff\xfe"}',
+        b'{"name": "\xed\xa0\x80"}',
+        b'{"name": "a", "name": "b"}',
+        b'{"name": ' + b"9" * 100_000 + b"}",
+        b"\x00" * 1000,
+        b"{",
+        b"null",
+    ],
+)
+def test_a_body_that_is_no_strict_json_is_refused(wire: WireServer, body: bytes) -> None:
+    status, answer = wire.post(body)
+
+    assert (status, json.loads(answer)["status"]) == (400, 400)
+    assert wire.is_fine()
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS on a port without it
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",  # without a host
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused(wire: WireServer, request_bytes: bytes) -> None:
+    status, _ = wire.send(request_bytes)
+
+    assert 400 <= status < 500 or status == 0
+    assert wire.is_fine()
+
+
+def test_a_second_request_hidden_in_a_body_is_not_answered(wire: WireServer) -> None:
+    hidden = wire.make_head("POST /v1/projects", "Content-Type: application/json", "Content-Length: 18")
+    head = wire.make_head("GET /v1/projects", "Content-Length: 0", "Transfer-Encoding: chunked")
+    wire.send(head, b"0\r\n\r\n", hidden, b'{"name": "hidden"}')
+    _, body = wire.send(wire.make_head("GET /v1/projects"))
+
+    assert "hidden" not in [project["name"] for project in json.loads(body)["projects"]]
+
+
+def test_a_path_that_is_not_utf_8_is_refused(wire: WireServer) -> None:
+    assert wire.send(wire.make_head("GET /v1/projects/%ff%fe/work"))[0] == 400
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /login HTTP/1.1\r\n", b"GET /login HTTP/1.1\r\nHost: localhost\r\nX-A: b"])
+def test_a_client_that_does_not_finish_its_head_is_sent_away(
+    wire: WireServer, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow_clients, "HEAD_S", 0.2)
+
+    assert wire.send(sent)[0] == 408
+
+
+def test_a_client_that_does_not_finish_its_second_head_is_sent_away(
+    wire: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slow_clients, "HEAD_S", 0.2)
+    with wire.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"alive" in connection.recv(65536)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+
+        assert read_answer(connection)[0] == 408
+
+
+def test_a_client_that_does_not_finish_its_body_is_sent_away(wire: WireServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "BODY_S", 0.2)
+    head = wire.make_head("POST /v1/projects", "Content-Type: application/json", "Content-Length: 100")
+    status, body = wire.send(head, b'{"name"')
+
+    assert (status, json.loads(body)["code"]) == (408, "too_slow")
+
+
+def test_a_thousand_idle_connections_keep_nobody_out(wire: WireServer) -> None:
+    idle = [wire.connect() for _ in range(IDLE_CONNECTIONS)]
+    try:
+        assert wire.is_fine()
+    finally:
+        for connection in idle:
+            connection.close()
+    assert wire.is_fine()
