@@ -40,6 +40,7 @@ PARTS = {
     "pictures": "pictures:run",
     "freshness": "freshness:run",
     "http": "rest:run",
+    "events": "events:run",
     "postgres": "postgres:run",
 }
 

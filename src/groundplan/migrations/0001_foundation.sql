@@ -480,6 +480,30 @@ CREATE TRIGGER organizations_rev_moves_by_one
     BEFORE UPDATE OF rev ON organizations
     FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, organizations)};
 
+-- only: postgres
+-- Wakes servers that follow a project. The message has ids and nothing of the content: who is allowed to, reads that.
+CREATE FUNCTION gp_notify_commit() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    PERFORM pg_notify(
+        'groundplan_commits',
+        CASE TG_TABLE_NAME WHEN 'projects' THEN jsonb_build_array(to_jsonb(NEW) -> 'tenant_id', to_jsonb(NEW) -> 'id')
+                           ELSE jsonb_build_array(to_jsonb(NEW) -> 'id') END::text
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER projects_notify_commit
+    AFTER UPDATE OF rev ON projects
+    FOR EACH ROW EXECUTE FUNCTION gp_notify_commit();
+
+CREATE TRIGGER organizations_notify_commit
+    AFTER UPDATE OF rev ON organizations
+    FOR EACH ROW EXECUTE FUNCTION gp_notify_commit();
+-- end
+
 -- Nor does time go back with the revision, but by more than five minutes: then the clock of the last writer was wrong.
 -- only: postgres
 CREATE FUNCTION gp_refuse_time_step() RETURNS trigger

@@ -41,3 +41,32 @@ SELECT e.subject, e.changes
    AND e.subject = k.value
    AND e.op >= :first_op
    AND e.op < :behind_ops;
+
+-- name: events_after
+-- Returns the events of the project after a position, oldest first.
+SELECT rev, n, op, subject, actor_id AS actor
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) > (:rev, :n)
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: last_event
+-- Returns the position of the last event of the project.
+SELECT rev, n
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY rev DESC, n DESC
+ LIMIT 1;
+
+-- name: count_events_after
+-- Returns how many events of the project are after a position; it counts no further than :at_most.
+SELECT count(*)
+  FROM (SELECT 1
+          FROM events
+         WHERE tenant_id = :tenant_id
+           AND project_id = :project_id
+           AND (rev, n) > (:rev, :n)
+         LIMIT :at_most) AS counted;

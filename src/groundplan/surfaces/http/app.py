@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,6 +20,8 @@ from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.answers import AnswerSender
 from groundplan.surfaces.http.description.addresses import ApiDescription
+from groundplan.surfaces.http.events.endpoint import EventsRoute
+from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.problems import answer_problem, unknown_path
 from groundplan.surfaces.http.rest import Authenticate, RestApi
@@ -39,6 +41,7 @@ def build_app(
     pool: OperationPool | None = None,
     routes: Sequence[BaseRoute] = (),
     middleware: Sequence[Middleware] = (),
+    stream_limits: StreamLimits | None = None,
 ) -> Starlette:
     """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
 
@@ -56,19 +59,29 @@ def build_app(
         pool=pool,
         log=lambda: log_exception("a request"),
     )
+    log_streams = partial(log_exception, "a stream of events")
+    streams = EventStreams(store, authenticate, limits=stream_limits, log=log_streams)
 
     @asynccontextmanager
     async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
         yield
         pool.close()
+        streams.stop()
+        streams.close()
 
     app = Starlette(
-        routes=[*ApiDescription(table).list_routes(), *routes, Mount(PREFIX, app=rest)],
+        routes=[
+            *ApiDescription(table).list_routes(),
+            *routes,
+            EventsRoute(streams, vocabulary, log_streams),
+            Mount(PREFIX, app=rest),
+        ],
         middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts)],
         exception_handlers={HTTPException: _answer_unknown},
         lifespan=close_at_end,
     )
     app.router.redirect_slashes = False
+    app.state.event_streams = streams  # the server stops them first: they do not end by themselves
     return app
 
 

@@ -91,7 +91,7 @@ class RestApi:
         return await self._pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
 
     def _find_endpoint(self, method: str, scope: Any) -> tuple[Endpoint, dict[str, Any]]:
-        segments = split_path(_get_raw_path(scope))[1:]  # without the prefix
+        segments = split_path(get_raw_path(scope))[1:]  # without the prefix
         found = self._table.find(segments)
         if not found:
             raise unknown_path(scope["path"])
@@ -149,7 +149,7 @@ def _read_head(scope: Any) -> RequestHead:
     return RequestHead(scope["method"], scope["query_string"], headers)
 
 
-def _get_raw_path(scope: Any) -> bytes:
+def get_raw_path(scope: Any) -> bytes:
     """Return the path before it was decoded: a name in it may contain a slash."""
     raw: bytes | None = scope.get("raw_path")
     if raw is None:

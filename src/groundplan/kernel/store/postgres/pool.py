@@ -93,6 +93,11 @@ class ConnectionPool:
             self._is_closed = True
         self.drain()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the pool was closed."""
+        return self._is_closed
+
     def _take_slot(self, give_up_at: float, check: Callable[[], None] | None) -> None:
         if self._slots.acquire(blocking=False):
             return

@@ -21,6 +21,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
+from groundplan.kernel.store.commit_watch import CommitWatch
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
@@ -99,6 +100,7 @@ class PostgresStore(Store):
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
+        self._connect_watch = partial(psycopg.connect, url, **settings)
         self._pool = ConnectionPool(url, settings, connections_max=connections_max, wait_s=CONNECT_S_MAX)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
@@ -167,6 +169,11 @@ class PostgresStore(Store):
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
         cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+
+    def watch_commits(self) -> CommitWatch:
+        from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it
+
+        return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed)
 
     def close(self) -> None:
         self._pool.close()

@@ -19,6 +19,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.commit_watch import CommitWatch
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import (
@@ -75,7 +76,7 @@ class SqliteStore(Store):
         self._uptime = find_system_uptime() if clock is system_clock else uptime
         self._write_queue = WriteQueue(self.path)
         self._thread_local = threading.local()
-        self._open_connections: WeakSet[_Connection] = WeakSet()
+        self._open_connections: WeakSet[HeldConnection] = WeakSet()
         self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
         connection = open_database(self.path, schema, self._write_queue, cancellation or Cancellation())
@@ -145,6 +146,13 @@ class SqliteStore(Store):
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
         cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
+    def watch_commits(self) -> CommitWatch:
+        from groundplan.kernel.store.sqlite.commit_watch import SqliteCommitWatch  # only a server needs it
+
+        self._check_files()
+        with translate_errors():
+            return SqliteCommitWatch(self._register(connect(self.path)))
+
     def close(self) -> None:
         with self._connections_lock:
             if self._is_closed:
@@ -163,18 +171,18 @@ class SqliteStore(Store):
                 raise StoreClosed from None
             raise
 
-    def _get_connection(self) -> _Connection:
+    def _get_connection(self) -> HeldConnection:
         """Return the connection of this thread."""
         if not hasattr(self._thread_local, "held"):
             self._check_files()
             with translate_errors():
                 self._thread_local.held = self._register(connect(self.path))
-        held: _Connection = self._thread_local.held
+        held: HeldConnection = self._thread_local.held
         return held
 
-    def _register(self, connection: sqlite3.Connection) -> _Connection:
+    def _register(self, connection: sqlite3.Connection) -> HeldConnection:
         connection.set_authorizer(_authorize)
-        held = _Connection(connection)
+        held = HeldConnection(connection)
         connection.set_progress_handler(held.watch.must_stop, STEPS_BETWEEN_CHECKS)
         with self._connections_lock:
             self._open_connections.add(held)
@@ -239,7 +247,7 @@ class StoreClosed(Unavailable):
         super().__init__("this store was closed; open it again")
 
 
-class _Connection:
+class HeldConnection:
     """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -112,12 +113,15 @@ def serve(
             metrics_port=metrics_port,
         )
         opened.callback(server.close)
+        run_server = partial(
+            serve_app, server.app, sockets, exposure=exposure, on_stop=server.app.state.event_streams.stop
+        )
         code = server.codes.issue() if actor is not None and exposure.offers_login_address else None
         if once:
-            return _call_once(exposure, code, lambda call: serve_app(server.app, sockets, call, exposure=exposure))
+            return _call_once(exposure, code, run_server)
         start_logging(log_format)
         lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
-        serve_app(server.app, sockets, lambda _stop: _announce(lines), exposure=exposure)
+        run_server(lambda _stop: _announce(lines))
     return CommandResult({"address": exposure.address}, lambda: None)
 
 
