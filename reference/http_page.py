@@ -25,6 +25,7 @@ HEADERS = (
         '`"r42.9f86d081884c7d65"`: the revision, if the answer has one, and a hash of the answer to a read.',
     ),
     ("`Location`", "answer", "With 201: the address of what was created."),
+    ("`Last-Event-ID`", "request", "Of a stream of events: the id of the last one that was received."),
     ("`Retry-After`", "answer", "With 503 and 429: the seconds to wait."),
     ("`Cache-Control`", "answer", "Always `private, no-store`."),
 )
@@ -52,6 +53,10 @@ def build_http_page() -> str:
         '(`paths=a.py&paths=b.py`), and an object is written as JSON (`filter={"area":"north"}`). '
         "What an id names must be in the project of the path; else the answer is 404. GET never writes.",
         format_table(("Method", "Path", "Operation"), rows),
+        "## Events",
+        f"`GET {PREFIX}/projects/{{project}}/events` is a stream of server-sent events (`text/event-stream`): what "
+        "each write changed. `Last-Event-ID`, or `?after=42.0`, goes on after an event "
+        "([guide](../guides/live-events.md)).",
         "## Headers",
         format_table(("Header", "Of", "Meaning"), HEADERS),
         "## Errors",

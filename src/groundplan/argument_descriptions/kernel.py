@@ -15,7 +15,7 @@ ARGUMENTS: Mapping[str, str] = {
     "userId": "The member, by name or id.",
     "member.add/userId": "The member, by name or id; a new name adds a new actor.",
     "member.bootstrap/name": "What the project is for.",
-    "member.bootstrap/scopeId": "The name of the project to create.",
+    "member.bootstrap/scopeId": "The project; with bootstrap the name of the new one.",
     "ended": "Include expired and revoked tokens.",
     "token/expires": "When it expires: a number of hours, days or weeks, such as `12h`, `30d` or `8w`, or `never`. "
     "Default: 30 days for a person, 90 days for an agent or a service.",

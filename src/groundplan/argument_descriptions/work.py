@@ -87,6 +87,6 @@ ARGUMENTS: Mapping[str, str] = {
     "operations[].new_parent": "The new parent of the node.",
     "operations[].source": "The node that is merged into the target. Its id stays readable in the history.",
     "operations[].target": "The node that receives its children, evidence and edges.",
-    "operations[].reason": "The reason; stored as evidence of the type `dropped`.",
+    "operations[].reason": "For drop only: why; stored as evidence of the type `dropped`.",
     "work.history/node_id": "The node, by id; also one that was merged into another.",
 }

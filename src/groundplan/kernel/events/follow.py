@@ -84,7 +84,7 @@ def start_following(tx: Transaction, ref: str, after: EventPosition | None, *, m
         NotFound: there is no such project, or the actor is not a member of it.
     """
     project = authorize_project(tx, ref, Permission.PROJECT_READ)
-    row = tx.one_or_none(sql.last_event, project_id=project.id)
+    row = tx.one_or_none(sql.last_event, project_id=project.id, rev=project.rev)
     last = EventPosition(*row) if row else EventPosition(project.rev, 0)
     missed = 0
     if after is not None and after < last:

@@ -53,11 +53,12 @@ SELECT rev, n, op, subject, actor_id AS actor
  LIMIT :at_most;
 
 -- name: last_event
--- Returns the position of the last event of the project.
+-- Returns the position of the last event of the project; :rev is its revision.
 SELECT rev, n
   FROM events
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
+   AND rev <= :rev
  ORDER BY rev DESC, n DESC
  LIMIT 1;
 

@@ -27,7 +27,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
-from groundplan.kernel.store.commit_watch import CommitWatch
+from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction

@@ -18,6 +18,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "graph_update": ("updates[].resolved", "updates[].state", "updates[].properties", "updates[].claim"),
     "graph_connect": ("edges[].from",),
     "graph_query": ("filter.claimed_by",),
+    "graph_restructure": ("operations[].reason",),
     "graph_onboard": ("project",),
     "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths", "moleculeId", "version"),
     "query_graph": ("projectId", "query"),

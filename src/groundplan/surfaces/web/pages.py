@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from groundplan import __version__
 from groundplan.surfaces.http.answers import Answer, Headers
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FOLDER = Path(__file__).parent
 STYLE = FOLDER / "static" / "style.css"
@@ -54,6 +55,8 @@ def read_style() -> bytes:
 
 @cache
 def _load_templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # here, because it slows down the start
+
     return Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,

@@ -21,7 +21,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
-from groundplan.kernel.store.commit_watch import CommitWatch
+from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
@@ -171,7 +171,7 @@ class PostgresStore(Store):
         cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
-        from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it
+        from groundplan.kernel.store.commits.postgres_watch import PostgresCommitWatch  # only a server needs it
 
         return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed)
 

@@ -19,7 +19,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.commit_watch import CommitWatch
+from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import (
@@ -147,7 +147,7 @@ class SqliteStore(Store):
         cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
-        from groundplan.kernel.store.sqlite.commit_watch import SqliteCommitWatch  # only a server needs it
+        from groundplan.kernel.store.commits.sqlite_watch import SqliteCommitWatch  # only a server needs it
 
         self._check_files()
         with translate_errors():

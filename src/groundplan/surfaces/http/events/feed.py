@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowedPart, read_changes
-from groundplan.kernel.store.commit_watch import WatchedProject
+from groundplan.kernel.store.commits.commit_watch import WatchedProject
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.events.messages import EventMessage, encode_change
 from groundplan.surfaces.http.problems import HttpProblem

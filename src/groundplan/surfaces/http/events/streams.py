@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unavailable, Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowStart, start_following
-from groundplan.kernel.store.commit_watch import CommitWatch, SeenCommits, WatchedProject
+from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.events.feed import RETRY_S, Feed, FeedKey, FeedReader
 from groundplan.surfaces.http.problems import HttpProblem

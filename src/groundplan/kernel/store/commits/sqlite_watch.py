@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from groundplan.kernel.store.commit_watch import NO_COMMITS, CommitWatch, SeenCommits, WatchedProject
+from groundplan.kernel.store.commits.commit_watch import NO_COMMITS, CommitWatch, SeenCommits, WatchedProject
 from groundplan.kernel.store.sqlite.errors import translate_errors
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Wait for commits of any process, on both engines."""
