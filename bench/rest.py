@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
@@ -35,10 +36,10 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 def run(options: Options) -> list[Result]:
     """Measure each read and the bare route in turns."""
     db = options.scratch / "http.db"
-    _fill(db)
+    token = _fill(db)
     sets = []
     for _ in range(options.process_sets):
-        with pin_to_one_core(spread=options.spread), _start_server(db, options.scratch) as (ours, bare):
+        with pin_to_one_core(spread=options.spread), _start_server(db, token, options.scratch) as (ours, bare):
             steps = []
             for place, (name, target) in enumerate(TARGETS.items()):
                 steps.append(Step(name, lambda target=target: ours.get(target)))  # type: ignore[misc] # a bound default
@@ -63,13 +64,14 @@ def run(options: Options) -> list[Result]:
 class Connection:
     """A kept connection, with as little of a client as possible."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, token: str) -> None:
+        self._head = f"HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n"
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def get(self, target: str) -> bytes:
         """Return the body of an answer."""
-        self._socket.sendall(f"GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        self._socket.sendall(f"GET {target} {self._head}".encode())
         received = b""
         while True:
             received += self._socket.recv(1 << 16)
@@ -87,15 +89,16 @@ class Connection:
 
 
 @contextlib.contextmanager
-def _start_server(db: Path, folder: Path) -> Iterator[tuple[Connection, Connection]]:
+def _start_server(db: Path, token: str, folder: Path) -> Iterator[tuple[Connection, Connection]]:
     """Start our server, and a bare one that answers with the same bytes; yield a connection to each."""
     with contextlib.ExitStack() as stack:
-        port = stack.enter_context(_run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(db)))
-        ours = stack.enter_context(Connection(port))
+        limit = ("--requests-per-s", "1000000")
+        port = stack.enter_context(_run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(db), *limit))
+        ours = stack.enter_context(Connection(port, token))
         for place, target in enumerate(TARGETS.values()):
             (folder / f"{place}.json").write_bytes(ours.get(target))
         bare_port = stack.enter_context(_run_program("-m", "bench.rest", str(folder), str(len(TARGETS))))
-        yield ours, stack.enter_context(Connection(bare_port))
+        yield ours, stack.enter_context(Connection(bare_port, token))
 
 
 @contextlib.contextmanager
@@ -106,17 +109,21 @@ def _run_program(*arguments: str) -> Iterator[int]:
         try:
             found = _ADDRESS.search(process.stderr.readline())
             assert found is not None, process.stderr.read()
+            # The server logs each request; a full pipe would stop it.
+            threading.Thread(target=process.stderr.read, daemon=True).start()
             yield int(found[1])
         finally:
             process.terminate()
 
 
-def _fill(db: Path) -> None:
+def _fill(db: Path) -> str:
+    """Create a project, and return a token for it."""
     with groundplan.open(str(db), actor="ada") as plan:
         plan.project.create(name=PROJECT)
         plan.work.plan(
             project=PROJECT, nodes=[{"ref": f"n{n}", "summary": f"Walk mile {n} of the coast"} for n in range(NODES)]
         )
+        return str(plan.token.create(kind="person", name="ada", trusted=True).secret)
 
 
 def serve_bare(folder: Path, count: int) -> None:

@@ -27,8 +27,8 @@ SLOW = {
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
     "mcp": (),
-    "starlette": ("groundplan.surfaces.http.",),
-    "uvicorn": (),
+    "starlette": ("groundplan.surfaces.http.", "groundplan.surfaces.web."),
+    "uvicorn": ("groundplan.surfaces.http.listening.slow_clients",),
     "jinja2": ("groundplan.surfaces.http.description.docs_page",),
     "jwt": (),
     "cryptography": (),
@@ -111,7 +111,9 @@ def test_surfaces_do_not_import_each_other() -> None:
         for name in imports_anywhere(path):
             other = name.split(".")[2:3]
             # `groundplan mcp` and `groundplan serve` are commands like any other, so the command line starts them.
-            is_own = other == surface or (surface == ["cli"] and other in (["mcp"], ["http"]))
+            # Pages are served by the same server as REST, and rest on it.
+            is_started = surface == ["cli"] and other in (["mcp"], ["http"], ["web"])
+            is_own = other == surface or is_started or (surface, other) == (["web"], ["http"])
             if name.startswith("groundplan.surfaces.") and surfaces.issuperset(other) and not is_own:
                 wrong.add(f"{module_name(path)} imports {name}")
     assert not wrong

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.context import resolve, run
+from groundplan.context import run
 from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
 from groundplan.context.runs import commit, create_draft, delete
 from groundplan.context.runs import list as list_runs
@@ -134,9 +134,6 @@ SABOTAGE: dict[str, Sabotage] = {
     ),
     "sources of other runs are cited": change_query(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
     "what was deleted is still there": change_query(run.sql, "run", r"\s+AND NOT EXISTS.+"),
-    "of commits of one moment the other is in force": change_query(
-        resolve.sql, "latest_committed", r"r\.id(?=\s+LIMIT)", "r.id DESC"
-    ),
     "shared runs are nobody's": change_query(list_runs.sql, "runs", r"OR r\.user_id IS NULL"),
     "a copy begins with nothing": replace_attribute(create_draft, "copy_rows", lambda *_: {}),
     "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),

@@ -20,6 +20,9 @@ from tests.kernel.store.attacks import Row, sql_literal, sql_set, sql_where
 Shapes = Iterator[tuple[str, tuple[str, ...]]]  # by name, the statements of one attempt
 
 
+UNREADABLE = frozenset({"digest"})  # of a token
+
+
 @dataclass(frozen=True)
 class IdentitySwitch:
     """A setting of the transaction, the identity that writes the first row, and the value that blinds."""
@@ -219,8 +222,9 @@ def _has_effect(run: Run, statements: Sequence[str]) -> bool:
 
 
 def _sql_identity(row: Row, other: Row, of: str = "") -> str:
-    """Return the condition for the values in which a row differs from another."""
-    return sql_where({f"{of}{name}": value for name, value in row.items() if value != other[name]})
+    """Return the condition for the values in which a row differs from another, and which the app role can read."""
+    differing = {name: value for name, value in row.items() if value != other[name] and name not in UNREADABLE}
+    return sql_where({f"{of}{name}": value for name, value in differing.items()})
 
 
 def _sql_where_of(alias: str, row: Row) -> str:

@@ -47,6 +47,9 @@ ONLY_ONE_SAYS = {
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     "toc_keys: trigger toc_keys_are_never_deleted",
+    # SQLite has a counter of commits, so nothing has to be sent.
+    "organizations: trigger organizations_notify_commit",
+    "projects: trigger projects_notify_commit",
     # PostgreSQL has its own log.
     "file_mark: column 1 id integer not null default None",
     "file_mark: column 2 mark text not null default None",

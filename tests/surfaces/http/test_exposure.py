@@ -7,7 +7,14 @@ from itertools import product
 import pytest
 
 from groundplan.kernel.errors import Invalid
-from groundplan.surfaces.http.exposure import Exposure, TlsFiles, UnsafeBind, check_exposure, parse_host, parse_proxy
+from groundplan.surfaces.http.listening.exposure import (
+    Exposure,
+    TlsFiles,
+    UnsafeBind,
+    check_exposure,
+    parse_host,
+    parse_proxy,
+)
 
 TLS = TlsFiles("cert.pem", "key.pem")
 

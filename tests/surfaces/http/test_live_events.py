@@ -15,7 +15,9 @@ from groundplan.kernel.store.queries import Query
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock
-from tests.surfaces.http.event_server import COMMENT, EventServer, event_server
+from tests.surfaces.http.event_server import CHANGE, COMMENT, EventServer, event_server
+
+Seen = tuple[int, str, str]  # the revision, the area and a subject
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def get_rev(engine: Engine) -> int:
     return int(rev)
 
 
-def list_recorded(engine: Engine) -> list[tuple[int, str, str]]:
+def list_recorded(engine: Engine) -> list[Seen]:
     """Return the revision, area and subject of every event, each once."""
     rows = engine.as_owner("SELECT rev, op, subject FROM events")
     return sorted({(rev, _name_area(op), subject) for rev, op, subject in rows})
@@ -188,24 +190,21 @@ def test_a_server_that_stops_says_goodbye_to_every_stream(engine: Engine, ada: S
         assert len(server.streams) == 0
 
 
-def follow_with_interruptions(
-    server: EventServer, engine: Engine, write: Callable[[], None]
-) -> list[tuple[int, str, str]]:
+def follow_with_interruptions(server: EventServer, engine: Engine, writers: list[threading.Thread]) -> list[Seen]:
     """Follow from the beginning while others write, connect again at random places, and return what was seen."""
     chance = random.Random(7)  # noqa: S311 - not a secret
-    seen: list[tuple[int, str, str]] = []
-    writers = [threading.Thread(target=write) for _ in range(3)]
-    for writer in writers:
-        writer.start()
+    seen: list[Seen] = []
     last = "0.0"
     while True:
         stream = server.follow(after=last)
         for _ in range(chance.randrange(1, 6)):
-            if not any(writer.is_alive() for writer in writers) and last.startswith(f"{get_rev(engine)}."):
+            has_ended = not any(writer.is_alive() for writer in writers)
+            if has_ended and last.startswith(f"{get_rev(engine)}."):
                 return sorted(seen)
-            event = stream.next()
+            event = stream.next(comments=True)
             assert event is not None
-            if event.id is not None:
+            if event.name == CHANGE:
+                assert event.id is not None
                 last = event.id
                 seen += [(event.rev, event.data["area"], subject) for subject in event.data["ids"]]
         stream.disconnect()
@@ -220,11 +219,16 @@ def write_several(engine: Engine) -> Callable[[], None]:
     return write
 
 
-def test_a_client_that_is_interrupted_again_and_again_sees_every_event_once(
-    engine: Engine, server: EventServer
-) -> None:
-    seen = follow_with_interruptions(server, engine, write_several(engine))
-    assert seen == list_recorded(engine)
+def test_a_client_that_is_interrupted_again_and_again_sees_every_event_once(engine: Engine, ada: Session) -> None:
+    writers = [threading.Thread(target=write_several(engine)) for _ in range(3)]
+    with event_server(engine.store, heartbeat_s=0.05) as server:
+        for writer in writers:
+            writer.start()
+        try:
+            assert follow_with_interruptions(server, engine, writers) == list_recorded(engine)
+        finally:
+            for writer in writers:
+                writer.join()
 
 
 @pytest.mark.teeth

@@ -155,8 +155,9 @@ def test_the_server_is_ready_while_its_store_answers(browser: Browser) -> None:
 
 
 def test_the_server_is_not_ready_without_its_store(engine: Engine) -> None:
-    with Browser(engine.store) as browser:
-        engine.store.close()
+    store = engine.another_store()
+    with Browser(store) as browser:
+        store.close()
 
         assert browser.get("/healthz").status == 200
         assert browser.get("/readyz").status == 503

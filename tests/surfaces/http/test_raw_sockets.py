@@ -16,8 +16,9 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
-from groundplan.surfaces.http import rest, slow_clients
-from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http import rest
+from groundplan.surfaces.http.listening import slow_clients
+from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.serve import open_socket, serve
 from groundplan.surfaces.web.server_app import build_server_app
 

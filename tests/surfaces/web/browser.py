@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.web.server_app import ServerApp, build_server_app
 from tests.surfaces.http.client import AppClient, Reply
 
@@ -26,10 +26,9 @@ class Browser(AppClient):
         store: Store,
         exposure: Exposure = LOOPBACK_EXPOSURE,
         actor: Actor | None = ADA,
-        *,
-        metrics_port: int | None = None,
+        **options: Any,
     ) -> None:
-        self.server: ServerApp = build_server_app(store, exposure, actor=actor, metrics_port=metrics_port)
+        self.server: ServerApp = build_server_app(store, exposure, actor=actor, **options)
         super().__init__(self.server.app)
         self.cookies: dict[str, str] = {}
 

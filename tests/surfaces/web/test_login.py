@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.actors import local_actor
 from groundplan.surfaces.http import authentication
-from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.web.login_codes import CODE_TTL_S, LoginCodes
 from groundplan.surfaces.web.pages import CONTENT_POLICY
 from tests.engines import Engine
@@ -211,10 +211,9 @@ def test_a_tampered_cookie_or_token_is_refused(browser: Browser, engine: Engine,
 
 
 def test_one_principal_is_slowed_down_and_others_are_not(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authentication, "REQUESTS_PER_S", 0.001)
-    monkeypatch.setattr(authentication, "BURST", 3)
+    monkeypatch.setattr(authentication, "BURST_S", 3_000)
     busy, other = make_token(engine), make_token(engine, "agent", "scout")
-    with Browser(engine.store) as browser:
+    with Browser(engine.store, requests_per_s=0.001) as browser:
         replies = [browser.get("/v1/projects", authorization=f"Bearer {busy}") for _ in range(4)]
 
         assert [reply.status for reply in replies] == [200, 200, 200, 429]

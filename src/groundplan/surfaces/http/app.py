@@ -41,11 +41,13 @@ def build_app(
     pool: OperationPool | None = None,
     routes: Sequence[BaseRoute] = (),
     middleware: Sequence[Middleware] = (),
+    recheck: Authenticate | None = None,
     stream_limits: StreamLimits | None = None,
 ) -> Starlette:
     """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
 
-    `routes` are the pages beside REST. The application closes the pool.
+    `recheck` does it for streams that are open, if that differs. `routes` are the pages beside REST. The application
+    closes the pool.
     """
     table = _build_table(operations)
     vocabulary = HttpVocabulary(operations)
@@ -60,7 +62,7 @@ def build_app(
         log=lambda: log_exception("a request"),
     )
     log_streams = partial(log_exception, "a stream of events")
-    streams = EventStreams(store, authenticate, limits=stream_limits, log=log_streams)
+    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits, log=log_streams)
 
     @asynccontextmanager
     async def close_at_end(_app: Starlette) -> AsyncIterator[None]:

@@ -27,7 +27,8 @@ CSRF_HEADER = "x-csrf-token"
 CSRF_OF_FORM = "groundplan.csrf"  # in the scope: the same text, from the field of a form
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SAME_ORIGIN = frozenset({"same-origin", "none"})  # `none`: the user typed the address
-REQUESTS_PER_S, BURST = 50.0, 200  # of one principal; an agent sends a few in a second
+REQUESTS_PER_S = 50.0  # of one principal; an agent sends a few in a second
+BURST_S = 4  # as many requests at once as in so many seconds
 REFUSALS_PER_S, REFUSAL_BURST = 1.0, 20  # of one address without a valid token
 
 
@@ -52,22 +53,37 @@ class Principal:
 class Authenticator:
     """Finds out who sends a request, and how many requests they send."""
 
-    def __init__(self, store: Store, *, cookie: str) -> None:
+    def __init__(self, store: Store, *, cookie: str, requests_per_s: float = REQUESTS_PER_S) -> None:
         self._store = store
         self._cookie = cookie
         self.refusals = RefusalCounts()
-        self._requests = RateLimiter(per_s=REQUESTS_PER_S, burst=BURST)
+        self._requests = RateLimiter(per_s=requests_per_s, burst=max(1, round(requests_per_s * BURST_S)))
         self._refused_addresses = RateLimiter(per_s=REFUSALS_PER_S, burst=REFUSAL_BURST)
         self._recorder = ThreadPoolExecutor(1, thread_name_prefix="token-use")
         self._recorded: set[str | None] = set()  # tokens whose use is being recorded
 
     def authenticate(self, connection: HTTPConnection) -> Principal:
-        """Return who sends a request. Call it in a thread.
+        """Return who sends a request, and count it. Call it in a thread.
 
         Raises:
             Unauthenticated: there is no valid token.
             HttpProblem: too many requests, or a login is used without proof that a page of this server sent it.
         """
+        principal = self._identify(connection)
+        wait_s = self._requests.admit((principal.actor.organization, principal.actor.id))
+        if wait_s:
+            raise _too_many_requests(wait_s)
+        return principal
+
+    def find_actor(self, connection: HTTPConnection) -> Actor:
+        """Return the actor of a request, as `authenticate` does."""
+        return self.authenticate(connection).actor
+
+    def find_actor_again(self, connection: HTTPConnection) -> Actor:
+        """Return the actor of a request that is still open. It counts as no further request."""
+        return self._identify(connection).actor
+
+    def _identify(self, connection: HTTPConnection) -> Principal:
         secret, is_login = self._find_secret(connection)
         try:
             if secret is None:
@@ -83,17 +99,10 @@ class Authenticator:
         principal = Principal(verified, secret, is_login)
         if is_login and connection.scope["method"] not in SAFE_METHODS:
             _require_own_page(connection, principal)
-        wait_s = self._requests.admit((principal.actor.organization, principal.actor.id))
-        if wait_s:
-            raise _too_many_requests(wait_s)
         if verified.is_use_due and verified.actor.token_id not in self._recorded:
             self._recorded.add(verified.actor.token_id)
             self._recorder.submit(self._record, verified)  # the request does not wait for a write
         return principal
-
-    def find_actor(self, connection: HTTPConnection) -> Actor:
-        """Return the actor of a request, as `authenticate` does."""
-        return self.authenticate(connection).actor
 
     def close(self) -> None:
         """Stop recording when tokens are used."""

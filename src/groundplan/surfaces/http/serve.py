@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
+from groundplan.surfaces.http.listening.exposure import LOOPBACK, Exposure
 
 DRAIN_S = 3  # for requests that run when the server is told to end; then they are cancelled
 SHUTDOWN_S = 4.8  # then the process ends, whatever still runs: every store survives that
@@ -62,7 +62,7 @@ def serve(
     """
     import uvicorn
 
-    from groundplan.surfaces.http.slow_clients import ImpatientProtocol
+    from groundplan.surfaces.http.listening.slow_clients import ImpatientProtocol
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

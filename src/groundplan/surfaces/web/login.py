@@ -15,7 +15,7 @@ from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_se
 from groundplan.kernel.tokens.token import TokenKind
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.login_codes import LoginCodes

@@ -11,11 +11,11 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
-from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
 from groundplan.surfaces.http.monitoring.log_lines import log_request
-from groundplan.surfaces.http.monitoring.metrics import Metrics
+from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
@@ -30,7 +30,7 @@ class ServerApp(NamedTuple):
     app: Any
     authenticator: Authenticator
     codes: LoginCodes
-    metrics: Metrics
+    metrics: ServerMetrics
 
     def close(self) -> None:
         """Stop what runs beside the application, after it has ended."""
@@ -44,22 +44,25 @@ def build_server_app(
     actor: Actor | None = None,
     preferences: Preferences | None = None,
     metrics_port: int | None = None,
+    requests_per_s: float = REQUESTS_PER_S,
 ) -> ServerApp:
     """Return the server on an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
+    `requests_per_s` is the limit of one principal.
     """
     vocabulary = HttpVocabulary(OPERATIONS)
     preferences = preferences or Preferences(vocabulary=vocabulary)
-    authenticator = Authenticator(store, cookie=exposure.cookie)
+    authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s)
     codes = LoginCodes()
     running = RunningRequests()
-    metrics = Metrics(running, authenticator.refusals)
+    metrics = ServerMetrics(running, authenticator.refusals)
     pool = OperationPool()
     login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
     app = build_app(
         store,
         authenticator.find_actor,
+        recheck=authenticator.find_actor_again,
         preferences=preferences,
         hosts=exposure.hosts,
         pool=pool,

@@ -18,7 +18,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
-    from groundplan.surfaces.http.exposure import Exposure
+    from groundplan.surfaces.http.listening.exposure import Exposure
 
 PORT = 8321
 PORT_MAX = 65_535
@@ -66,6 +66,9 @@ def serve(
             min=1, max=PORT_MAX, help="A port on 127.0.0.1 for /metrics without a token, /healthz and /readyz."
         ),
     ] = None,
+    requests_per_s: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Requests in a second of one principal.", show_default=True)
+    ] = 50,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
     ] = False,
@@ -85,7 +88,7 @@ def serve(
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.store.open_store import open_store
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, fill_demo, list_demo_lines
-    from groundplan.surfaces.http.exposure import check_exposure
+    from groundplan.surfaces.http.listening.exposure import check_exposure
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
@@ -111,6 +114,7 @@ def serve(
             actor=actor,
             preferences=settings.preferences(HttpVocabulary(OPERATIONS)),
             metrics_port=metrics_port,
+            requests_per_s=requests_per_s,
         )
         opened.callback(server.close)
         run_server = partial(
@@ -174,7 +178,7 @@ def _build_exposure(
 ) -> Exposure:
     from pathlib import Path
 
-    from groundplan.surfaces.http.exposure import Exposure, TlsFiles, parse_host, parse_proxy
+    from groundplan.surfaces.http.listening.exposure import Exposure, TlsFiles, parse_host, parse_proxy
 
     certificate, key = tls
     if (certificate is None) != (key is None):

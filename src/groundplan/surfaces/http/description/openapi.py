@@ -44,7 +44,7 @@ PROJECT_DESCRIPTION = "The id or name of the project."
 TAGS = {
     "project": "Projects of the organization.",
     "member": "The members of a project and their roles.",
-    "token": "Tokens: how people, agents and programs prove who they are.",
+    "token": "Tokens of people, agents and services.",
     "work": "What is next: the dependency graph of work.",
     "knowledge": "What to know about files.",
     "purpose": "Why: the theory of change.",

@@ -116,6 +116,8 @@ class EventsRoute(BaseRoute):
         while True:
             if feed.is_revoked:
                 return encode_named("closed"), True
+            if self._streams.is_stopping:
+                return encode_named("bye"), True
             found = feed.list_after(stream.position)
             if found is None:
                 found = await _read_missed(feed, stream.position)
@@ -124,8 +126,6 @@ class EventsRoute(BaseRoute):
             if found:
                 stream.position = found[-1].last
                 return b"".join(message.encoded for message in found), False
-            if self._streams.is_stopping:
-                return encode_named("bye"), True
             if feed.has_ended:
                 return encode_named("closed"), True
             if stream.beats != feed.beats:

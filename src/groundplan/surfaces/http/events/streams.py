@@ -18,7 +18,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unavailable, Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowStart, start_following
 from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, TryAgain
 from groundplan.surfaces.http.events.feed import RETRY_S, Feed, FeedKey, FeedReader
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate
@@ -78,7 +78,7 @@ class EventStreams:
         self._numbers = count()
         self._watching: threading.Thread | None = None
         self._has_feeds = threading.Event()
-        self._is_closed = False
+        self._closing = threading.Event()
 
     def __len__(self) -> int:
         return len(self._streams)
@@ -128,7 +128,7 @@ class EventStreams:
 
     def close(self) -> None:
         """End the tasks and the threads."""
-        self._is_closed = True
+        self._closing.set()
         for task in self._tasks.values():
             task.cancel()
         self._has_feeds.set()
@@ -181,22 +181,22 @@ class EventStreams:
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Wait for commits until the streams are closed. Runs in a thread of its own."""
         watch: CommitWatch | None = None
-        while not self._is_closed:
+        while not self._closing.is_set():
             self._has_feeds.wait()
             try:
                 watch = watch or self._store.watch_commits()
                 seen = watch.wait(self._list_watched())
-                if seen.projects and not self._is_closed:
+                if seen.projects and not self._closing.is_set():
                     loop.call_soon_threadsafe(self._wake, seen)
-            except Unavailable as error:
-                if error.code == "store_closed":
+            except (Unavailable, TryAgain) as error:
+                if isinstance(error, Unavailable) and error.code == "store_closed":
                     break
-                threading.Event().wait(RETRY_S)
+                self._closing.wait(RETRY_S)
             except RuntimeError:  # the event loop is closed
                 break
             except Exception:
                 self._log()
-                threading.Event().wait(RETRY_S)
+                self._closing.wait(RETRY_S)
         if watch is not None:
             watch.close()
 

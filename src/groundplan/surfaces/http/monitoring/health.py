@@ -17,7 +17,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer, AnswerSender, send_answer
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.monitoring.metrics import METRICS_TYPE, Metrics
+from groundplan.surfaces.http.monitoring.metrics import METRICS_TYPE, ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem, unknown_path
 from groundplan.surfaces.http.run_operation import OperationPool
@@ -33,7 +33,12 @@ class HealthRoutes:
     """The addresses for operators."""
 
     def __init__(
-        self, store: Store, authenticator: Authenticator, metrics: Metrics, vocabulary: HttpVocabulary, port: int | None
+        self,
+        store: Store,
+        authenticator: Authenticator,
+        metrics: ServerMetrics,
+        vocabulary: HttpVocabulary,
+        port: int | None,
     ) -> None:
         self._store = store
         self._authenticator = authenticator

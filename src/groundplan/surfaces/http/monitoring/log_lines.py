@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unexpected
-from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.http.monitoring.request_monitor import ObservedRequest
 
 LogFormat = Literal["text", "json"]
@@ -35,7 +34,9 @@ class LineFormatter(logging.Formatter):
             own = {"message": message} if message else {}
             return json.dumps({"time": at, **fields, **own, **({"traceback": trace} if trace else {})})
         values = " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
-        line = escape_control_chars(f"{at} {values} {message}".rstrip().replace("\n", " "))
+        line = f"{at} {values} {message}".rstrip()
+        if not line.isprintable():  # a terminal must not act on what a client sent
+            line = line.encode("unicode_escape").decode("ascii")
         return f"{line}\n{trace}" if trace else line
 
 

@@ -15,7 +15,7 @@ METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class Metrics:
+class ServerMetrics:
     """The numbers of one server since its start. Safe to use from several threads."""
 
     def __init__(self, running: RunningRequests, refusals: RefusalCounts) -> None:
