@@ -98,6 +98,11 @@ class Cancellation:
         if monotonic() > self.ends_at:
             raise self.build_error()
 
+    def check_cancelled(self) -> None:
+        """Raise if the request was cancelled; its limit does not count, because it has not begun."""
+        if self._reason is not None:
+            raise self.build_error()
+
     def build_error(self) -> Unavailable:
         """Return the error that says why the request ends."""
         if self._reason is not None:

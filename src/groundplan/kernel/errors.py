@@ -141,6 +141,7 @@ class Unavailable(GroundplanError):
     code = "unavailable"
     status = 503
     exit_code = 7
+    may_retry = True  # false if the request may have had its effect
 
 
 class Unexpected(GroundplanError):

@@ -19,6 +19,7 @@ from groundplan.kernel.errors import Invalid, Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import group_commit
 from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.proof import scaled
@@ -228,10 +229,10 @@ def test_a_leader_that_does_not_get_the_file_passes_the_lead_on(
     held = store._hold_file
     refusals = [Unavailable("the file is locked", code="store_busy")]
 
-    def hold_file(cancellation: Cancellation) -> Any:
+    def hold_file(cancellation: Cancellation, wait_s: float) -> Any:
         if refusals:
             raise refusals.pop()
-        return held(cancellation)
+        return held(cancellation, wait_s)
 
     second, third = gathering.add(note("second")), gathering.add(note("third"))
     monkeypatch.setattr(store._group_commit, "_hold_file", hold_file)
@@ -241,6 +242,60 @@ def test_a_leader_that_does_not_get_the_file_passes_the_lead_on(
         second.result(PATIENCE_S)
     assert third.result(PATIENCE_S) == "third"
     assert noted(store) == ["first", "third"]
+
+
+def test_a_refusal_that_rests_on_a_write_that_was_rolled_back_is_reconsidered(
+    store: GroupCommitStore, threads: ThreadPoolExecutor
+) -> None:
+    cancellation, is_running = Cancellation(), threading.Event()
+
+    def take_name(tx: Transaction) -> str:
+        if "name" in tx.scalars(NOTES):
+            raise Invalid("the name is taken")
+        tx.record("test.noted", "name", changed("a", 1, 2))
+        tx.write_events()
+        return "name"
+
+    def run_endless(tx: Transaction) -> None:
+        is_running.set()
+        tx.run(ENDLESS)
+
+    gathering = Gathering(store, threads)
+    of_taker = Cancellation()
+    taker = gathering.add(take_name, cancellation=of_taker)
+    refused = gathering.add(take_name)
+    endless = gathering.add(run_endless, cancellation=cancellation)
+    gathering.run()
+    assert is_running.wait(PATIENCE_S)
+    of_taker.cancel("the client is gone")
+    cancellation.cancel("the client is gone")
+
+    for cancelled in (taker, endless):
+        with pytest.raises(Unavailable):
+            cancelled.result(PATIENCE_S)
+    assert refused.result(PATIENCE_S) == "name"
+
+
+def test_writers_behind_a_stuck_process_give_up_together_and_not_one_after_the_other(
+    store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store._write_queue, "wait_s", 0.3)
+    monkeypatch.setattr(store._group_commit, "_wait_s", 0.3)
+    waits: list[float] = []
+    held = store._hold_file
+
+    def hold_file(cancellation: Cancellation, wait_s: float) -> Any:
+        waits.append(wait_s)
+        return held(cancellation, wait_s)
+
+    monkeypatch.setattr(store._group_commit, "_hold_file", hold_file)
+    with WriteQueue(store.path).hold_lock():
+        stuck = [threads.submit(store.write, ADA, "atlas", note(str(number))) for number in range(4)]
+        for one in stuck:
+            with pytest.raises(Unavailable):
+                one.result(PATIENCE_S)
+
+    assert sum(waits) < 2 * 0.3
 
 
 def test_many_threads_lose_and_repeat_nothing(store: GroupCommitStore, threads: ThreadPoolExecutor) -> None:

@@ -154,7 +154,7 @@ def make_scope(method: str, target: str, headers: Mapping[str, str | None]) -> d
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
         "method": method,
-        "scheme": "http",
+        "scheme": given.get("x-forwarded-proto", "http"),  # as uvicorn does it for a stated proxy
         "path": unquote(path),
         "raw_path": path.encode(),
         "query_string": query.encode(),

@@ -71,7 +71,8 @@ def test_no_other_code_logs_in(browser: Browser, code: str) -> None:
 def test_behind_a_proxy_there_is_no_one_time_address(engine: Engine) -> None:
     exposure = Exposure(port=PORT, allowed_hosts=("plan.example.org",), proxies=("127.0.0.1",))
     with Browser(engine.store, exposure) as browser:
-        assert browser.log_in().status == 401
+        address = f"/login?code={browser.server.codes.issue()}"
+        assert browser.get(address, x_forwarded_proto="https").status == 401
 
 
 # --- A token in the login page ---------------------------------------------------------------------------------------
@@ -86,8 +87,12 @@ def test_a_token_of_a_person_logs_in(browser: Browser, engine: Engine) -> None:
 def test_behind_a_proxy_the_cookie_is_for_https_only(engine: Engine) -> None:
     exposure = Exposure(port=PORT, allowed_hosts=("plan.example.org",), proxies=("127.0.0.1",))
     with Browser(engine.store, exposure) as browser:
-        reply = browser.submit("/login", {"token": make_token(engine)}, host="plan.example.org")
+        form, proxied = {"token": make_token(engine)}, {"host": "plan.example.org", "x_forwarded_proto": "https"}
+        past_the_proxy = browser.submit("/login", form, host="plan.example.org")
+        reply = browser.submit("/login", form, **proxied)
 
+        assert (past_the_proxy.status, past_the_proxy.code) == (403, "not_encrypted")
+        assert browser.get("/healthz", host="plan.example.org").status == 200
         assert reply.headers["set-cookie"].startswith("__Host-groundplan_session=gpt_")
         assert "Secure" in reply.headers["set-cookie"].split("; ")
 

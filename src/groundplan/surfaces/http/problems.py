@@ -64,7 +64,7 @@ def answer_error(error: GroundplanError, vocabulary: Vocabulary, *, status: int 
     headers = {}
     if isinstance(error, Unauthenticated):
         headers["www-authenticate"] = "Bearer"
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unavailable) and error.may_retry:
         headers["retry-after"] = str(RETRY_AFTER_S)
     return _build_answer(status or error.status, error.to_dict(vocabulary), headers)
 

@@ -19,6 +19,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Unexpected
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
+from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
 from groundplan.kernel.output_gate import encode
@@ -128,7 +129,7 @@ class RestApi:
                 cancellation,
                 within=arguments.project,
             )
-            encoded = result.encoded or encode(result.answer)
+            encoded = result.encoded or encode(add_warnings(result.answer, result.warnings))
             return build_answer(endpoint, head, arguments, result.answer, encoded)
         except HttpProblem as problem:
             return answer_problem(problem)

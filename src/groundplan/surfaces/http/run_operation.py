@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class OperationPool:
                 task.cancel()
             is_dropped = not submitted.done()
             if is_dropped and not submitted.cancel():  # it does not wait for a thread any more
-                cancel()
+                Thread(target=cancel, daemon=True).start()  # PostgreSQL is told over a connection of its own
         return None if is_dropped else submitted.result()
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
 from groundplan.surfaces.http.monitoring.log_lines import log_request
@@ -74,6 +75,7 @@ def build_server_app(
         middleware=[
             Middleware(RequestMonitor, observers=[log_request, metrics.observe], running=running),
             Middleware(MetricsPort, port=metrics_port),
+            *([Middleware(EncryptedOnly, metrics_port=metrics_port)] if exposure.proxies and not exposure.tls else []),
         ],
     )
     return ServerApp(app, authenticator, codes, metrics)

@@ -126,7 +126,7 @@ class PostgresStore(Store):
     ) -> Iterator[Transaction]:
         with (
             translate_errors(cancellation),
-            self._pool.connection() as connection,
+            self._pool.connection(cancellation.check_cancelled) as connection,
             close_if_interrupted(connection, cancellation),
         ):
             try:
@@ -148,7 +148,10 @@ class PostgresStore(Store):
                     now = clock or database_now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
                     yield tx
-                    connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+                    if tx.discarded:
+                        connection.execute("ROLLBACK")
+                    else:
+                        _commit(connection)
             except BaseException:
                 # Outside of the block above: a cancellation must not interrupt the rollback.
                 with suppress(psycopg.Error):
@@ -225,6 +228,28 @@ class PostgresTransaction(Transaction):
         if self._statement_s - remaining_s > SHORTEN_AFTER_S:  # false if there is no limit: inf - inf is NaN
             self._statement_s = remaining_s
             set_statement_timeout(self.connection, remaining_s)
+
+
+def _commit(connection: Connection) -> None:
+    try:
+        connection.execute("COMMIT")
+    except psycopg.OperationalError as error:
+        if not connection.broken:
+            raise  # the server refused the commit
+        raise CommitUncertain from error
+
+
+class CommitUncertain(Unavailable):
+    """The connection was lost during the commit."""
+
+    code = "store_commit_uncertain"
+    may_retry = False
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the connection to PostgreSQL was lost during the commit, so the change may be there; look before you "
+            "repeat it, or send it with an op_id"
+        )
 
 
 def format_limits(actor: Actor) -> dict[str, str]:

@@ -37,6 +37,7 @@ class WriteUncertain(Unavailable):
     """A file was removed or replaced while a write was committed."""
 
     code = "store_write_uncertain"
+    may_retry = False
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(

@@ -17,14 +17,14 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from queue import SimpleQueue
+from contextlib import AbstractContextManager, suppress
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.store import TryAgain
+from groundplan.kernel.store.sqlite.write_queue import WAIT_S_MAX, QueueStuck
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.sqlite.store import LockedFile
@@ -33,16 +33,18 @@ GROUP_WRITES_MAX = 64
 GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
 
 RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
-HoldFile = Callable[[Cancellation], AbstractContextManager["LockedFile"]]
+HoldFile = Callable[[Cancellation, float], AbstractContextManager["LockedFile"]]  # with the seconds to wait for it
 
 
 class GroupedWrite:
     """A write that waits for its group, and how it ended."""
 
-    def __init__(self, run: RunWrite, cancellation: Cancellation) -> None:
+    def __init__(self, run: RunWrite, cancellation: Cancellation, give_up_at: float) -> None:
         self.run = run
         self.cancellation = cancellation
+        self.give_up_at = give_up_at  # on the clock of `monotonic`, if it still waits then
         self.error: BaseException | None = None
+        self.is_settled = False  # it is committed, had nothing to commit, or failed for good
         self.must_lead = False
         self.has_ended = False
         self._wake_ups: SimpleQueue[None] = SimpleQueue()  # not an Event: a signal handler may wake its own thread
@@ -51,9 +53,19 @@ class GroupedWrite:
         """Let the thread of the write look at its state."""
         self._wake_ups.put(None)
 
+    @property
+    def remaining_s(self) -> float:
+        """How long it may still wait."""
+        return max(0.0, self.give_up_at - monotonic())
+
     def wait(self) -> None:
-        """Wait until `wake` is called."""
-        self._wake_ups.get()
+        """Wait until `wake` is called, and not for longer than the write may wait."""
+        with suppress(Empty):
+            self._wake_ups.get(timeout=self.remaining_s)
+
+    def settle(self, error: BaseException | None = None) -> None:
+        """Set how the write ended."""
+        self.error, self.is_settled = error, True
 
 
 class _GroupLost(Exception):
@@ -67,8 +79,9 @@ class GroupCommit:
     called when writes that ran are rolled back, because a cache may hold what they wrote.
     """
 
-    def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None]) -> None:
+    def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None], *, wait_s: float = WAIT_S_MAX) -> None:
         self._hold_file = hold_file
+        self._wait_s = wait_s
         self._on_lost = on_lost
         self._waiting: deque[GroupedWrite] = deque()
         self._is_led = False
@@ -80,7 +93,7 @@ class GroupCommit:
         Raises:
             Exception: the error of `run`, or the reason why the write could not be committed.
         """
-        write = GroupedWrite(run, cancellation)
+        write = GroupedWrite(run, cancellation, monotonic() + self._wait_s)
         with self._lock:
             self._waiting.append(write)
             write.must_lead = not self._is_led
@@ -89,6 +102,8 @@ class GroupCommit:
             while not (write.has_ended or write.must_lead):
                 if cancellation.is_cancelled and self._withdraw(write):
                     raise cancellation.build_error()
+                if not write.remaining_s and self._withdraw(write):
+                    raise QueueStuck(self._wait_s)
                 write.wait()
         if write.must_lead:
             self._lead(write)
@@ -106,13 +121,13 @@ class GroupCommit:
     def _lead(self, first: GroupedWrite) -> None:
         group: list[GroupedWrite] = []
         try:
-            with self._hold_file(first.cancellation) as file:
+            with self._hold_file(first.cancellation, first.remaining_s) as file:
                 self._run_group(file, group)
         except Exception as error:
-            # The file could not be locked, or not be released after the commit. The others try it themselves.
+            # The file could not be locked. The others try it themselves.
             if not group:
                 self._take_next(group)
-                first.error = error
+                first.settle(error)
         finally:
             self._end(group)
 
@@ -124,6 +139,8 @@ class GroupCommit:
             if successor is not None:
                 successor.must_lead = True
         for write in group:
+            if not write.is_settled:  # only after an error that nothing here expects
+                write.settle(Unavailable("this write was not committed; try again", code="store_busy"))
             write.has_ended = True
             write.wake()
         if successor is not None:
@@ -146,34 +163,39 @@ class GroupCommit:
                 has_changes = _run_in_savepoint(file.connection, write) or has_changes
             if has_changes:
                 file.commit()
-        except (sqlite3.Error, _GroupLost) as error:
-            self._roll_back(file)
-            alone = [write for write in group if write.error is None]
-            if len(group) == 1:
-                group[0].error = group[0].error or error
-                return
-            for write in alone:
-                self._run_alone(file, write)
-        except BaseException as error:
-            self._roll_back(file)
             for write in group:
-                write.error = write.error or (error if isinstance(error, Unavailable) else TryAgain())
-            raise
+                write.settle(write.error)
+        except (sqlite3.Error, _GroupLost) as error:
+            _roll_back(file)
+            self._on_lost()
+            if len(group) == 1:
+                group[0].settle(group[0].error or error)
+            for write in group:
+                # Also those that were refused: perhaps because of a write that is now rolled back.
+                if not write.is_settled:
+                    self._run_alone(file, write)
+        except Unavailable as error:
+            # The commit is uncertain.
+            for write in group:
+                write.settle(write.error or error)
         finally:
-            file.roll_back()
+            _roll_back(file)
 
     def _run_alone(self, file: LockedFile, write: GroupedWrite) -> None:
         try:
             file.begin()
             if write.run(file.connection):
                 file.commit()
+            write.settle()
         except Exception as error:
-            write.error = error
-        self._roll_back(file)
+            write.settle(error)
+            self._on_lost()
+        _roll_back(file)
 
-    def _roll_back(self, file: LockedFile) -> None:
+
+def _roll_back(file: LockedFile) -> None:
+    with suppress(sqlite3.Error):  # then the next transaction cannot begin, and says so
         file.roll_back()
-        self._on_lost()
 
 
 def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bool:
@@ -186,6 +208,7 @@ def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bo
         write.error = error
         if not connection.in_transaction:
             # A statement that is interrupted, a full disk and an I/O error end the transaction of all.
+            write.settle(error)
             raise _GroupLost from error
     if not has_changes:
         connection.execute("ROLLBACK TO grouped_write")

@@ -32,7 +32,7 @@ class GroupCommitStore(SqliteStore):
         cancellation: Cancellation | None = None,
     ) -> None:
         super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
-        self._group_commit = GroupCommit(self._hold_file, on_lost=self.cache.clear)
+        self._group_commit = GroupCommit(self._hold_file, self.cache.clear, wait_s=self._write_queue.wait_s)
 
     def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         answers: list[T] = []  # the last one counts: a write may run again

@@ -109,16 +109,16 @@ class SqliteStore(Store):
             try:
                 with self._limit_transaction(file.connection, actor, cancellation) as tx:
                     yield tx
-                    if not tx.discarded:
-                        file.commit()
+                if not tx.discarded:
+                    file.commit()  # not limited: SQLite could report a commit that is done as interrupted
             finally:
                 file.roll_back()
 
     @contextmanager
-    def _hold_file(self, cancellation: Cancellation) -> Iterator[LockedFile]:
+    def _hold_file(self, cancellation: Cancellation, wait_s: float | None = None) -> Iterator[LockedFile]:
         """Hold the write lock of the file, and yield it with the connection of this thread."""
         held = self._get_connection()
-        with self._write_queue.hold_lock(cancellation), held.in_use:
+        with self._write_queue.hold_lock(cancellation, wait_s), held.in_use:
             yield LockedFile(held.require_open(), self._check_files, self._files)
 
     @contextmanager

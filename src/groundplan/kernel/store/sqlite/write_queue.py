@@ -42,18 +42,21 @@ class WriteQueue:
     def __init__(self, database: Path, *, wait_s: float = WAIT_S_MAX) -> None:
         self._gate = Path(f"{database}-gate")
         self._lock = Path(f"{database}-lock")
-        self._wait_s = wait_s
+        self.wait_s = wait_s
         self._thread_local = threading.local()
 
     @contextmanager
-    def hold_lock(self, cancellation: Cancellation | None = None) -> Iterator[None]:
+    def hold_lock(self, cancellation: Cancellation | None = None, wait_s: float | None = None) -> Iterator[None]:
         """Hold the write lock. The wait for it has its own limit, and ends when the request is cancelled.
+
+        `wait_s` is what is left of the limit for a writer that has waited before.
 
         Raises:
             QueueStuck: another process holds the lock for too long.
             Cancelled: the request was cancelled during the wait.
         """
-        wait = _Wait(time.monotonic() + self._wait_s, self._wait_s, cancellation or Cancellation())
+        remaining_s = self.wait_s if wait_s is None else wait_s
+        wait = _Wait(time.monotonic() + remaining_s, self.wait_s, cancellation or Cancellation())
         with self._unlock_at_exit(self._lock_behind_gate(wait)):
             yield
 
