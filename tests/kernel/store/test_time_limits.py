@@ -257,6 +257,25 @@ def count_threads_and_files() -> tuple[int, int]:
     return threading.active_count(), len(list(Path("/dev/fd").iterdir()))
 
 
+def test_a_cancellation_during_the_commit_comes_too_late_and_is_not_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_store, "STEPS_BETWEEN_CHECKS", 1)
+    engine = SqliteEngine(tmp_path / "plan.db")
+    engine.session("ada").call("project.create", name="atlas")
+    before, cancellation = revision(engine), Cancellation()
+    commit = sqlite_store.LockedFile.commit
+
+    def cancel_then_commit(file: sqlite_store.LockedFile) -> None:
+        cancellation.cancel(REASON)
+        commit(file)
+
+    monkeypatch.setattr(sqlite_store.LockedFile, "commit", cancel_then_commit)
+    engine.store.write(local_actor("ada"), "atlas", happen, cancellation=cancellation)
+
+    assert revision(engine) == before + 1
+
+
 def test_limits_and_cancellations_leave_no_thread_and_no_open_file(engine: Engine, atlas: str) -> None:
     def round_of_both() -> None:
         assert write(engine.store, happen_then(ENDLESS), limit_s=SHORT_S / 5) == "time_limit"
