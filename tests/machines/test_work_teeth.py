@@ -11,7 +11,8 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine import claims, cycles, positions, priority, readiness
+from groundplan.work import priority
+from groundplan.work.engine import claims, cycles, positions, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import update

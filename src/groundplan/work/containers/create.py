@@ -42,12 +42,12 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
-from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
 # Fields that a project does not have, from request name to wire name.

@@ -47,12 +47,12 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.move import move
-from groundplan.work.engine.priority import get_complexity, get_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
+from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
 # Fields that only some container types have, from request name to wire name.

@@ -9,12 +9,12 @@ from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.kinds import DROPPED
 from groundplan.work.engine.move import RootNotAllowed
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import DROPPED
 
 sql = load_queries(__file__)
 

@@ -18,8 +18,8 @@ from msgspec import Struct
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.kinds import FEATURE, blocks_descendants
 from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.kinds import FEATURE, blocks_descendants
 
 ABOVE_ROOT = -1  # a depth that no walk reaches, because stored depths may be outdated
 

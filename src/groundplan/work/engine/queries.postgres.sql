@@ -119,3 +119,23 @@ SELECT 1
 -- name: find_used_ids
 -- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too.
 SELECT gp_work_ids_taken(:ids);
+
+-- name: add_evidence
+-- Differs from SQLite for the same reason as add_nodes.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT :tenant_id, r.project_id, {r.evidence}
+  FROM json_populate_recordset(NULL::work_evidence, :rows::json) AS r;
+
+-- name: add_evidence_to_all
+-- Differs from SQLite, which seeks. Here the planner reads the whole table for each node, for as long as it was not
+-- analyzed, so the numbers are counted for all nodes at once.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT :tenant_id, :project_id, asked.n, coalesce(last.k, 0) + 1, :type, :ref, :actor_id, :now
+  FROM (SELECT CAST(value AS bigint) AS n FROM each(:ns)) AS asked
+  LEFT JOIN (SELECT e.node_n, max(e.k) AS k
+               FROM work_evidence AS e
+              WHERE e.tenant_id = :tenant_id
+                AND e.project_id = :project_id
+                AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+              GROUP BY e.node_n) AS last
+    ON last.node_n = asked.n;

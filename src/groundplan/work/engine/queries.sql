@@ -491,13 +491,14 @@ WITH RECURSIVE chain (n, parent_n, depth) AS (
 SELECT n
   FROM chain;
 
--- name: open_nodes
--- Every open node of a project.
+-- name: nodes_with_open_dependencies
+-- Every open node of a project that depends on an open node. Such a node is blocked, and the blocked have an index.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND NOT c.resolved;
+   AND c.is_blocked
+   AND c.open_deps > 0;
 
 -- name: waiting_moments
 -- Some moments of open nodes, and every moment that waits for one of them, directly or not. Each node has a start, which

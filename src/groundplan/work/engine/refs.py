@@ -14,7 +14,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.kinds import TASK
+from groundplan.work.kinds import TASK
 
 SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
 CANDIDATES_MAX = 2_000

@@ -11,9 +11,9 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.insert import generate_ids, insert_nodes, is_id_free
-from groundplan.work.engine.kinds import PROJECT
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import PROJECT
 from groundplan.work.preferences import WorkPreferences
 
 ROOT_N = 1

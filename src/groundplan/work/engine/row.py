@@ -10,9 +10,9 @@ from msgspec import Struct
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.kinds import FEATURE
-from groundplan.work.engine.priority import COMPLEXITY_ABSENT, PRIORITY_ABSENT
 from groundplan.work.engine.statuses import ACTIVE, is_claim_live
+from groundplan.work.kinds import FEATURE
+from groundplan.work.priority import COMPLEXITY_ABSENT, PRIORITY_ABSENT
 
 sql = load_queries(__file__)
 

@@ -22,7 +22,6 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.claims import compute_lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
-from groundplan.work.engine.kinds import FEATURE
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -38,6 +37,7 @@ from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
 from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
 

@@ -25,16 +25,16 @@ from groundplan.work.engine.cycles import (
     start_moment,
 )
 from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.kinds import blocks_descendants, get_feature_of_children
-from groundplan.work.engine.moment_graph import find_cycle
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
 from groundplan.work.graph.side_effects import list_within_budget
+from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.moment_graph import find_cycle
+from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
 from groundplan.work.warnings import Warnings
 

@@ -22,14 +22,14 @@ from groundplan.policies import get_policies
 from groundplan.providers import is_knowledge_used
 from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.engine import claims
-from groundplan.work.engine.kinds import TASK
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
+from groundplan.work.kinds import TASK
+from groundplan.work.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,

@@ -15,8 +15,8 @@ from typing import Any
 from groundplan.kernel.cursors import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.priority import PRIORITY_ABSENT
 from groundplan.work.graph.search.filters import NodeSearch, Source
+from groundplan.work.priority import PRIORITY_ABSENT
 
 Position = Mapping[str, Any]
 
