@@ -330,18 +330,17 @@ SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, c
 
 -- name: feature_has_done_node
 -- Whether a node of a feature was resolved and not dropped. A walk, because stored features of nodes may be outdated.
-WITH RECURSIVE below (n, kind, is_done) AS (
-    SELECT c.n, CAST(NULL AS text), false
+WITH RECURSIVE below (n, is_nested_feature, is_done) AS (
+    SELECT c.n, false, false
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = :n
     UNION ALL
-    SELECT c.n, c.kind, c.resolved AND c.outcome IS NULL
+    SELECT c.n, coalesce(c.kind = 'feature', false), c.resolved AND c.outcome IS NULL
       FROM below AS walk
       {join_children}
-     WHERE walk.kind IS NULL
-        OR walk.kind <> 'feature'
+     WHERE NOT walk.is_nested_feature
 )
 SELECT 1
   FROM below
