@@ -164,7 +164,7 @@ READ_ALL = {
     "work/graph: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
     "work/graph: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
     "work/graph: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
-    "work/engine: open_nodes": "each open node is looked at, before a change of policy and by doctor",
+    "work/engine: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
     "work/graph: recompute_counts": "counts each node once more, after a change of policy",
     "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
     "knowledge/reading: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",

@@ -629,7 +629,6 @@ BEGIN
     IF NOT EXISTS (SELECT 1
                      FROM pciv_runs
                     WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
                       AND id = NEW.context_run_id
                       AND status <> 'draft')
        OR EXISTS (SELECT 1
@@ -668,7 +667,6 @@ BEGIN
      WHERE NOT EXISTS (SELECT 1
                          FROM pciv_runs
                         WHERE tenant_id = NEW.tenant_id
-                          AND project_id = NEW.project_id
                           AND id = NEW.context_run_id
                           AND status <> 'draft')
         OR EXISTS (SELECT 1

@@ -153,3 +153,15 @@ def test_an_empty_project_is_put_away_by_its_owner_alone(client: ContainersClien
 
     assert isinstance(error_of(lambda: client.by(person("ben")).call("container.delete", **asked)), Forbidden)
     assert client.call("container.delete", **asked).archived is True
+
+
+def test_only_what_depended_on_a_deleted_task_is_named_as_unblocked(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.task("walk")
+    client.task("draw", of="coast", relatedTo=client["walk"])
+    client.depend("walk", "coast")
+
+    answer = client.delete("walk")
+
+    assert client.names(answer.unblocked_entities) == ["coast"]
+    assert client.next() == ["draw"]

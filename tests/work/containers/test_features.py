@@ -128,3 +128,47 @@ def test_a_loop_through_two_features_is_refused_and_named(client: ContainersClie
     error = error_of(lambda: client.block("hills", "walk"))
 
     assert error.code == "cycle_detected"
+
+
+def test_a_started_task_starts_the_features_above_the_one_that_was_moved_in_the_same_call(
+    client: ContainersClient,
+) -> None:
+    for name in ("coast", "cliffs", "dunes"):
+        client.feature(name)
+    client.task("walk")
+    client.advance("walk")
+
+    client.restructure(
+        {"op": "move", "node_id": "cliffs", "new_parent": "coast"},
+        {"op": "move", "node_id": "walk", "new_parent": "cliffs"},
+    )
+
+    assert client.statuses("coast", "cliffs", "dunes") == ["ACTIVE", "ACTIVE", "NEW"]
+
+
+def test_a_task_that_was_not_started_starts_no_feature_however_often_it_moves(client: ContainersClient) -> None:
+    client.feature("coast")
+    client.feature("cliffs")
+    client.tasks("draw", "walk")
+    client.advance("walk")
+    moves = [{"op": "move", "node_id": "draw", "new_parent": name} for name in ("coast", "cliffs", "coast")]
+
+    client.restructure(*moves)
+    assert client.statuses("coast", "cliffs") == ["NEW", "NEW"]
+
+    client.restructure({"op": "move", "node_id": "walk", "new_parent": "draw"}, moves[1])
+    assert client.statuses("coast", "cliffs") == ["ACTIVE", "ACTIVE"]
+
+
+def test_a_feature_that_lost_what_was_done_to_another_in_the_same_call_will_not_be_implemented(
+    client: ContainersClient,
+) -> None:
+    client.feature("coast")
+    client.tasks("walk", "draw", of="coast")
+    client.resolve("walk")
+
+    client.restructure(
+        {"op": "move", "node_id": "walk", "new_parent": "root"}, {"op": "drop", "node_id": "draw", "reason": "r"}
+    )
+
+    assert client.status("coast") == "WILL_NOT_IMPLEMENT"

@@ -199,7 +199,9 @@ def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
 
 def find_loop_in_project(tx: Transaction) -> Loop | None:
     """Return a loop among all open nodes of the current project, or None."""
-    moments = find_cycle(_load_waits(tx, [finish_moment(n) for n in _open_nodes(tx)]))
+    # Every loop has a dependency, because the tree alone has none. So it runs through the start of one of these nodes.
+    waiting = tx.scalars(sql.nodes_with_open_dependencies, project_id=tx.project.id)
+    moments = find_cycle(_load_waits(tx, map(start_moment, waiting)))
     return None if moments is None else _to_loop(tx, moments)
 
 
@@ -224,10 +226,6 @@ def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
         moments += [finish_moment(n)] if dependency is None else [finish_moment(n), start_moment(n)]
         n = child if dependency is None else dependency
     return _to_loop(tx, [*moments[passed[n] :], finish_moment(n)]) if n in passed else None
-
-
-def _open_nodes(tx: Transaction) -> list[int]:
-    return tx.scalars(sql.open_nodes, project_id=tx.project.id)
 
 
 def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:

@@ -120,3 +120,23 @@ SELECT 1
 -- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too. So
 -- the database makes ids of its own, as many and as long as these. About a given id it would reveal whether it is used.
 SELECT gp_new_work_ids(json_array_length(:ids::json), length(:ids::json ->> 0));
+
+-- name: add_evidence
+-- Differs from SQLite for the same reason as add_nodes.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT :tenant_id, r.project_id, {r.evidence}
+  FROM json_populate_recordset(NULL::work_evidence, :rows::json) AS r;
+
+-- name: add_evidence_to_all
+-- Differs from SQLite, which seeks. Here the planner reads the whole table for each node, for as long as it was not
+-- analyzed, so the numbers are counted for all nodes at once.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT :tenant_id, :project_id, asked.n, coalesce(last.k, 0) + 1, :type, :ref, :actor_id, :now
+  FROM (SELECT CAST(value AS bigint) AS n FROM each(:ns)) AS asked
+  LEFT JOIN (SELECT e.node_n, max(e.k) AS k
+               FROM work_evidence AS e
+              WHERE e.tenant_id = :tenant_id
+                AND e.project_id = :project_id
+                AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+              GROUP BY e.node_n) AS last
+    ON last.node_n = asked.n;

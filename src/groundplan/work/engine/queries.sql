@@ -326,7 +326,7 @@ SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, c
 
 -- name: feature_has_done_node
 -- Whether a node of a feature was resolved and not dropped. A walk, because stored features of nodes may be outdated.
-WITH RECURSIVE below (n, is_end, is_done) AS (
+WITH RECURSIVE below (n, is_nested_feature, is_done) AS (
     SELECT c.n, false, false
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
@@ -336,7 +336,7 @@ WITH RECURSIVE below (n, is_end, is_done) AS (
     SELECT c.n, coalesce(c.kind = 'feature', false), c.resolved AND c.outcome IS NULL
       FROM below AS walk
       {join_children}
-     WHERE NOT walk.is_end
+     WHERE NOT walk.is_nested_feature
 )
 SELECT 1
   FROM below
@@ -487,13 +487,14 @@ WITH RECURSIVE chain (n, parent_n, depth) AS (
 SELECT n
   FROM chain;
 
--- name: open_nodes
--- Every open node of a project.
+-- name: nodes_with_open_dependencies
+-- Every open node of a project that depends on an open node. Such a node is blocked, and the blocked have an index.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND NOT c.resolved;
+   AND c.is_blocked
+   AND c.open_deps > 0;
 
 -- name: waiting_moments
 -- Some moments of open nodes, and every moment that waits for one of them, directly or not. Each node has a start, which
