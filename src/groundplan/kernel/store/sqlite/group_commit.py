@@ -75,8 +75,8 @@ class _GroupLost(Exception):
 class GroupCommit:
     """The groups of one file in one process.
 
-    `hold_file` gives the calling thread the write lock of the file. `on_lost` is
-    called when writes that ran are rolled back, because a cache may hold what they wrote.
+    `hold_file` gives the calling thread the write lock of the file. `on_lost` is called when writes that ran are rolled
+    back, because a cache may hold what they wrote.
     """
 
     def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None], *, wait_s: float = WAIT_S_MAX) -> None:
