@@ -42,6 +42,29 @@ context_in_force: Provider[None, ContextInForce | None] = Provider()
 # Returns the numbers of the published versions of the purpose that are based on a run.
 list_versions_on_run: Provider[str, list[int]] = Provider()
 
+
+class LinkTarget(NamedTuple):
+    """What a link leads to: its kind, such as GOAL, assumption or fact, and its title."""
+
+    ref: str
+    kind: str
+    title: str
+
+
+class LinkTargets(NamedTuple):
+    """Those of some refs that exist, and for each other one the refs that resemble it."""
+
+    found: dict[str, LinkTarget]
+    near: dict[str, list[str]]
+
+
+# Returns the purpose nodes and assumptions with some keys: those of the latest published version or of the draft. A key
+# that neither has is missing; a link to it is dangling.
+find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
+
+# Returns the facts with some pointers: those of the run in force or of a draft.
+find_fact_targets: Provider[list[str], LinkTargets] = Provider()
+
 # Returns the ids of the work nodes that serve purpose nodes of the current project, by purpose key.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 

@@ -66,6 +66,12 @@ TABLES = (
         insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
         append_only=True,
     ),
+    Table(
+        "links",
+        select=in_project(Permission.PROJECT_READ),
+        insert=in_project(Permission.PROJECT_WRITE),
+        delete=in_project(Permission.PROJECT_WRITE),
+    ),
     TOKENS,
     Table(
         "answers",

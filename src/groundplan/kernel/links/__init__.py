@@ -1,0 +1,1 @@
+"""Links between slices, by names that outlive versions and runs."""

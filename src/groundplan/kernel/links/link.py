@@ -1,0 +1,42 @@
+"""A link, and its types.
+
+work node    serves              purpose node, by its key
+work node    rests_on            fact, by its pointer
+purpose node rests_on            fact
+work node    supports, refutes   assumption, by its key
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+
+class LinkType(StrEnum):
+    """What a link says about its target."""
+
+    SERVES = "serves"
+    RESTS_ON = "rests_on"
+    SUPPORTS = "supports"
+    REFUTES = "refutes"
+
+
+class LinkSource(NamedTuple):
+    """Where a link begins: the id and number of a work node, or the key of a purpose node."""
+
+    ref: str
+    node_n: int | None = None
+
+
+class Link(Struct):
+    """A stored link."""
+
+    source: str
+    type: LinkType
+    target: str
+    node_n: int | None  # the number of the source, if it is a work node
+    rev: int  # the revision of the project in which it was made
+    created_at: str
+    created_by: str
