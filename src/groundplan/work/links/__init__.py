@@ -1,0 +1,1 @@
+"""What work nodes serve and rest on: their own links, and those of their ancestors."""
