@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_key_that_a_discard_takes_away_is_linked_before_or_not_at_all(
         purpose.draft()
         (goal,) = purpose.edit(add_node("GOAL", "health")).created
 
-        codes = run_together(lambda key=goal.key: first.update("n0", serves=[key]), other.discard)
+        codes = run_together(partial(first.update, "n0", serves=[goal.key]), other.discard)
 
         linked = engine.as_owner(f"SELECT rev FROM links WHERE target = '{goal.key}'")
         assert codes in (["ok", "ok"], ["unknown_key", "ok"])
@@ -75,9 +76,9 @@ def test_links_set_while_their_node_is_merged_away_are_moved_or_refused(
         source, target, other = (first[f"{letter}{number}"] for letter in "stu")
 
         codes = run_together(
-            lambda source=source: first.update(source, serves=[keys[0]]),
-            lambda source=source, target=target: second.merge(source, target),
-            lambda source=source, other=other: third.merge(source, other),
+            partial(first.update, source, serves=[keys[0]]),
+            partial(second.merge, source, target),
+            partial(third.merge, source, other),
         )
 
         assert sorted(codes[1:]) == ["not_found", "ok"]
@@ -92,7 +93,7 @@ def test_the_same_link_made_by_many_at_once_is_made_once(engine: Engine, clients
     (goal,) = purpose.edit(add_node("GOAL", "health")).created
     edge = {"from": clients[0]["n0"], "to": goal.key, "type": "serves"}
 
-    answers = run_at_once([lambda client=client: client.call("work.connect", edges=[edge]) for client in clients])
+    answers: list[Any] = run_at_once([partial(client.call, "work.connect", edges=[edge]) for client in clients])
 
     assert sorted(one.applied for one in answers) == [0, 0, 0, 1]
     events = engine.as_owner("SELECT changes FROM events WHERE op = 'work.connected'")

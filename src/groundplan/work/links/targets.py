@@ -27,8 +27,8 @@ class UnknownTarget(NotFound):
     """A link leads to nothing that the project has."""
 
     def __init__(self, thing: str, ref: str, near: Collection[str], next_step: NextStep, field: str) -> None:
-        self.hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        problem = f"{field}: no {thing} {quote_text(ref)} here" + (f"; {self.hint}" if near else "")
+        self.hint = f"the nearest: {', '.join(near)}" if near else ""
+        problem = f"{field}: no {thing} {quote_text(ref)} here" + (f" ({self.hint})" if near else "")
         details: dict[str, Any] = {"near": list(near)} if near else {}
         GroundplanError.__init__(self, problem, next_steps=next_step, field=field, thing=thing, ref=ref, **details)
 
