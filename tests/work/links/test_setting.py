@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.links.link import LINKS_MAX
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
 from tests.engines import person
 from tests.errors import error_of
 from tests.purpose.client import PurposeClient, op
@@ -227,3 +230,20 @@ def test_a_viewer_reads_links_and_does_not_set_them(work: WorkClient) -> None:
 
     assert links(cleo, "a") == {"serves": ["OC1"]}
     assert error_of(lambda: cleo.update("a", serves=[])).code == "forbidden"
+
+
+def test_many_links_stay_within_the_cap_of_an_answer_and_are_counted(work: WorkClient, purpose: PurposeClient) -> None:
+    nodes = [op("add_node", node_type="OUTCOME", title=f"outcome {n} " + "x" * 80) for n in range(100)]
+    made = [one.key for part in range(0, 100, 50) for one in purpose.edit(*nodes[part : part + 50]).created]
+    work.update("c", serves=made)
+    capped = Session(work.session.store, work.session.actor, preferences=Preferences(answer_tokens_max=1_000))
+
+    graph = capped.call("work.context", node_id=work["c"])
+    container = capped.call("container.get", containerType="task", id=work["c"])
+
+    assert 0 < len(graph.node.serves) < 100
+    assert graph.left_out["node.serves"] == 100 - len(graph.node.serves)
+    assert 0 < len(container.task.serves) < 100
+    assert container.task.left_out["serves"] == 100 - len(container.task.serves)
+    assert len(msgspec.json.encode(graph)) <= 4_000
+    assert len(msgspec.json.encode(container)) <= 4_000

@@ -84,15 +84,15 @@ class KnownTargets:
             UnknownKey: there is no such purpose node or assumption.
             WrongLinkKind: it is an assumption and not a purpose node, or the other way round.
         """
-        field = format_argument_path(path)
         if link_type is LinkType.RESTS_ON:
             if target not in self._facts.found:
                 step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
-                raise UnknownPointer("fact", target, self._facts.near.get(target, ()), step, field)
+                near = self._facts.near.get(target, ())
+                raise UnknownPointer("fact", target, near, step, format_argument_path(path))
             return
-        found = self._find_in_purpose(target, field)
+        found = self._find_in_purpose(target, path)
         if (found.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
-            raise WrongLinkKind(link_type, found, field)
+            raise WrongLinkKind(link_type, found, format_argument_path(path))
 
     def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
         """Raise an error if a link cannot begin at this key.
@@ -101,14 +101,14 @@ class KnownTargets:
             UnknownKey: there is no such purpose node.
             WrongLinkKind: it is an assumption.
         """
-        field = format_argument_path(path)
-        found = self._find_in_purpose(key, field)
+        found = self._find_in_purpose(key, path)
         if found.kind == ASSUMPTION:
-            raise WrongLinkKind(LinkType.RESTS_ON, found, field)
+            raise WrongLinkKind(LinkType.RESTS_ON, found, format_argument_path(path))
 
-    def _find_in_purpose(self, key: str, field: str) -> LinkTarget:
+    def _find_in_purpose(self, key: str, path: ArgumentPath) -> LinkTarget:
         found = self._purpose.found.get(key)
         if found is None:
             step = NextStep("purpose.open", "shows the keys", {"project": self._project})
-            raise UnknownKey("purpose key", key, self._purpose.near.get(key, ()), step, field)
+            near = self._purpose.near.get(key, ())
+            raise UnknownKey("purpose key", key, near, step, format_argument_path(path))
         return found
