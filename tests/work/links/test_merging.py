@@ -29,6 +29,15 @@ def test_the_target_of_a_merge_takes_over_the_links_of_the_source(engine: Engine
     assert engine.as_owner("SELECT DISTINCT source FROM links") == [(work["b"],)]
 
 
+def test_a_link_that_is_taken_over_is_as_old_as_it_was(engine: Engine, work: WorkClient) -> None:
+    work.update("a", rests_on=[SIZE])
+    before = engine.as_owner("SELECT rev, created_at, created_by FROM links")
+
+    work.by("ben").merge("a", "b")
+
+    assert engine.as_owner("SELECT rev, created_at, created_by FROM links") == before
+
+
 def test_a_merge_of_two_nodes_that_serve_the_same_changes_no_link(work: WorkClient) -> None:
     work.updates({"node_id": "a", "serves": ["OC1"]}, {"node_id": "b", "serves": ["OC1"]})
 

@@ -53,6 +53,16 @@ def test_a_link_is_shown_with_the_title_of_its_target(work: WorkClient) -> None:
     assert [(one.to, one.title) for one in (*node.serves, *node.rests_on)] == [("OC1", "water"), (SIZE, SIZE)]
 
 
+def test_the_title_is_that_of_the_published_version_while_there_is_one(
+    work: WorkClient, purpose: PurposeClient
+) -> None:
+    work.update("a", serves=["OC1", "OC2"])
+
+    purpose.edit(*(op("update_node", node=key, title="as drafted") for key in ("OC1", "OC2")))
+
+    assert [one.title for one in work.node("a").serves] == ["water", "as drafted"]
+
+
 def test_a_change_of_links_gives_the_node_a_new_revision_and_no_change_gives_none(work: WorkClient) -> None:
     before = work.node("a").rev
 

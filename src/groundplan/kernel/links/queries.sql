@@ -45,6 +45,16 @@ INSERT INTO links (tenant_id, project_id, source, type, target, node_n, rev, cre
 VALUES (:tenant_id, :project_id, :source, :type, :target, :node_n, :write_rev, :now, :actor_id)
     ON CONFLICT DO NOTHING;
 
+-- name: copy_links
+-- Add all links of a source to another one, which keeps those that it has. They stay as old as they are.
+INSERT INTO links (tenant_id, project_id, source, type, target, node_n, rev, created_at, created_by)
+SELECT tenant_id, project_id, :to_source, type, target, CAST(:to_node_n AS bigint), rev, created_at, created_by
+  FROM links
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND source = :source
+    ON CONFLICT DO NOTHING;
+
 -- name: remove_link
 -- Remove a link.
 DELETE FROM links

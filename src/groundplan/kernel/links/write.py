@@ -51,13 +51,16 @@ def replace_links(tx: Transaction, source: LinkSource, link_type: LinkType, targ
 def move_links(tx: Transaction, source: LinkSource, to: LinkSource) -> Sequence[Change]:
     """Move all links of a source to another one, which keeps its own. Return the changes of the other one."""
     links = list_links_from(tx, [source.ref])
+    if not links:
+        return ()
     own = list_links_from(tx, [to.ref])
-    tx.run(sql.remove_links_of, project_id=tx.project.id, source=source.ref)
+    place = {"project_id": tx.project.id, "source": source.ref}
+    tx.run(sql.copy_links, **place, to_source=to.ref, to_node_n=to.node_n)
+    tx.run(sql.remove_links_of, **place)
     changes = []
     for link_type in LinkType:
         before = [link.target for link in own if link.type is link_type]
         gained = [link.target for link in links if link.type is link_type and link.target not in before]
-        add_links(tx, [(to, link_type, target) for target in gained])
         if gained:
             changes.append(changed(link_type, before, sorted([*before, *gained])))
     return changes
