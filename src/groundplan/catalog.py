@@ -83,7 +83,7 @@ from groundplan.work.containers.workflow import (
 )
 from groundplan.work.engine.claims import move_leases
 from groundplan.work.engine.insert import generate_project_id
-from groundplan.work.engine.refs import resolve_task
+from groundplan.work.engine.refs import find_work_targets, resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
@@ -195,6 +195,7 @@ ports.on_project_created.connect(create_root)
 ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
+providers.find_work_targets.connect(find_work_targets)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)

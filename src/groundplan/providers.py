@@ -65,6 +65,9 @@ find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
 # Returns the facts with some pointers: those of the run in force or of a draft.
 find_fact_targets: Provider[list[str], LinkTargets] = Provider()
 
+# Returns the work nodes of the current project with some ids or unique prefixes of ids.
+find_work_targets: Provider[list[str], LinkTargets] = Provider()
+
 # Returns the ids of the work nodes that serve purpose nodes of the current project, by purpose key.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 

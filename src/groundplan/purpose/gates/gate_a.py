@@ -232,7 +232,7 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
         if place is not None and graph.numbers.get(place) in reaching:
             subjects.append(one.key)
     reviews = {review.assumption: review for review in theory.observations.reviews}
-    decided = {key: decision.rev for decision in theory.observations.decisions for key in decision.about}
+    decided = theory.observations.get_decided_revs()
     failing = [
         key
         for key in subjects

@@ -16,7 +16,14 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import normalize_number
 from groundplan.purpose.dates import to_last_instant
 from groundplan.purpose.model import Content
-from groundplan.purpose.observing.observation_rows import Decision, Measurement, Observations, Review, Waiver
+from groundplan.purpose.observing.observation_rows import (
+    Decision,
+    DecisionRequest,
+    Measurement,
+    Observations,
+    Review,
+    Waiver,
+)
 
 sql = load_queries(__file__)
 
@@ -89,6 +96,14 @@ def read_decisions(
 ) -> list[Decision]:
     """Return decisions after a position."""
     rows = tx.all(sql.decisions, Decision, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
+    return [row._replace(about=_parse_refs(row.about)) for row in rows]
+
+
+def read_requests(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+) -> list[DecisionRequest]:
+    """Return requests for decisions after a position."""
+    rows = tx.all(sql.requests, DecisionRequest, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
     return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
 
