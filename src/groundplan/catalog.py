@@ -88,6 +88,7 @@ from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import query
+from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
     (
@@ -195,6 +196,8 @@ ports.on_project_created.connect(create_root)
 ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
+providers.find_work_serving.connect(find_work_serving)
+providers.count_aligned_work.connect(count_aligned_work)
 providers.find_work_targets.connect(find_work_targets)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
