@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing.watch.find_marks import describe_marks
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -196,6 +197,7 @@ ports.on_project_created.connect(create_root)
 ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
+providers.describe_marks.connect(describe_marks)
 providers.find_work_serving.connect(find_work_serving)
 providers.count_aligned_work.connect(count_aligned_work)
 providers.find_work_targets.connect(find_work_targets)

@@ -583,7 +583,8 @@ class Purpose:
             case "GB_FACTS":
                 return int(bool(version.context_run if version.published else self.facts_run)), []
             case "GB_WORK":
-                return 0, []  # no work serves activities here
+                activities = [key for key, one in nodes.items() if one["node_type"] == "ACTIVITY"]
+                return len(activities), sorted_keys(activities)  # no work serves activities here
         raise AssertionError(code)
 
     def undecided(self, key: str, before_rev: int | None) -> bool:

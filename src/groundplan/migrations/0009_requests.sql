@@ -21,6 +21,10 @@ CREATE TABLE toc_requests (
     )
 ){strict_without_rowid};
 
+-- Whether any assumption is in doubt is asked often, and mostly none is.
+CREATE INDEX toc_assumption_reviews_in_doubt ON toc_assumption_reviews (tenant_id, project_id, assumption_key)
+ WHERE status IN ('at_risk', 'refuted');
+
 ALTER TABLE toc_decisions ADD COLUMN supersedes_rev {integer};
 ALTER TABLE toc_decisions ADD COLUMN supersedes_n {integer} CONSTRAINT toc_decisions_supersede_earlier_ones CHECK (
     (supersedes_rev IS NULL) = (supersedes_n IS NULL)

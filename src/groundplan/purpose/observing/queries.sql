@@ -158,6 +158,14 @@ SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.
                  LIMIT 1)
  ORDER BY m.rev, m.n;
 
+-- name: assumptions_in_doubt
+-- Return the assumptions that some review called at risk or refuted; the latest review decides whether they still are.
+SELECT DISTINCT assumption_key
+  FROM toc_assumption_reviews
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND status IN ('at_risk', 'refuted');
+
 -- name: kinds_by_key
 -- Return the kind of the item behind each key, in any version of a project.
 SELECT key, 'node'

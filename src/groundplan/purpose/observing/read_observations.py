@@ -62,6 +62,16 @@ def read_version_observations(tx: Transaction, content: Content, cutoff: Cutoff 
     )
 
 
+def list_assumptions_in_doubt(tx: Transaction) -> list[str]:
+    """Return the keys of assumptions that some review called at risk or refuted."""
+    return tx.scalars(sql.assumptions_in_doubt, project_id=tx.project.id)
+
+
+def read_latest_reviews(tx: Transaction, keys: Collection[str]) -> dict[str, Review]:
+    """Return the latest review of each of some assumptions."""
+    return {review.assumption: review for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
+
+
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
     measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
