@@ -65,6 +65,7 @@ find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
 # Returns the facts with some pointers: those of the run in force or of a draft.
 find_fact_targets: Provider[list[str], LinkTargets] = Provider()
 
+
 class MarkLines(NamedTuple):
     """A line for each of the latest marks of a project, and how many more marks there are."""
 
@@ -72,7 +73,7 @@ class MarkLines(NamedTuple):
     left_out: int
 
 
-# Describes the assumptions in doubt and the changed facts of the current project; takes how many lines to return at most.
+# Describes the assumptions in doubt and the changed facts of the current project; takes the maximum number of lines.
 describe_marks: Provider[int, MarkLines] = Provider()
 
 # Returns the work nodes of the current project with some ids or unique prefixes of ids.

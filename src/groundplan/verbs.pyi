@@ -630,10 +630,11 @@ class PurposeVerbs:
         reviews: Sequence[ReviewWrite] | None = None,
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
+        requests: Sequence[RequestWrite] | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
-        """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
+        """Record measurements, assumption reviews, decisions, requests for them, and waivers of checks (owners)."""
 
     def export(
         self,
@@ -1346,6 +1347,8 @@ class DecisionWrite(TypedDict):
     rationale: str
     about: NotRequired[builtins.list[str] | None]
     outcome: NotRequired[str | None]
+    supersedes: NotRequired[str | None]
+    answers: NotRequired[str | None]
 
 class DocumentAssumption(TypedDict):
     key: str
@@ -1555,6 +1558,11 @@ class RemoveIndicator(TypedDict):
 class RemoveNode(TypedDict):
     op: Literal["remove_node"]
     node: str
+
+class RequestWrite(TypedDict):
+    question: str
+    about: NotRequired[builtins.list[str] | None]
+    to: NotRequired[str | None]
 
 class ReviewWrite(TypedDict):
     assumption: str

@@ -13,11 +13,11 @@ from tests.kernel.store.attacks import Family, Value, drop_guards, sql_insert, s
 from tests.purpose.rows import (
     LATER,
     decision_row,
-    request_row,
     insert_families,
     make_family,
     measurement_row,
     publish_columns,
+    request_row,
     review_row,
     version_row,
     waiver_row,

@@ -1,8 +1,8 @@
 """What makes marks: assumptions in doubt and changed facts.
 
-An assumption is in doubt as `purpose/observing/doubts.py` says. A fact has changed if its value differs from the one that
-was in force when a node was linked to it, or later, when a decision was recorded about the fact or about that node. So a
-decision clears a mark, until something newer happens.
+An assumption is in doubt as `purpose/observing/doubts.py` says. A fact has changed if its value differs from the one
+that was in force when a node was linked to it, or later, when a decision was recorded about the fact or about that
+node. So a decision clears a mark, until something newer happens.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from groundplan.briefing.watch.mark import Mark
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import MarkLines
 
+KEYS_NAMED_MAX = 3
+
 
 def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[Mark]:
     """Return the marks of the current project, the latest first.
@@ -28,7 +30,9 @@ def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
 
 
 def _describe(mark: Mark) -> str:
-    status = mark.status.replace("_", " ")
-    reach = f"; {mark.purpose[0]} and {len(mark.purpose) - 1} more depend on it" if len(mark.purpose) > 1 else ""
+    """Return the ref, the status, the first keys that depend on it, and the text last, which may be cut."""
+    named = ", ".join(mark.purpose[:KEYS_NAMED_MAX])
+    more = len(mark.purpose) - KEYS_NAMED_MAX
+    affected = f", affects {named}{f' and {more} more' if more > 0 else ''}" if named else ""
     text = "" if mark.text is None else f": {mark.text}"
-    return f"{mark.ref} {status}{reach}{text}"
+    return f"{mark.ref} {mark.status.replace('_', ' ')}{affected}{text}"

@@ -1,7 +1,7 @@
 """Which assumptions are in doubt, and since when. Computed from reviews, the evidence of work, and decisions.
 
-An assumption is in doubt if its latest review says that it is at risk or refuted, or if evidence of work refutes it that
-is newer than its latest review. A decision about it that is not older settles the doubt, until something newer happens.
+An assumption is in doubt if its latest review says that it is at risk or refuted, or if newer evidence of work refutes
+it. A decision about it that is not older settles the doubt, until something newer happens.
 """
 
 from __future__ import annotations

@@ -166,9 +166,7 @@ def _format_ref(rev: int | None, n: int | None) -> str | None:
 
 
 def _to_request_view(one: DecisionRequest) -> RequestView:
-    return RequestView(
-        one.id, one.question, one.about, one.recorded_at, one.recorded_by, one.asked_of, one.answered_by
-    )
+    return RequestView(one.id, one.question, one.about, one.recorded_at, one.recorded_by, one.asked_of, one.answered_by)
 
 
 _OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (

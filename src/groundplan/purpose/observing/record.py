@@ -1,10 +1,10 @@
-"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change afterwards."""
+"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -267,7 +267,7 @@ WAIVE = Operation(
 
 OPERATION = Operation(
     name="purpose.record",
-    summary="Record measurements, assumption reviews, decisions, requests for decisions, and waivers of checks (owners).",
+    summary="Record measurements, assumption reviews, decisions, requests for them, and waivers of checks (owners).",
     permission=Permission.PURPOSE_RECORD,
     effect=Effect.WRITE,
     input=RecordObservations,

@@ -42,9 +42,9 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 def find_open_inheriting(tx: Transaction, sources: Collection[int], links: Iterable[Link]) -> dict[int, list[int]]:
     """Return the numbers of the open nodes that have the links of each of some nodes, in order.
 
-    `links` are all links of the type in the project: every node with links of its own ends what its ancestors pass down,
-    also if it serves something else. So no node is listed twice. The whole tree is read once, because a walk from the
-    sources takes longer where they pass their links to much of it.
+    `links` are all links of the type in the project: every node with links of its own ends what its ancestors pass
+    down, also if it serves something else. So no node is listed twice. The whole tree is read once, because a walk
+    from the sources takes longer where they pass their links to much of it.
     """
     rows: list[tuple[int, int | None, bool]] = tx.all(sql.tree_of_project, project_id=tx.project.id)
     owners = _find_owners(rows, {link.node_n for link in links if link.node_n is not None})
@@ -57,7 +57,7 @@ def find_open_inheriting(tx: Transaction, sources: Collection[int], links: Itera
 
 
 def _find_owners(rows: list[tuple[int, int | None, bool]], linked: set[int]) -> dict[int, int]:
-    """Return for each node the node whose links it has: itself or its nearest ancestor with links; 0 if there is none."""
+    """Return for each node the one whose links it has: itself or its nearest ancestor with links, else NO_OWNER."""
     owners = {n: n for n in linked}
     if ROOT_N not in owners:
         owners[ROOT_N] = NO_OWNER
