@@ -218,11 +218,12 @@ def test_a_changed_fact_is_cleared_by_a_decision_and_marked_again_by_the_next_ch
         lambda: atlas.commit(size=7),
         lambda: atlas.commit(size=6),  # as decided
         lambda: atlas.commit(depth=1),
+        lambda: atlas.decide(SIZE),  # it is gone, and can be named as long as something rests on it
     ):
         step()
         seen.append([status for _, status in atlas.marked()])
 
-    assert seen == [["changed"], [], [], ["changed"], [], ["removed"]]
+    assert seen == [["changed"], [], [], ["changed"], [], ["removed"], []]
 
 
 def test_a_node_that_was_linked_later_rests_on_the_later_value(atlas: Watch) -> None:

@@ -103,6 +103,7 @@ def _load_values(tx: Transaction, pointers: Iterable[str], run_ids: Iterable[str
     rows = tx.all(
         sql.values_in_runs,
         _ValueInRun,
+        project_id=tx.project.id,
         pointers=to_json_array(sorted(pointers)),
         run_ids=to_json_array(dict.fromkeys(run_ids)),
     )

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from groundplan import providers
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -85,6 +87,8 @@ class RefResolver:
                 if ref in targets.found:
                     return targets.found[ref].ref
                 near += targets.near.get(ref, [])
+        if list_links_to(self._tx, LinkType.RESTS_ON, [ref]):
+            return ref  # a fact that is gone, and on which something rests
         thing = "fact" if ref.startswith("/") else "key or work node"
         raise NotFound(
             thing, ref, near=near[:NEAR_SHOWN_MAX], next_steps=self._next_step, field=format_argument_path(path)
