@@ -15,18 +15,22 @@ def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIM
 
     Without work the time does not depend on the number of work nodes.
     """
-    causes = find_causes(tx)
-    if not causes:
-        return []
-    from groundplan.briefing.watch.trace_marks import trace_marks  # loaded only if something is marked
-
-    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
+    return _load_marks(tx, with_work=with_work, at_most=at_most)[0]
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
     """Return one line for each of the latest marks, and how many more there are."""
-    marks = find_marks(tx, with_work=False)
-    return MarkLines([_describe(mark) for mark in marks[:at_most]], max(len(marks) - at_most, 0))
+    marks, left_out = _load_marks(tx, with_work=False, at_most=at_most)
+    return MarkLines([_describe(mark) for mark in marks], left_out)
+
+
+def _load_marks(tx: Transaction, *, with_work: bool, at_most: int) -> tuple[list[Mark], int]:
+    causes = find_causes(tx)
+    if not causes:
+        return [], 0
+    from groundplan.briefing.watch.trace_marks import trace_marks  # loaded only if something is marked
+
+    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
 
 
 def _describe(mark: Mark) -> str:

@@ -30,8 +30,8 @@ class _Traced(NamedTuple):
     links: list[Link]
 
 
-def trace_marks(tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int) -> list[Mark]:
-    """Return the marks that some causes make in the version in force.
+def trace_marks(tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int) -> tuple[list[Mark], int]:
+    """Return the marks that some causes make in the version in force, and how many more there are.
 
     An assumption that this version does not have marks nothing.
     """
@@ -41,7 +41,7 @@ def trace_marks(tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at
     traced = [_trace(content, causal, cause) for cause in known[:at_most]]
     if with_work and traced:
         _add_work(tx, traced)
-    return [one.mark for one in traced]
+    return [one.mark for one in traced], len(known) - len(traced)
 
 
 def _trace(content: Content, causal: CausalGraph, cause: Cause) -> _Traced:
@@ -82,13 +82,16 @@ def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
     resting = _find_inheriting(tx, resting_ns, rests_on)
     listed: list[dict[int, tuple[int, list[str]]]] = []
     for one, touching in zip(traced, keys, strict=True):
-        sources = {n: source for source in touching for n in serving[source]}
         by_fact = {n: link.node_n for link in one.links if link.node_n is not None for n in resting[link.node_n]}
-        one.mark.work_total = len({*sources, *by_fact})
+        # No node has the links of two others, so what serves is counted without being put together.
+        one.mark.work_total = sum(len(serving[source]) for source in touching) + len(
+            by_fact.keys() - {n for source in touching for n in serving[source]} if by_fact else ()
+        )
+        first = {n: source for source in touching for n in serving[source][:WORK_LISTED_MAX]}
         listed.append(
             {
-                n: (by_fact[n], []) if n in by_fact else (sources[n], touching[sources[n]].find_way())
-                for n in sorted({*sources, *by_fact})[:WORK_LISTED_MAX]
+                n: (by_fact[n], []) if n in by_fact else (first[n], touching[first[n]].find_way())
+                for n in sorted({*first, *by_fact})[:WORK_LISTED_MAX]
             }
         )
     ids = get_ids(tx, {n for found in listed for node, (source, _) in found.items() for n in (node, source)})
