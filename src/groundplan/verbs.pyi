@@ -635,7 +635,7 @@ class PurposeVerbs:
         lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
-        """Record measurements, assumption reviews, decisions, requests for them, and waivers of checks (owners)."""
+        """Record measurements, assumption reviews, decisions, requests for them, and waivers (owners)."""
 
     def export(
         self,

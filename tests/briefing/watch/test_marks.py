@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.briefing.watch import trace_marks
 from groundplan.briefing.watch.find_marks import find_marks
-from groundplan.briefing.watch.mark import Mark
+from groundplan.briefing.watch.mark import WatchMark
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.links.link import Link
@@ -52,8 +52,8 @@ class Watch:
         self.purpose = PurposeClient(session)
         self.facts = ContextClient(session)
 
-    def marks(self, **given: Any) -> list[Mark]:
-        def run(tx: Transaction) -> list[Mark]:
+    def marks(self, **given: Any) -> list[WatchMark]:
+        def run(tx: Transaction) -> list[WatchMark]:
             tx.set_project(authorize_project(tx, "atlas", Permission.WORK_READ))
             return find_marks(tx, **given)
 

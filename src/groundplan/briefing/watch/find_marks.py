@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from groundplan.briefing.watch.find_causes import NO_LIMIT, find_causes
-from groundplan.briefing.watch.mark import Mark
+from groundplan.briefing.watch.mark import WatchMark
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import MarkLines
 
 KEYS_NAMED_MAX = 3
 
 
-def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[Mark]:
+def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[WatchMark]:
     """Return the marks of the current project, the latest first.
 
     Without work the time does not depend on the number of work nodes.
@@ -24,7 +24,7 @@ def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
     return MarkLines([_describe(mark) for mark in marks], left_out)
 
 
-def _load_marks(tx: Transaction, *, with_work: bool, at_most: int) -> tuple[list[Mark], int]:
+def _load_marks(tx: Transaction, *, with_work: bool, at_most: int) -> tuple[list[WatchMark], int]:
     causes = find_causes(tx)
     if not causes:
         return [], 0
@@ -33,7 +33,7 @@ def _load_marks(tx: Transaction, *, with_work: bool, at_most: int) -> tuple[list
     return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
 
 
-def _describe(mark: Mark) -> str:
+def _describe(mark: WatchMark) -> str:
     """Return the ref, the status, the first keys that depend on it, and the text last, which may be cut."""
     named = ", ".join(mark.purpose[:KEYS_NAMED_MAX])
     more = len(mark.purpose) - KEYS_NAMED_MAX

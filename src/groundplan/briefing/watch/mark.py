@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Mark(Struct, kw_only=True):
+class WatchMark(Struct, kw_only=True):
     """What depends on an assumption in doubt or on a changed fact.
 
     `purpose` and `edges` are what follows from it. `work` is the open work for these and for what leads to it; it lists

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from groundplan.briefing.watch.find_causes import NO_LIMIT, Cause
-from groundplan.briefing.watch.mark import Mark
+from groundplan.briefing.watch.mark import WatchMark
 from groundplan.kernel.links.link import Link, LinkType
 from groundplan.kernel.links.read import list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.dependents import Dependents, trace_assumption, trace_node
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
-from groundplan.purpose.in_force import read_content_in_force
 from groundplan.purpose.model import Content, edge_order, sort_keys
 from groundplan.purpose.observing.ref_resolver import parse_edge_name
+from groundplan.purpose.reading.in_force import read_content_in_force
 from groundplan.work.links.serving import find_open_inheriting, get_ids
 
 WORK_LISTED_MAX = 20  # work nodes listed in one mark
@@ -25,12 +25,14 @@ GAP = "…"
 class _Traced(NamedTuple):
     """A mark, what depends on it in the theory, and the links by which work rests on its fact."""
 
-    mark: Mark
+    mark: WatchMark
     dependents: list[Dependents]
     links: list[Link]
 
 
-def trace_marks(tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int) -> tuple[list[Mark], int]:
+def trace_marks(
+    tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int
+) -> tuple[list[WatchMark], int]:
     """Return the marks that some causes make in the version in force, and how many more there are.
 
     An assumption that this version does not have marks nothing.
@@ -54,7 +56,7 @@ def _trace(content: Content, causal: CausalGraph, cause: Cause) -> _Traced:
         dependents = [trace_node(causal, key) for key in sort_keys(keys)]
     edges = {name for one in dependents for name in map(parse_edge_name, one.edges) if name is not None}
     paths = sorted((one.path for one in dependents if one.path), key=len)
-    mark = Mark(
+    mark = WatchMark(
         kind=cause.kind,
         ref=cause.ref,
         status=cause.status,

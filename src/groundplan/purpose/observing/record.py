@@ -267,7 +267,7 @@ WAIVE = Operation(
 
 OPERATION = Operation(
     name="purpose.record",
-    summary="Record measurements, assumption reviews, decisions, requests for them, and waivers of checks (owners).",
+    summary="Record measurements, assumption reviews, decisions, requests for them, and waivers (owners).",
     permission=Permission.PURPOSE_RECORD,
     effect=Effect.WRITE,
     input=RecordObservations,
