@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ from groundplan.briefing.watch.find_marks import find_marks
 from groundplan.briefing.watch.mark import WatchMark
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Access, local_actor
+from groundplan.kernel.errors import NotFound
 from groundplan.kernel.links.link import Link
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.store.authorize import authorize_project
@@ -211,7 +213,7 @@ def test_a_changed_fact_is_cleared_by_a_decision_and_marked_again_by_the_next_ch
     seen = []
     atlas.commit(size=5)
     atlas.link(well, "rests_on", SIZE)
-    for step in (
+    steps: list[Callable[[], str]] = [
         lambda: atlas.commit(size=6),
         lambda: atlas.decide(well),
         lambda: atlas.commit(size=6),
@@ -219,7 +221,8 @@ def test_a_changed_fact_is_cleared_by_a_decision_and_marked_again_by_the_next_ch
         lambda: atlas.commit(size=6),  # as decided
         lambda: atlas.commit(depth=1),
         lambda: atlas.decide(SIZE),  # it is gone, and can be named as long as something rests on it
-    ):
+    ]
+    for step in steps:
         step()
         seen.append([status for _, status in atlas.marked()])
 
@@ -236,6 +239,20 @@ def test_a_node_that_was_linked_later_rests_on_the_later_value(atlas: Watch) -> 
     (mark,) = atlas.marks()
 
     assert mark.work == [early]
+
+
+def test_links_that_are_set_with_the_tools_are_watched(atlas: Watch) -> None:
+    atlas.commit(size=5)
+    node = {"ref": "a", "summary": "Dig", "serves": ["AC1"], "rests_on": [SIZE]}
+    (made,) = atlas.session.call("work.plan", project="atlas", nodes=[node]).created
+    atlas.commit(size=6)
+    atlas.session.call("work.connect", edges=[{"from": made.id, "to": "AS1", "type": "refutes"}])
+
+    assert atlas.marked() == [("AS1", "refuting_evidence"), (SIZE, "changed")]
+    assert [mark.work for mark in atlas.marks()] == [[made.id], [made.id]]
+
+    atlas.decide("AS1", SIZE)
+    assert atlas.marks() == []
 
 
 def test_a_fact_without_a_committed_value_when_it_was_linked_has_not_changed(atlas: Watch) -> None:
@@ -318,6 +335,9 @@ def test_a_viewer_sees_the_marks_and_a_stranger_nothing(atlas: Watch) -> None:
 
     assert Watch(cleo, atlas.clock).marked() == [("AS1", "refuted")]
     assert cleo.call("work.onboard", project="atlas").marks
+    stranger = Session(atlas.session.store, local_actor("mallory", access=Access.MEMBERS))
+    with pytest.raises(NotFound):
+        stranger.call("work.onboard", project="atlas")
 
 
 def test_marks_are_what_a_search_of_everything_finds(atlas: Watch) -> None:
