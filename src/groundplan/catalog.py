@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing.coverage import coverage
+from groundplan.briefing.throughline import throughline
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -188,6 +190,8 @@ OPERATIONS = Registry(
         list_tags.OPERATION,
         tag_usage.OPERATION,
         rename_tag.OPERATION,
+        throughline.OPERATION,
+        coverage.OPERATION,
     )
 )
 

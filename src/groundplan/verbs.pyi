@@ -8,6 +8,8 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+import groundplan.briefing.coverage.coverage
+import groundplan.briefing.throughline.chain
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -116,6 +118,7 @@ class Verbs:
     section: SectionVerbs
     template: TemplateVerbs
     tag: TagVerbs
+    briefing: BriefingVerbs
 
 class ProjectVerbs:
     def list(
@@ -1239,6 +1242,24 @@ class TagVerbs:
         op_id: str | None = None,
     ) -> groundplan.work.containers.tags.rename.RenamedTag:
         """Rename a tag in one project; dryRun shows what changes."""
+
+class BriefingVerbs:
+    def throughline(
+        self,
+        *,
+        project: str,
+        from_: str,
+        direction: Literal["up", "down"] | None = None,
+        format: Literal["data", "markdown", "svg"] = "data",
+    ) -> groundplan.briefing.throughline.chain.Throughline | groundplan.briefing.throughline.chain.ThroughlineText | groundplan.briefing.throughline.chain.ThroughlinePicture:
+        """The line from work up to the goals, or from a purpose node down to work, evidence and measurements."""
+
+    def coverage(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.briefing.coverage.coverage.Coverage:
+        """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
 
 class AddAssumption(TypedDict):
     op: Literal["add_assumption"]

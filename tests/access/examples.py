@@ -249,6 +249,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "projectId": "{project}",
         "dryRun": True,
     },
+    "briefing.throughline": {"project": "{project}", "from": "{node}"},
+    "briefing.coverage": {"project": "{project}"},
 }
 
 

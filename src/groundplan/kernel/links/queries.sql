@@ -31,6 +31,16 @@ SELECT {link}
  ORDER BY target, source
  LIMIT :at_most;
 
+-- name: link_ends
+-- Returns both ends of all links of one type that begin at work nodes.
+SELECT node_n, target
+  FROM links
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND type = :type
+   AND node_n IS NOT NULL
+ ORDER BY target, source;
+
 -- name: add_link
 -- Add a link unless it exists.
 INSERT INTO links (tenant_id, project_id, source, type, target, node_n, rev, created_at, created_by)

@@ -35,3 +35,8 @@ def list_links_of_type(
         source=source,
         at_most=at_most,
     )
+
+
+def list_link_ends(tx: Transaction, link_type: LinkType) -> list[tuple[int, str]]:
+    """Return the number of the work node and the target of each link of one type, by target and source."""
+    return [(node_n, target) for node_n, target in tx.all(sql.link_ends, project_id=tx.project.id, type=link_type)]

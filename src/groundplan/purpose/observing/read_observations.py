@@ -55,6 +55,12 @@ def read_version_observations(tx: Transaction, content: Content, cutoff: Cutoff 
     )
 
 
+def read_latest_observations(tx: Transaction, content: Content) -> Observations:
+    """Read only the latest observation of each indicator and assumption."""
+    measurements = _read_latest_measurements(tx, NO_CUTOFF, content.indicators)
+    return Observations(measurements, _read_latest_reviews(tx, NO_CUTOFF, content.assumptions), [], [])
+
+
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
     measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from groundplan.work.containers.sections.section import Section
+from msgspec import UnsetType
 
 TITLE = "context files"
 PATHS_MAX = 500
@@ -54,7 +55,16 @@ FILES = re.compile(
 )
 
 
-def extract_context_files(sections: Iterable[Section]) -> list[str]:
+class TitledText(Protocol):
+    """A section, or its title and content alone."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def content(self) -> str | UnsetType: ...
+
+
+def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
     """Return the paths in the sections with the title Context Files, without duplicates, in order."""
     found: dict[str, None] = {}
     for section in sections:
@@ -64,6 +74,12 @@ def extract_context_files(sections: Iterable[Section]) -> list[str]:
                 if len(found) == PATHS_MAX:
                     return list(found)
     return list(found)
+
+
+def extract_linked_path(link: str) -> str | None:
+    """Return the path that a link of a work node names; None for a URL, a tag or a path that is too long."""
+    path = _parse_single(link)
+    return path if path is not None and len(path) <= PATH_CHARS_MAX and path.isprintable() else None
 
 
 def _is_context_files_title(title: str) -> bool:
