@@ -77,7 +77,7 @@ def _build_serving_steps(
     steps = [
         build_work_step(
             nodes[n],
-            nearest[n] + 1,
+            max(levels[key] for key in serving[n]) + 1,
             [ChainLink(key, StepRelation.SERVES) for key in sorted(serving[n], key=positions.__getitem__)],
             now=tx.now,
             below=counts[n],
