@@ -16,7 +16,7 @@ from tests.proof import scaled
 from tests.purpose.client import add_edge, add_node
 
 CAP_TOKENS = 2_000
-BATCH = 900
+BATCH = 150
 
 
 def limit_answers(plan: PlanClient, tokens: int) -> PlanClient:
@@ -38,7 +38,7 @@ def draw_long_chain(plan: PlanClient, length: int) -> None:
 
 @pytest.mark.proof
 def test_a_long_chain_shows_its_beginning_and_its_goal(plan: PlanClient) -> None:
-    length = scaled(1_500, 10_000)
+    length = scaled(450, 10_000)
     draw_long_chain(plan, length)
     plan.link(loose="OC2")
 

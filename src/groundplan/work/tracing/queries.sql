@@ -56,7 +56,10 @@ SELECT count(*)
 
 -- name: subtree_counts
 -- The nodes of the subtrees of some nodes by state. A walk does not enter the nodes in `stops`.
-WITH RECURSIVE below (start_n, n, resolved, outcome, is_claimed) AS (
+WITH RECURSIVE stops (n) AS MATERIALIZED (
+    SELECT CAST(value AS bigint) FROM each(:stops)
+),
+below (start_n, n, resolved, outcome, is_claimed) AS (
     SELECT c.n, c.n, c.resolved, c.outcome, c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)
       FROM each(:starts) AS k
      CROSS JOIN work_nodes AS c
@@ -71,7 +74,7 @@ WITH RECURSIVE below (start_n, n, resolved, outcome, is_claimed) AS (
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.parent_n = b.n
-       AND c.n NOT IN (SELECT CAST(value AS bigint) FROM each(:stops))
+       AND c.n NOT IN (SELECT n FROM stops)
 )
 SELECT start_n, count(*) AS total,
        count(*) FILTER (WHERE resolved AND outcome IS NULL) AS resolved,
@@ -93,13 +96,16 @@ SELECT c.n
 -- name: open_leaves_outside
 -- The open nodes without open children that are not in the subtrees of some nodes. What is resolved has nothing open
 -- below it, so the walk does not enter it.
-WITH RECURSIVE outside (n, id, open_children) AS (
+WITH RECURSIVE inside (n) AS MATERIALIZED (
+    SELECT CAST(value AS bigint) FROM each(:ns)
+),
+outside (n, id, open_children) AS (
     SELECT c.n, c.id, c.open_children
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = 1
-       AND c.n NOT IN (SELECT CAST(value AS bigint) FROM each(:ns))
+       AND c.n NOT IN (SELECT n FROM inside)
     UNION ALL
     SELECT c.n, c.id, c.open_children
       FROM outside AS o
@@ -109,7 +115,7 @@ WITH RECURSIVE outside (n, id, open_children) AS (
        AND c.project_id = :project_id
        AND c.parent_n = o.n
        AND NOT c.resolved
-       AND c.n NOT IN (SELECT CAST(value AS bigint) FROM each(:ns))
+       AND c.n NOT IN (SELECT n FROM inside)
 )
 SELECT n, id
   FROM outside
