@@ -15,6 +15,7 @@ from groundplan.context.exchange import import_document
 from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
+from groundplan.context.runs.fact_targets import find_fact_targets
 from groundplan.kernel import ports, tables
 from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
@@ -44,6 +45,7 @@ from groundplan.purpose.exchange import export as export_purpose
 from groundplan.purpose.exchange import import_document as import_purpose
 from groundplan.purpose.exchange import render as render_purpose
 from groundplan.purpose.observing import record as record_purpose
+from groundplan.purpose.reading.link_targets import find_purpose_targets
 from groundplan.purpose.version import list_versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
 from groundplan.purpose.versions import discard as discard_version
@@ -203,6 +205,8 @@ providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)
+providers.find_purpose_targets.connect(find_purpose_targets)
+providers.find_fact_targets.connect(find_fact_targets)
 
 for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

@@ -301,11 +301,12 @@ class WorkVerbs:
         self,
         *,
         edges: Sequence[Edge],
+        project: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.connect.Connected:
-        """Add or remove edges; depends_on edges never form a cycle."""
+        """Add or remove edges and links; depends_on edges never form a cycle."""
 
     def query(
         self,
@@ -855,6 +856,8 @@ class ContainerVerbs:
         complexity: int | None = None,
         tags: str | builtins.list[str] | None = None,
         related_to: str | builtins.list[str] | None = None,
+        serves: builtins.list[str] | None = None,
+        rests_on: builtins.list[str] | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.create.CreatedContainer:
         """Create one: a task has a title, the others a name."""
@@ -875,6 +878,8 @@ class ContainerVerbs:
         complexity: int | None = ...,
         tags: str | builtins.list[str] | None = ...,
         related_to: str | builtins.list[str] | None = ...,
+        serves: builtins.list[str] | None = ...,
+        rests_on: builtins.list[str] | None = ...,
         pipeline: Any = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.update.UpdatedContainer:
@@ -1504,6 +1509,8 @@ class PlanNode(TypedDict):
     depends_on: NotRequired[builtins.list[str]]
     context_links: NotRequired[builtins.list[str]]
     properties: NotRequired[dict[str, Any]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
 
 class PolicyChanges(TypedDict):
     secrets: NotRequired[Literal["off", "warn", "refuse"]]
@@ -1615,6 +1622,8 @@ class Update(TypedDict):
     add_context_links: NotRequired[builtins.list[str]]
     remove_context_links: NotRequired[builtins.list[str]]
     add_evidence: NotRequired[Sequence[AddEvidence]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
     expected_rev: NotRequired[int]
     claim: NotRequired[int]
     renew: NotRequired[bool]

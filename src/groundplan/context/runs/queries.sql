@@ -215,3 +215,39 @@ SELECT {r.run}
                       AND d.run_id = r.id)
  ORDER BY r.created_at DESC, r.id
  LIMIT :at_most;
+
+-- name: drafts_of_project
+-- Return the drafts of a project, newest first.
+SELECT r.id
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status = 'draft'
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_deleted_runs AS d
+                    WHERE d.tenant_id = r.tenant_id
+                      AND d.project_id = r.project_id
+                      AND d.run_id = r.id)
+ ORDER BY r.created_at DESC, r.id;
+
+-- name: inputs_by_pointer
+-- Return the inputs with some pointers in some runs, with one index seek for each pointer and run.
+SELECT i.pointer AS ref, 'fact' AS kind, i.label AS title
+  FROM each(:run_ids) AS r
+ CROSS JOIN each(:pointers) AS k
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.run_id = r.value
+   AND i.pointer = k.value;
+
+-- name: pointers_of_runs
+-- Return pointers of inputs of some runs, to suggest them for unknown ones.
+SELECT DISTINCT i.pointer
+  FROM each(:run_ids) AS r
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.run_id = r.value
+ ORDER BY i.pointer
+ LIMIT :at_most;

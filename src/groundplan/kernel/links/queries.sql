@@ -1,6 +1,14 @@
 -- columns: link
 source, type, target, node_n, rev, created_at, created_by
 
+-- name: any_link
+-- Returns a row if the project has a link.
+SELECT 1
+  FROM links
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ LIMIT 1;
+
 -- name: links_from
 -- Returns the links that begin at some sources, by source, type and target.
 SELECT {link}

@@ -11,6 +11,11 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
+def has_links(tx: Transaction) -> bool:
+    """Return whether the project has any link."""
+    return tx.scalar(sql.any_link, project_id=tx.project.id) is not None
+
+
 def list_links_from(tx: Transaction, sources: Iterable[str]) -> list[Link]:
     """Return the links that begin at some work nodes or purpose nodes, by source, type and target."""
     return tx.all(sql.links_from, Link, project_id=tx.project.id, sources=to_json_array(sources))

@@ -13,10 +13,10 @@ from groundplan.kernel.operations.registry import Operation
 
 DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "graph_open": ("project", "policies"),
-    "graph_plan": ("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
+    "graph_plan": ("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties", "nodes[].serves"),
     "graph_next": ("project", "node_id", "filter"),
     "graph_update": ("updates[].resolved", "updates[].state", "updates[].properties", "updates[].claim"),
-    "graph_connect": ("edges[].from",),
+    "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
     "graph_restructure": ("operations[].reason",),
     "graph_onboard": ("project",),

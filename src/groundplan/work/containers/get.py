@@ -58,7 +58,7 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
         raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
     node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerDetails()
-    load_container_into(answer, tx, node.n)
+    load_container_into(answer, tx, node.n, links_of=node.id)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = count_project_tasks(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:

@@ -19,6 +19,7 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
+from groundplan.surfaces.cli.work.links import list_links
 from groundplan.surfaces.cli.work.sections import SECTION
 from groundplan.work.containers.answers import OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task
@@ -82,6 +83,7 @@ CONTAINER = (
         "archived: archived_at, status, priority, complexity, feature: feature_id, claimed_by",
         ("blocked by", format_blockers),
         "related_to, tags, summary",
+        list_links,
         ("changed", "{modified_at} by {last_modified_by}"),
     ),
     GAP,

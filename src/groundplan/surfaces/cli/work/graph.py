@@ -23,6 +23,7 @@ from groundplan.surfaces.cli.drawing import (
     read,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.work.links import list_links
 from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
@@ -88,6 +89,10 @@ def _list_evidence(answer: Offer | NodeContext) -> Pairs:
         yield "evidence", _format_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
+
+
+def _list_links(answer: NodeContext) -> Pairs:
+    return list_links(answer.node)
 
 
 def _list_inherited_links(offer: Offer) -> Pairs:
@@ -199,7 +204,13 @@ RENDERERS = {
     "work.claim": OFFERS,
     "work.context": View(
         lambda answer: _mention_with_mark(answer.node),
-        Fields(("in", _join_ancestors), *NODE, "changed: node.updated_at", indent=INDENT),
+        Fields(
+            ("in", _join_ancestors),
+            *NODE,
+            lambda answer: list_links(answer.node),
+            "changed: node.updated_at",
+            indent=INDENT,
+        ),
         Lines("depends_on", lambda one: _mention_with_mark(one.node), title="Depends on:"),
         Lines("depended_by", lambda one: _mention_with_mark(one.node), title="Required by:"),
         Lines("related", _format_related, title="Related:"),

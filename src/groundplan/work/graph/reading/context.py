@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
@@ -24,6 +25,7 @@ from groundplan.work.graph.reading.neighbours import (
     load_edge_neighbours,
 )
 from groundplan.work.graph.reading.tree import NodeTree, count_left_out, fit_branches, join_branches, load_branches
+from groundplan.work.links.shown_links import load_shown_links
 from groundplan.work.requests import NodeRef
 
 DEPTH_MAX = 10
@@ -47,6 +49,7 @@ class NodeContext(Struct, kw_only=True):
         CutLists(("depends_on",)),
         CutLists(("ancestors",), from_start=True),
         DropField("children.state"),  # the node has it as well
+        CutLists(("node.serves", "node.rests_on", "node.supports", "node.refutes")),
         CutLists(("node.context_links",)),
         CutLists(("node.evidence",), from_start=True),
         DropField("node.properties"),
@@ -71,6 +74,8 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     lean = tx.preferences.lean if request.lean is None else request.lean
     n = find_node_in_project(tx, request.node_id).n
     node = load_nodes(tx, [n], lean=lean)[n]
+    links = load_shown_links(tx, n, node.id, with_titles=not lean)
+    node.serves, node.rests_on, node.supports, node.refutes = msgspec.structs.astuple(links)
     over, around = load_ancestors(tx, n), load_edge_neighbours(tx, n, resolved=node.resolved, lean=lean)
     answer = NodeContext(
         node=node,
