@@ -112,6 +112,7 @@ def test_a_purpose_node_is_followed_down_to_work_and_measurements(plan: PlanClie
     by_name = dict(zip(plan.steps(line), line.chain, strict=True))
     assert [(one.value, one.target) for one in by_name["OC1"].indicators] == [(5, 20)]
     assert (by_name["phase"].work.total, by_name["phase"].resolved) == (5, False)
+    assert [(one.ref, plan.work.name(one.node)) for one in by_name["phase"].evidence] == [("abc", "rent")]
     assert not by_name["loose"].work
     assert line.dead_ends == []
 

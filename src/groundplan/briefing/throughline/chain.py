@@ -13,7 +13,6 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.purpose.model import AssumptionStatus, Confidence, RiskLevel
-from groundplan.work.engine.node import Evidence
 
 Direction = Literal["up", "down"]
 
@@ -67,6 +66,14 @@ class ChainIndicator(Struct):
     unit: str | UnsetType = UNSET
 
 
+class ChainEvidence(Struct):
+    """Evidence of a work node, or of another one below it."""
+
+    type: str
+    ref: str
+    node: str | UnsetType = UNSET  # set if it is of a node below
+
+
 class ChainLink(Struct):
     """How a step leads to the next one."""
 
@@ -100,7 +107,7 @@ class ChainStep(Struct, kw_only=True):
     dropped: bool | UnsetType = UNSET
     claimed_by: str | UnsetType = UNSET
     work: WorkBelow | UnsetType = UNSET
-    evidence: list[Evidence] | UnsetType = UNSET
+    evidence: list[ChainEvidence] | UnsetType = UNSET  # the newest of the node, or of its subtree if that is counted
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
     assumptions: list[ChainAssumption] | UnsetType = UNSET
     indicators: list[ChainIndicator] | UnsetType = UNSET

@@ -10,6 +10,7 @@ from groundplan.briefing.throughline.chain import ChainLink, ChainStep, StepRela
 from groundplan.briefing.throughline.wording import (
     describe_assumption,
     describe_dead_end,
+    describe_evidence,
     describe_indicator,
     describe_step,
     describe_work,
@@ -91,7 +92,7 @@ def _list_step(step: ChainStep, link: ChainLink | None, indent: str) -> Iterator
     for indicator in step.indicators or []:
         yield f"{inner}- {escape_inline(describe_indicator(indicator))}"
     for evidence in step.evidence or []:
-        yield f"{inner}- evidence, {escape_inline(evidence.type)}: {escape_inline(evidence.ref)}"
+        yield f"{inner}- {escape_inline(describe_evidence(evidence))}"
 
 
 def _describe_link(link: ChainLink | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import UNSET
 
@@ -40,7 +40,7 @@ def trace_purpose_down(tx: Transaction, graph: PurposeGraph, key: str) -> Throug
     counts = count_subtrees(tx, serving, links.keys)
     shown = dict(list(levels.items())[: ChainLimits.PURPOSE_NODES])
     steps = build_purpose_steps(tx, graph, shown, known=levels)
-    work_steps = _build_serving_steps(tx, serving, counts, levels)
+    work_steps = _build_serving_steps(tx, serving, counts, levels, links.keys)
     chain = sorted([*steps, *work_steps], key=lambda step: step.level)
     reached = graph.find_effects(links.served & levels.keys())
     dead_ends = [] if graph.reaches_goal(key) else [DeadEnd(key, DeadEndReason.REACHES_NO_GOAL)]
@@ -63,7 +63,11 @@ def trace_purpose_down(tx: Transaction, graph: PurposeGraph, key: str) -> Throug
 
 
 def _build_serving_steps(
-    tx: Transaction, serving: Mapping[int, list[str]], counts: Mapping[int, SubtreeCounts], levels: Mapping[str, int]
+    tx: Transaction,
+    serving: Mapping[int, list[str]],
+    counts: Mapping[int, SubtreeCounts],
+    levels: Mapping[str, int],
+    stops: Collection[int],
 ) -> list[ChainStep]:
     """Return the steps of work nodes that serve something: those of the nearest purpose nodes, and open ones first."""
     nearest = {n: min(levels[key] for key in keys) for n, keys in serving.items()}
@@ -84,7 +88,7 @@ def _build_serving_steps(
         )
         for n in sorted(nodes, key=rank)
     ]
-    add_evidence_to_steps(tx, steps, {node.id: node for node in nodes.values()})
+    add_evidence_to_steps(tx, steps, {node.id: node for node in nodes.values()}, stops)
     return steps
 
 
@@ -106,7 +110,8 @@ def trace_work_down(tx: Transaction, n: int) -> Throughline:
         build_work_step(child, 1, [ChainLink(node.id, StepRelation.PART_OF)], now=tx.now, below=counts[child.n])
         for child in children
     ]
-    add_evidence_to_steps(tx, steps, {one.id: one for one in (node, *children)})
+    add_evidence_to_steps(tx, steps[:1], {node.id: node})
+    add_evidence_to_steps(tx, steps[1:], {one.id: one for one in children}, ())
     return Throughline(
         start=node.id,
         direction="down",

@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from groundplan.briefing.throughline.chain import (
     ChainAssumption,
+    ChainEvidence,
     ChainIndicator,
     ChainStep,
     DeadEnd,
@@ -42,6 +43,12 @@ def describe_assumption(one: ChainAssumption) -> str:
     """Return an assumption on one line."""
     risk = "" if one.risk is UNSET else f", {one.risk.lower()} risk"
     return f"assumes {one.key} ({one.status.replace('_', ' ')}{risk}): {one.text}"
+
+
+def describe_evidence(one: ChainEvidence) -> str:
+    """Return evidence on one line."""
+    node = "" if one.node is UNSET else f" of {one.node}"
+    return f"evidence{node}, {one.type}: {one.ref}"
 
 
 def describe_indicator(one: ChainIndicator) -> str:

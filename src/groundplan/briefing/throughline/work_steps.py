@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import UNSET
 
-from groundplan.briefing.throughline.chain import ChainLink, ChainStep, StepType, WorkBelow
-from groundplan.kernel.store.queries import to_json_array
+from groundplan.briefing.throughline.chain import ChainEvidence, ChainLink, ChainStep, StepType, WorkBelow
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import Evidence, load_evidence
-from groundplan.work.tracing.traced_nodes import SubtreeCounts, TracedNode
+from groundplan.work.tracing.traced_nodes import (
+    SubtreeCounts,
+    TracedNode,
+    load_evidence_below,
+    load_evidence_of_nodes,
+)
 
 EVIDENCE_OF_EACH = 3  # the newest
 
@@ -41,12 +44,24 @@ def to_work_below(counts: Iterable[SubtreeCounts]) -> WorkBelow:
     return WorkBelow(total, total - resolved - dropped, resolved, dropped, claimed)
 
 
-def add_evidence_to_steps(tx: Transaction, steps: Iterable[ChainStep], nodes: Mapping[str, TracedNode]) -> None:
-    """Add the newest evidence of each work node to its step; `nodes` are the work nodes by id."""
-    proven = [step for step in steps if step.is_work and nodes[step.ref].evidence_total]
-    evidence = load_evidence(tx, to_json_array(nodes[step.ref].n for step in proven)) if proven else {}
-    for step in proven:
-        node = nodes[step.ref]
-        step.evidence = [Evidence(one.type, one.ref) for one in evidence.get(node.n, [])[-EVIDENCE_OF_EACH:]]
-        if node.evidence_total > EVIDENCE_OF_EACH:
-            step.evidence_total = node.evidence_total
+def add_evidence_to_steps(
+    tx: Transaction, steps: Iterable[ChainStep], nodes: Mapping[str, TracedNode], stops: Collection[int] | None = None
+) -> None:
+    """Add the newest evidence of each work node to its step; `nodes` are the work nodes by id.
+
+    With `stops`, the evidence of its subtree counts, too, without the subtrees of these nodes.
+    """
+    of_work = [step for step in steps if step.is_work]
+    starts = [nodes[step.ref].n for step in of_work]
+    if stops is None:
+        evidence = load_evidence_of_nodes(tx, starts, of_each=EVIDENCE_OF_EACH)
+    else:
+        evidence = load_evidence_below(tx, starts, stops, of_each=EVIDENCE_OF_EACH)
+    for step in of_work:
+        entries = evidence.get(nodes[step.ref].n, [])
+        if entries:
+            step.evidence = [
+                ChainEvidence(one.type, one.ref, UNSET if one.id == step.ref else one.id) for one in entries
+            ]
+            if entries[0].total > len(entries):
+                step.evidence_total = entries[0].total

@@ -5,7 +5,7 @@ n, id, summary, kind, resolved, outcome, claimed_by, claimed_until
 
 -- name: traced_nodes
 -- Some nodes, in order of creation.
-SELECT {c.traced}, c.parent_n, {evidence_total}
+SELECT {c.traced}, c.parent_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -28,7 +28,7 @@ WITH RECURSIVE above (n, parent_n, distance) AS (
        AND p.project_id = :project_id
        AND p.n = above.parent_n
 )
-SELECT {c.traced}, c.parent_n, {evidence_total}
+SELECT {c.traced}, c.parent_n
   FROM above
   JOIN work_nodes AS c
     ON c.tenant_id = :tenant_id
@@ -38,7 +38,7 @@ SELECT {c.traced}, c.parent_n, {evidence_total}
 
 -- name: traced_children
 -- The first children of a node, in order of creation.
-SELECT {c.traced}, c.parent_n, {evidence_total}
+SELECT {c.traced}, c.parent_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -83,6 +83,58 @@ SELECT start_n, count(*) AS total,
   FROM below
  GROUP BY start_n
  ORDER BY start_n;
+
+-- name: evidence_below
+-- The newest evidence in the subtrees of some nodes, a few entries of each, with the number of all its entries. A walk
+-- does not enter the nodes in `stops`.
+WITH RECURSIVE stops (n) AS MATERIALIZED (
+    SELECT CAST(value AS bigint) FROM each(:stops)
+),
+below (start_n, n, id) AS (
+    SELECT c.n, c.n, c.id
+      FROM each(:starts) AS k
+     CROSS JOIN work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = CAST(k.value AS bigint)
+    UNION ALL
+    SELECT b.start_n, c.n, c.id
+      FROM below AS b
+     CROSS JOIN work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = b.n
+       AND c.n NOT IN (SELECT n FROM stops)
+)
+SELECT start_n, id, type, ref, total
+  FROM (SELECT b.start_n, b.id, e.type, e.ref, b.n, e.k, e.at,
+               row_number() OVER (PARTITION BY b.start_n ORDER BY e.at DESC, b.n DESC, e.k DESC) AS place,
+               count(*) OVER (PARTITION BY b.start_n) AS total
+          FROM below AS b
+         CROSS JOIN work_evidence AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.node_n = b.n) AS found
+ WHERE place <= :of_each
+ ORDER BY start_n, place DESC;
+
+-- name: evidence_of_nodes
+-- The newest evidence of some nodes themselves, a few entries of each, with the number of all its entries.
+SELECT start_n, id, type, ref, total
+  FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.k,
+               row_number() OVER (PARTITION BY c.n ORDER BY e.k DESC) AS place,
+               count(*) OVER (PARTITION BY c.n) AS total
+          FROM each(:starts) AS k
+         CROSS JOIN work_nodes AS c
+         CROSS JOIN work_evidence AS e
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.n = CAST(k.value AS bigint)
+           AND e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.node_n = c.n) AS found
+ WHERE place <= :of_each
+ ORDER BY start_n, place DESC;
 
 -- name: dropped_among
 -- Those of some nodes that were dropped.

@@ -24,7 +24,6 @@ class TracedNode(NamedTuple):
     claimed_by: str | None
     claimed_until: str | None
     parent_n: int | None
-    evidence_total: int
 
     def get_holder(self, *, now: str) -> str | None:
         """Return who holds a live claim on it."""
@@ -39,6 +38,16 @@ class SubtreeCounts(NamedTuple):
     resolved: int
     dropped: int
     claimed: int
+
+
+class TracedEvidence(NamedTuple):
+    """Evidence in the subtree of a node, the node that has it, and the number of all entries in the subtree."""
+
+    start_n: int
+    id: str
+    type: str
+    ref: str
+    total: int
 
 
 def load_traced_nodes(tx: Transaction, ns: Iterable[int]) -> dict[int, TracedNode]:
@@ -72,6 +81,38 @@ def count_subtrees(tx: Transaction, starts: Collection[int], stops: Collection[i
         stops=to_json_array(stops),
     )
     return {row.start_n: row for row in rows}
+
+
+def load_evidence_below(
+    tx: Transaction, starts: Collection[int], stops: Collection[int] = (), *, of_each: int
+) -> dict[int, list[TracedEvidence]]:
+    """Return the newest evidence in the subtrees of some nodes, oldest first, without the subtrees of `stops`."""
+    if not starts:
+        return {}
+    rows = tx.all(
+        sql.evidence_below,
+        TracedEvidence,
+        project_id=tx.project.id,
+        starts=to_json_array(starts),
+        stops=to_json_array(stops),
+        of_each=of_each,
+    )
+    return _group_evidence(rows)
+
+
+def load_evidence_of_nodes(
+    tx: Transaction, starts: Collection[int], *, of_each: int
+) -> dict[int, list[TracedEvidence]]:
+    """Return the newest evidence of some nodes themselves, oldest first."""
+    parameters = {"project_id": tx.project.id, "starts": to_json_array(starts), "of_each": of_each}
+    return _group_evidence(tx.all(sql.evidence_of_nodes, TracedEvidence, **parameters)) if starts else {}
+
+
+def _group_evidence(rows: Iterable[TracedEvidence]) -> dict[int, list[TracedEvidence]]:
+    found: dict[int, list[TracedEvidence]] = {}
+    for row in rows:
+        found.setdefault(row.start_n, []).append(row)
+    return found
 
 
 def find_dropped(tx: Transaction, ns: Collection[int]) -> set[int]:

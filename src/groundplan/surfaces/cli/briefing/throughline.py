@@ -9,6 +9,7 @@ from groundplan.briefing.throughline.chain import ChainStep, Throughline, Throug
 from groundplan.briefing.throughline.wording import (
     describe_assumption,
     describe_dead_end,
+    describe_evidence,
     describe_indicator,
     describe_step,
     describe_work,
@@ -38,7 +39,7 @@ def _list_proofs(line: Throughline) -> Iterator[str]:
         for indicator in step.indicators or ():
             yield f"{step.ref} {describe_indicator(indicator)}"
         for evidence in step.evidence or ():
-            yield f"{step.ref} {evidence.type}: {evidence.ref}"
+            yield f"{step.ref} {describe_evidence(evidence)}"
 
 
 def _summarize(line: Throughline) -> Iterator[Part]:
