@@ -181,6 +181,7 @@ READ_ALL = {
     "work/containers/templates: templates": "the list of them, which the caller narrows",
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
     "work/tracing: recently_changed": "an index in the order of change, of which the last few entries are taken",
+    "work/tracing: open_nodes": "coverage asks of each whether it serves something",
     "work/tracing: resolved_without_evidence": "no index has it; coverage counts all of it",
     "work/graph/reading: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
@@ -12,8 +12,23 @@ sql = load_queries(__file__)
 
 def find_open_leaves_outside(tx: Transaction, ns: Collection[int]) -> list[str]:
     """Return the ids of open nodes without open children that are not in the subtrees of `ns`, oldest first."""
-    rows = tx.all(sql.open_leaves_outside, project_id=tx.project.id, ns=to_json_array(ns))
-    return [node_id for _, node_id in sorted(rows)]
+    nodes = tx.all(sql.open_nodes, project_id=tx.project.id)
+    parents: dict[int, int | None] = {n: parent_n for n, parent_n, _ in nodes}  # the parent of an open node is open
+    is_inside: dict[int | None, bool] = {None: False, **dict.fromkeys(ns, True)}
+    found = []
+    for leaf_n, parent_n, leaf_id in nodes:
+        if leaf_id is None or parent_n is None:
+            continue
+        n: int | None = leaf_n if leaf_n in is_inside else parent_n
+        way = []
+        while n not in is_inside:
+            way.append(n)
+            n = None if n is None else parents.get(n)
+        if way:
+            is_inside.update(dict.fromkeys(way, is_inside[n]))
+        if not is_inside[n]:
+            found.append(leaf_id)
+    return found
 
 
 def find_resolved_without_evidence(tx: Transaction) -> list[str]:

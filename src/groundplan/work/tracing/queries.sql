@@ -145,34 +145,15 @@ SELECT c.n
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND c.outcome IS NOT NULL;
 
--- name: open_leaves_outside
--- The open nodes without open children that are not in the subtrees of some nodes. What is resolved has nothing open
--- below it, so the walk does not enter it.
-WITH RECURSIVE inside (n) AS MATERIALIZED (
-    SELECT CAST(value AS bigint) FROM each(:ns)
-),
-outside (n, id, open_children) AS (
-    SELECT c.n, c.id, c.open_children
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = 1
-       AND c.n NOT IN (SELECT n FROM inside)
-    UNION ALL
-    SELECT c.n, c.id, c.open_children
-      FROM outside AS o
-     CROSS JOIN work_nodes AS c
-     WHERE o.open_children > 0
-       AND c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.parent_n = o.n
-       AND NOT c.resolved
-       AND c.n NOT IN (SELECT n FROM inside)
-)
-SELECT n, id
-  FROM outside
- WHERE open_children = 0
-   AND n > 1;
+-- name: open_nodes
+-- All open nodes, in order of creation; those with open children without their id. Reading them at once takes half the
+-- time of a walk from the root.
+SELECT c.n, c.parent_n, CASE WHEN c.open_children = 0 THEN c.id END
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND NOT c.resolved
+ ORDER BY c.n;
 
 -- name: resolved_without_evidence
 -- The resolved nodes without children and without evidence, in order of creation; dropped ones were not done.
