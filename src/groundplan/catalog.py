@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing import brief, brief_task
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -112,6 +113,7 @@ OPERATIONS = Registry(
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,
+        brief.OPERATION,
         create_knowledge.OPERATION,
         update_knowledge.OPERATION,
         append_changelog.OPERATION,
@@ -199,6 +201,7 @@ providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)
+providers.build_briefing.connect(brief_task.build_briefing)
 
 for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

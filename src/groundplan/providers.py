@@ -26,6 +26,21 @@ find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 is_knowledge_used: Provider[None, bool] = Provider()
 
 
+class BriefingRequest(NamedTuple):
+    """A work node by its number, and the characters that its briefing may have."""
+
+    n: int
+    chars: int
+    lean: bool
+
+
+# The lists of a briefing, the most important first.
+BRIEFING_LISTS = ("why", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+
+# Returns the briefing of a work node of the current project; None if not even an empty one has room.
+build_briefing: Provider[BriefingRequest, Any] = Provider()
+
+
 class ContextInForce(NamedTuple):
     """The run in force in the current project, and its required facts without a value."""
 

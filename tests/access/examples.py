@@ -84,6 +84,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.query": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
+    "briefing.brief": {"node_id": "{node}"},
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
     "knowledge.create": {

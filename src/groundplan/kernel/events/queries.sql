@@ -18,6 +18,20 @@ SELECT rev, n, at, actor_id AS actor, op, changes, decision
  ORDER BY rev DESC, n DESC
  LIMIT :at_most;
 
+-- name: decisions_about
+-- Returns the newest events of one slice about some subjects that have a decision, newest first.
+SELECT e.rev, e.n, e.at, e.subject, e.decision
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.op >= :first_op
+   AND e.op < :behind_ops
+   AND e.decision IS NOT NULL
+ ORDER BY e.rev DESC, e.n DESC
+ LIMIT :at_most;
+
 -- name: headlines
 -- Returns the first events of some writes that have one of the ops or a decision, newest write first.
 SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision

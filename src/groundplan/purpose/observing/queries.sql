@@ -34,6 +34,15 @@ SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
 {recorded_range};
 
+-- name: newest_decisions
+-- Return the newest decisions, newest first.
+SELECT rev, n, {decision}, recorded_at, recorded_by
+  FROM toc_decisions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
 -- name: latest_measurements
 -- Return the newest measurement of each indicator, with one index seek per indicator.
 SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by

@@ -14,7 +14,8 @@ from groundplan.kernel.operations.registry import Operation
 DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "graph_open": ("project", "policies"),
     "graph_plan": ("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
-    "graph_next": ("project", "node_id", "filter"),
+    "graph_next": ("project", "node_id", "filter", "budget"),
+    "graph_context": ("budget",),
     "graph_update": ("updates[].resolved", "updates[].state", "updates[].properties", "updates[].claim"),
     "graph_connect": ("edges[].from",),
     "graph_query": ("filter.claimed_by",),
@@ -39,6 +40,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("inputs[].sourceIds", "constraints[].key"),
     ),
     "manage_container": ("projectId", "version"),
+    "query_container": ("budget",),
     "get_next_task": ("projectId",),
     "block": ("blockedBy",),
 }

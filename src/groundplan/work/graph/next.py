@@ -16,10 +16,11 @@ from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.requests import AnswerBudget, OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
+from groundplan.work import add_briefing as briefing
 from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import (
@@ -59,6 +60,7 @@ class Next(Struct, forbid_unknown_fields=True):
     filter: dict[str, Any] = {}
     count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
     claim: bool = False
+    budget: AnswerBudget = None
     lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
@@ -66,6 +68,8 @@ class Next(Struct, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.node_id is not None and (self.scope is not None or self.filter or self.count > 1):
             raise ValueError("node_id names one node; leave out scope, filter and count")
+        if self.budget is not None and self.count > 1:
+            raise ValueError("budget is for the briefing of one node; leave out count")
 
 
 class InheritedLinks(Struct):
@@ -124,6 +128,7 @@ class Offers(Struct):
     """The best nodes, best first. If there are none, `reason` says why."""
 
     trimming: ClassVar[Trimming] = Trimming(
+        *briefing.TRIMMING,
         *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
         *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
     )
@@ -132,6 +137,7 @@ class Offers(Struct):
     reason: str | UnsetType = UNSET
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
+    briefing: Any = UNSET  # of the node, if the request has a budget
 
 
 class NotActionable(Conflict):
@@ -280,7 +286,10 @@ def _build_offers(
     lean = tx.preferences.lean if request.lean is None else request.lean
     offers = [_build_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
-    return Offers(offers, warnings=warnings, left_out=left_out)
+    answer = Offers(offers, warnings=warnings, left_out=left_out)
+    if request.budget is not None:
+        briefing.add_briefing(tx, answer, kept[0].n, lean=lean)
+    return answer
 
 
 def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:

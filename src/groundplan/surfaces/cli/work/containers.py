@@ -19,6 +19,7 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
+from groundplan.surfaces.cli.work.briefing import BRIEFING
 from groundplan.surfaces.cli.work.sections import SECTION
 from groundplan.work.containers.answers import OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task
@@ -144,6 +145,7 @@ RENDERERS = {
         TASK_COUNTS,
         Each("sections", *SECTION),
         Each("graph_context", KNOWLEDGE),
+        BRIEFING,
     ),
     "container.search": PAGE_OR_OVERVIEW,
     "container.overview": PAGE_OR_OVERVIEW,

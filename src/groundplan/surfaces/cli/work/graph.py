@@ -23,6 +23,7 @@ from groundplan.surfaces.cli.drawing import (
     read,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.work.briefing import BRIEFING
 from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
@@ -182,6 +183,7 @@ OFFERS = View(
             indent=INDENT,
         ),
     ),
+    BRIEFING,
     WARNINGS,
 )
 REMINDERS = Each("graph_hints", Lines("suggested_actions", title="{message}"))
@@ -204,6 +206,7 @@ RENDERERS = {
         Lines("depended_by", lambda one: _mention_with_mark(one.node), title="Required by:"),
         Lines("related", _format_related, title="Related:"),
         Lines("children", _format_tree, title="Children:"),
+        BRIEFING,
     ),
     "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS, REMINDERS),
     "work.connect": View(

@@ -1,0 +1,1 @@
+"""What joins the slices: the only package that reads all four of them."""

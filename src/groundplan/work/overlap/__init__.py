@@ -1,0 +1,1 @@
+"""Work in progress that touches the same files."""
