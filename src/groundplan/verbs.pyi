@@ -8,6 +8,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+import groundplan.briefing.brief
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -108,6 +109,7 @@ class Verbs:
     member: MemberVerbs
     token: TokenVerbs
     work: WorkVerbs
+    briefing: BriefingVerbs
     knowledge: KnowledgeVerbs
     purpose: PurposeVerbs
     context: ContextVerbs
@@ -254,6 +256,7 @@ class WorkVerbs:
         filter: dict[str, Any] = ...,
         count: int = 1,
         claim: bool = False,
+        budget: int | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -269,6 +272,7 @@ class WorkVerbs:
         filter: dict[str, Any] = ...,
         count: int = 1,
         claim: bool = False,
+        budget: int | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -280,6 +284,7 @@ class WorkVerbs:
         *,
         node_id: str,
         depth: int = 2,
+        budget: int | None = None,
         lean: bool | None = None,
     ) -> groundplan.work.graph.reading.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
@@ -343,6 +348,17 @@ class WorkVerbs:
         lean: bool | None = None,
     ) -> groundplan.work.graph.reading.orientation.Orientation:
         """Start here: goal, state, recent work, next steps."""
+
+class BriefingVerbs:
+    def brief(
+        self,
+        *,
+        node_id: str,
+        budget: int = 4000,
+        markdown: bool = False,
+        lean: bool | None = None,
+    ) -> groundplan.briefing.brief.TaskBriefing:
+        """Brief a person or an agent on one task: why, facts, knowledge, what came before."""
 
 class KnowledgeVerbs:
     def create(
@@ -805,6 +821,7 @@ class ContainerVerbs:
         id: str,
         include_sections: bool = False,
         include_graph_context: bool = False,
+        budget: int | None = None,
     ) -> groundplan.work.containers.get.ContainerDetails:
         """One project, feature or task; includeGraphContext: with what to know of its Context Files."""
 

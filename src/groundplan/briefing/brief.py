@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan.briefing.briefing import Briefing
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming, count_chars
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
@@ -41,7 +42,7 @@ class TaskBriefing(Struct, kw_only=True):
 
     node: WorkNode | UnsetType = UNSET
     ancestors: list[Ancestor] | UnsetType = UNSET
-    briefing: Any = UNSET
+    briefing: Briefing | UnsetType = UNSET
     markdown: str | UnsetType = UNSET
     left_out: LeftOut = UNSET
 

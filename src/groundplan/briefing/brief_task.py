@@ -16,8 +16,11 @@ from groundplan.providers import BriefingRequest
 if TYPE_CHECKING:
     from groundplan.briefing.briefing import Briefing
     from groundplan.briefing.fill import CallsFor
+    from groundplan.work.engine.row import WorkNodeRow
 
 FEW_CALLS_CHARS = 2_400  # a briefing with less room names one call for everything
+PATHS_NAMED_MAX = 3
+REST = "rest"  # the call for what has no call of its own
 
 
 def build_briefing(tx: Transaction, request: BriefingRequest) -> Briefing | None:
@@ -30,26 +33,29 @@ def build_briefing(tx: Transaction, request: BriefingRequest) -> Briefing | None
         return None
     node = fetch_node(tx, request.n)
     parts = collect_parts(tx, node, chars=request.chars, lean=request.lean)
-    return fill_briefing(parts, request.chars, name_calls(tx, node.id, request.chars), lean=request.lean)
+    return fill_briefing(parts, request.chars, name_calls(tx, node, request.chars), lean=request.lean)
 
 
-def name_calls(tx: Transaction, node_id: str, chars: int) -> CallsFor:
+def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
     """Return the function that names the calls for what is left out of some lists, in the words of the caller."""
     project = tx.project.name
-    larger = NextStep("work.context", "with a larger budget has more", {"node_id": node_id})
+    named = {"node_id": node.id}
+    paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}
     steps = {
         "why": NextStep("purpose.open", "shows the whole purpose", {"project": project}),
         "missing": NextStep("context.view", "shows all facts", {"scopeId": project}),
-        "knowledge": NextStep("knowledge.context", "shows what to know about files", {"projectId": project}),
-        "before": larger,
-        "decisions": NextStep("work.history", "shows what happened to it", {"node_id": node_id}),
+        "knowledge": NextStep("knowledge.context", "shows all of it", {"projectId": project, **paths}),
+        REST: NextStep("work.context", "with a larger budget has more", named),
+        "decisions": NextStep("work.history", "shows what happened to it", named),
     }
-    same = {"assumptions": "why", "constraints": "missing", "facts": "missing", "overlap": "before"}
     texts = {name: tx.describe(step) for name, step in steps.items()}
+    same = {"assumptions": "why", "constraints": "missing", "facts": "missing", "before": REST, "overlap": REST}
+    if not paths:
+        same["knowledge"] = REST
 
     def calls_for(left: Collection[str]) -> list[str]:
         if left and chars < FEW_CALLS_CHARS:
-            return [texts["before"]]
+            return [texts[REST]]
         wanted = {same.get(name, name) for name in left}
         return [text for name, text in texts.items() if name in wanted]
 

@@ -36,9 +36,8 @@ def format_briefing(answer: TaskBriefing) -> str:
     if node is UNSET:
         return ""
     lines = [f"# {_escape(node.summary)}", ""]
-    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}")
-    if answer.ancestors:
-        lines.append(f"in {' > '.join(_escape(one.summary) for one in answer.ancestors)}")
+    where = f", in {' > '.join(_escape(one.summary) for one in answer.ancestors)}" if answer.ancestors else ""
+    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{where}")
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"

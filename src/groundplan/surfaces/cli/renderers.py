@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
+from groundplan.surfaces.cli.briefing import task as task_briefing
 from groundplan.surfaces.cli.context import answers as context_answers
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, print_parts
 from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
 from groundplan.surfaces.cli.purpose import answers as purpose_answers
 from groundplan.surfaces.cli.tokens import RENDERERS as TOKEN_RENDERERS
-from groundplan.surfaces.cli.work import briefing, containers, graph, sections, workflow
+from groundplan.surfaces.cli.work import containers, graph, sections, workflow
 
 RENDERERS: Mapping[str, Callable[[Any], None]] = {
     **graph.RENDERERS,
@@ -23,7 +24,7 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
     **containers.RENDERERS,
     **workflow.RENDERERS,
     **sections.RENDERERS,
-    **briefing.RENDERERS,
+    **task_briefing.RENDERERS,
     **TOKEN_RENDERERS,
 }
 

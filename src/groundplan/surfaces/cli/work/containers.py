@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
+from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
     ByClass,
@@ -19,7 +20,6 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
-from groundplan.surfaces.cli.work.briefing import BRIEFING
 from groundplan.surfaces.cli.work.sections import SECTION
 from groundplan.work.containers.answers import OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
@@ -23,7 +24,6 @@ from groundplan.surfaces.cli.drawing import (
     read,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
-from groundplan.surfaces.cli.work.briefing import BRIEFING
 from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
