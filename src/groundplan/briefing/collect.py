@@ -18,7 +18,7 @@ from groundplan.briefing.briefing import (
 from groundplan.briefing.decisions import collect_decisions
 from groundplan.briefing.fill import Entry, Part
 from groundplan.briefing.why import Reasons, collect_why
-from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
+from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.links.link import LinkType
 from groundplan.kernel.links.read import list_links_from
 from groundplan.kernel.store.transaction import Transaction

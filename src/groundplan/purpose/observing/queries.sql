@@ -40,6 +40,7 @@ SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
+   AND rev < :before_rev
  ORDER BY rev DESC, n DESC
  LIMIT :at_most;
 

@@ -68,7 +68,7 @@ def read_assumption_statuses(tx: Transaction, keys: Collection[str]) -> dict[str
 
 def read_newest_decisions(tx: Transaction, *, at_most: int) -> list[Decision]:
     """Return the newest decisions, newest first."""
-    rows = tx.all(sql.newest_decisions, Decision, project_id=tx.project.id, at_most=at_most)
+    rows = tx.all(sql.newest_decisions, Decision, project_id=tx.project.id, before_rev=_NO_LIMIT, at_most=at_most)
     return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
 

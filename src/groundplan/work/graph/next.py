@@ -11,7 +11,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, LeftOut, Trimming
-from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
@@ -36,16 +35,16 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, begin_features
+from groundplan.work.engine.statuses import begin_features
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import FEATURE
+from groundplan.work.graph.unavailable_nodes import AlreadyClaimed, NotActionable
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
-LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
+LISTED_MAX = 20  # nodes that an error lists
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -138,52 +137,6 @@ class Offers(Struct):
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     briefing: Any = UNSET  # of the node, if the request has a budget
-
-
-class NotActionable(Conflict):
-    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
-
-    code = "not_actionable"
-
-    def __init__(self, node: WorkNodeRow, waiting_for: list[str], open_children: list[str]) -> None:
-        problems = []
-        if node.n == ROOT_N or node.kind == FEATURE:
-            problems.append(f"is a {node.kind}, whose tasks are the work")
-        if node.resolved:
-            problems.append("is resolved")
-        if waiting_for:
-            problems.append(f"waits for {', '.join(waiting_for[:NAMED_MAX])}")
-        if node.held_reason is not None:
-            problems.append(f"is on hold ({quote_text(node.held_reason)})")
-        if node.blocked_above and not node.resolved:
-            problems.append("is held back by what an ancestor waits for")
-        if node.status not in (None, ACTIVE) and node.kind != FEATURE:
-            problems.append(f"has the status {node.status}")
-        if open_children:
-            problems.append(f"has open children ({', '.join(open_children[:NAMED_MAX])})")
-        super().__init__(
-            f"node {node.id} {' and '.join(problems)}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            waiting_for=waiting_for,
-            open_children=open_children,
-        )
-
-
-class AlreadyClaimed(Conflict):
-    """Another actor has claimed the named node."""
-
-    code = "already_claimed"
-
-    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
-        until = f" until {claimed_until}" if claimed_until else ""
-        super().__init__(
-            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            claimed_by=node.claimed_by,
-            claimed_until=claimed_until,
-        )
 
 
 def offer(tx: Transaction, request: Next) -> Offers:

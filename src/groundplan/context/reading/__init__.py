@@ -1,0 +1,1 @@
+"""Reads of a part of the facts in force."""
