@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.briefing.briefing import Briefing
 from groundplan.kernel.links.link import LinkSource, LinkType
 from groundplan.kernel.links.write import add_link
 from groundplan.kernel.output_gate import encode
@@ -59,10 +58,9 @@ class BriefingClient(WorkClient):
         atom_id: str = created.atom.id
         return atom_id
 
-    def brief(self, name: str = "task", budget: int = 20_000, **given: Any) -> Briefing:
+    def brief(self, name: str = "task", budget: int = 20_000, **given: Any) -> Any:
         """Return the briefing of a node."""
-        found: Briefing = self.call("briefing.brief", node_id=self[name], budget=budget, **given).briefing
-        return found
+        return self.call("briefing.brief", node_id=self[name], budget=budget, **given).briefing
 
 
 def count_tokens(answer: Any) -> float:
