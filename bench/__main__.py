@@ -32,6 +32,7 @@ PARTS = {
     "plan": "planning:run",
     "claims": "claims:run",
     "large": "large_operations:run",
+    "briefing": "briefing:run",
     "containers": "containers:run",
     "patterns": "patterns:run",
     "knowledge": "knowledge:run",

@@ -29,7 +29,8 @@ from groundplan.work.graph.reading.background import collect_paths, load_ancesto
 from groundplan.work.links.effective import load_effective_links
 from groundplan.work.overlap.find_overlaps import find_overlapping_work
 
-ENTRY_CHARS_MIN = 40  # hardly any entry is shorter, so no list can show more entries than this allows
+STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
+FACT_CHARS_MIN = 80  # with its pointer, label and provenance
 ATOM_CHARS_MIN = 100  # id, name and a short text
 BEFORE_MAX = 20
 EVIDENCE_MAX = 3  # the newest of each node
@@ -38,13 +39,12 @@ DECISIONS_MAX = 50
 
 def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool) -> list[Part]:
     """Return the parts of the briefing of a node, with as many entries as `chars` characters could show."""
-    at_most = chars // ENTRY_CHARS_MIN + 1
     links = load_effective_links(tx, [node.n])[node.n]
     above = load_ancestor_paths(tx, node)
-    reasons = collect_why(tx, links.serves, at_most=at_most)
+    reasons = collect_why(tx, links.serves, at_most=chars // STEP_CHARS_MIN + 1)
     keys = [step.key for step in reasons.steps]
     pointers = [*links.rests_on, *_list_facts_of_purpose(tx, keys)]
-    facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=at_most)
+    facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=chars // FACT_CHARS_MIN + 1)
     decisions = collect_decisions(tx, [node.id, *(one.id for one in above)], keys, at_most=DECISIONS_MAX)
     paths = collect_paths(tx, node, above)
     at_risk = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if one.is_at_risk]

@@ -8,6 +8,7 @@ for that count and for the calls that get the rest is reserved before.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,10 @@ class Entry:
     forms: tuple[Any, ...]
     text_field: str | None = None
     step: str | None = None  # the key of the step that an assumption belongs to
+    sizes: tuple[int, ...] = ()  # of the forms in characters, each with its comma
+
+    def __post_init__(self) -> None:
+        self.sizes = tuple(count_chars(form) + 1 for form in self.forms)
 
 
 @dataclass(slots=True)
@@ -50,6 +55,12 @@ class Part:
     def left(self) -> int:
         return self.total - len(self.taken)
 
+    @property
+    def least_chars(self) -> int:
+        """The characters of the shortest form of an entry that is not taken; infinity without one."""
+        sizes = (entry.sizes[-1] for index, entry in enumerate(self.entries) if index not in self.taken)
+        return min(sizes, default=sys.maxsize)
+
 
 class Filler:
     """The room that is left, and what was taken so far."""
@@ -63,6 +74,8 @@ class Filler:
     def take_all(self) -> bool:
         """Take every entry if all of them fit and were read; return whether they do."""
         if any(part.total > len(part.entries) for part in self.parts):
+            return False
+        if sum(entry.sizes[0] for part in self.parts for entry in part.entries) > self.free:
             return False
         before = self.free
         for part in self.parts:
@@ -92,7 +105,9 @@ class Filler:
                     self._take_excerpt(part, index, entry.forms[0], entry.text_field)
 
     def _take(self, part: Part, *, limit: int, leading: int = 0) -> None:
-        end = self.free - limit
+        end = max(self.free - limit, 0)
+        if self.free < part.least_chars:
+            return
         for index, entry in enumerate(part.entries):
             if index in part.taken:
                 continue
@@ -107,8 +122,9 @@ class Filler:
         step = None if entry.step is None else self._steps.get(entry.step)
         if entry.step is not None and step is None:
             return False
-        for form in entry.forms:
-            chars = count_chars(form) + 1 + self._count_around(part, step)
+        around = self._count_around(part, step)
+        for form, size in zip(entry.forms, entry.sizes, strict=True):
+            chars = size + around
             if self.free - chars < least:
                 continue
             self.free -= chars
