@@ -24,17 +24,17 @@ class _Dated(NamedTuple):
 
 
 def collect_decisions(
-    tx: Transaction, node_ids: Sequence[str], keys: Collection[str], *, at_most: int
+    tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and purpose nodes, newest first, then those that were replaced.
+    """Return the decisions about work nodes and parts of the purpose, newest first, then those that were replaced.
 
     A decision that is about nothing in particular binds every task.
     """
-    about = {*node_ids, *keys}
+    about = {*node_ids, *refs}
     recorded = read_newest_decisions(tx, at_most=RECORDED_MAX)
-    replaced_by = {old: one for one in recorded if (old := getattr(one, "supersedes", None)) is not None}
+    replaced_by = {_get_superseded(one): one for one in recorded}
     found = [
-        _build_dated(one, replaced_by.get(f"{one.rev}.{one.n}"))
+        _build_dated(one, replaced_by.get((one.rev, one.n)))
         for one in recorded
         if not one.about or not about.isdisjoint(one.about)
     ]
@@ -45,6 +45,12 @@ def collect_decisions(
     for one in found:  # one call gives the same reason to all its events
         unique.setdefault((one.note.text, one.note.at, one.is_replaced), one.note)
     return list(unique.values())
+
+
+def _get_superseded(one: Decision) -> tuple[int, int] | None:
+    """Return the position of the decision that this one replaces."""
+    rev, n = getattr(one, "supersedes_rev", None), getattr(one, "supersedes_n", None)
+    return None if rev is None or n is None else (rev, n)
 
 
 def _build_dated(one: Decision, newer: Decision | None) -> _Dated:
