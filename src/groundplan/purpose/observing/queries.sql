@@ -34,16 +34,6 @@ SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
 {recorded_range};
 
--- name: newest_decisions
--- Return the newest decisions, newest first.
-SELECT rev, n, {decision}, recorded_at, recorded_by
-  FROM toc_decisions
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND rev < :before_rev
- ORDER BY rev DESC, n DESC
- LIMIT :at_most;
-
 -- name: latest_measurements
 -- Return the newest measurement of each indicator, with one index seek per indicator.
 SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by
@@ -194,3 +184,13 @@ VALUES (:tenant_id, :project_id, :rev, :n, {waiver:values}, :now, :actor_id);
 -- Insert a decision.
 INSERT INTO toc_decisions (tenant_id, project_id, rev, n, {decision}, recorded_at, recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, {decision:values}, :now, :actor_id);
+
+-- name: newest_decisions
+-- Return the newest decisions before a write, newest first.
+SELECT rev, n, {decision}, recorded_at, recorded_by
+  FROM toc_decisions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;

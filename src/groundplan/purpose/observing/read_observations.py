@@ -15,7 +15,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import normalize_number
 from groundplan.purpose.dates import to_last_instant
-from groundplan.purpose.model import AssumptionStatus, Content
+from groundplan.purpose.model import Content
 from groundplan.purpose.observing.observation_rows import Decision, Measurement, Observations, Review, Waiver
 
 sql = load_queries(__file__)
@@ -59,17 +59,6 @@ def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
     measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
     return measured | {one.assumption for one in _read_latest_reviews(tx, NO_CUTOFF, keys)}
-
-
-def read_assumption_statuses(tx: Transaction, keys: Collection[str]) -> dict[str, AssumptionStatus]:
-    """Return the status of those assumptions that were reviewed, by their latest review."""
-    return {review.assumption: review.status for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
-
-
-def read_newest_decisions(tx: Transaction, *, at_most: int) -> list[Decision]:
-    """Return the newest decisions, newest first."""
-    rows = tx.all(sql.newest_decisions, Decision, project_id=tx.project.id, before_rev=_NO_LIMIT, at_most=at_most)
-    return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
 
 def read_measurements(

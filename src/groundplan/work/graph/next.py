@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, LeftOut, Trimming
+from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
@@ -21,12 +22,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.work import add_briefing as briefing
 from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
-from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
     NodeSummary,
-    WorkCounts,
     WorkNode,
     build_node,
     format_evidence,
@@ -35,16 +34,17 @@ from groundplan.work.engine.node import (
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
-from groundplan.work.engine.statuses import begin_features
+from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.unavailable_nodes import AlreadyClaimed, NotActionable
+from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
+from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
-LISTED_MAX = 20  # nodes that an error lists
+LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -137,6 +137,52 @@ class Offers(Struct):
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     briefing: Any = UNSET  # of the node, if the request has a budget
+
+
+class NotActionable(Conflict):
+    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
+
+    code = "not_actionable"
+
+    def __init__(self, node: WorkNodeRow, waiting_for: list[str], open_children: list[str]) -> None:
+        problems = []
+        if node.n == ROOT_N or node.kind == FEATURE:
+            problems.append(f"is a {node.kind}, whose tasks are the work")
+        if node.resolved:
+            problems.append("is resolved")
+        if waiting_for:
+            problems.append(f"waits for {', '.join(waiting_for[:NAMED_MAX])}")
+        if node.held_reason is not None:
+            problems.append(f"is on hold ({quote_text(node.held_reason)})")
+        if node.blocked_above and not node.resolved:
+            problems.append("is held back by what an ancestor waits for")
+        if node.status not in (None, ACTIVE) and node.kind != FEATURE:
+            problems.append(f"has the status {node.status}")
+        if open_children:
+            problems.append(f"has open children ({', '.join(open_children[:NAMED_MAX])})")
+        super().__init__(
+            f"node {node.id} {' and '.join(problems)}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            waiting_for=waiting_for,
+            open_children=open_children,
+        )
+
+
+class AlreadyClaimed(Conflict):
+    """Another actor has claimed the named node."""
+
+    code = "already_claimed"
+
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
+        super().__init__(
+            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            claimed_by=node.claimed_by,
+            claimed_until=claimed_until,
+        )
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
@@ -233,25 +279,17 @@ def _encode_value(value: Any) -> tuple[str, Any]:
 def _build_offers(
     tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
 ) -> Offers:
-    warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked))
+    warnings = Warnings()
+    warn_about_filter(tx, warnings, request.filter, is_found=bool(picked))
     if not picked:
-        return Offers([], reason=_explain_no_offer(tx), warnings=warnings)
+        return Offers([], reason=explain_no_offer(tx), warnings=warnings.lines())
     lean = tx.preferences.lean if request.lean is None else request.lean
     offers = [_build_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
-    answer = Offers(offers, warnings=warnings, left_out=left_out)
+    answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
     if request.budget is not None:
         briefing.add_briefing(tx, answer, kept[0].n, lean=lean)
     return answer
-
-
-def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:
-    """Return warnings about properties that no node has; a value that was found needs no look."""
-    warnings = Warnings()
-    for name in (name for name, value in given.items() if value is None or not is_found):
-        if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
-            warnings.add(f"filter {quote_text(name)}", "no node has this property")
-    return warnings.lines()
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -299,23 +337,6 @@ def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow
     if rows[0].n != ROOT_N:
         rows.insert(0, tx.one(sql.root_with_links, AncestorLinksRow, project_id=tx.project.id))
     return rows
-
-
-def _explain_no_offer(tx: Transaction) -> str:
-    """Return why there is nothing to offer, from the stored counts."""
-    counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
-    if counts.total == 1:
-        return (
-            f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
-        )
-    if counts.unresolved <= 1 and not counts.actionable:
-        return "everything is resolved"
-    if not counts.actionable and (loop := find_stored_loop(tx, ROOT_N)) is not None:
-        return f"the plan can never be finished: {describe_stored_loop(loop)}"
-    return (
-        f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
-        "none of them is available to you here"
-    )
 
 
 def locate(tx: Transaction, request: Next) -> str:
