@@ -15,6 +15,7 @@ from groundplan.kernel.output_gate import AnswerTooLarge
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 from tests.briefing.client import BriefingClient, count_tokens
+from tests.kernel.secrets.made_up import make_one
 from tests.purpose.client import add_edge, add_node, op
 
 CALLS = {
@@ -191,3 +192,38 @@ def test_what_is_left_out_is_named_with_the_call_that_gets_it(plan: BriefingClie
 
     assert briefing.left_out["knowledge"] > 0
     assert any(call.startswith("knowledge.context") for call in briefing.more)
+
+
+def test_a_warning_that_comes_late_shortens_the_briefing_and_not_the_claim(plan: BriefingClient) -> None:
+    fill_with_texts(plan)
+    agent = plan.by("bot", kind=ActorKind.AGENT)
+
+    result = execute(
+        agent.session.store,
+        agent.session.actor,
+        OPERATIONS["work.next"],
+        {"node_id": plan["task"], "claim": True, "budget": 700, "decision": f"use {make_one('Pulumi token')}"},
+    )
+
+    assert result.encoded is not None
+    assert result.answer.warnings
+    assert result.answer.nodes[0].claim == 1
+    assert len(result.encoded.decode()) <= 700 * 4
+
+
+def test_a_container_with_long_sections_keeps_to_its_budget(plan: BriefingClient) -> None:
+    for title, content in (("Notes", "long " * 4_000), ("Context Files", "- src/map.py\n- docs/plan.md")):
+        plan.call(
+            "section.add",
+            entityType="TASK",
+            entityId=plan["task"],
+            title=title,
+            content=content,
+            contentFormat="MARKDOWN",
+            usageDescription="for the reader",
+        )
+
+    answer = send(plan, "container.get", includeSections=True, includeGraphContext=True, budget=900).decode()
+
+    assert len(answer) <= 900 * 4
+    assert '"why":[{"key":"OP1"' in answer
