@@ -147,7 +147,7 @@ class Filler:
         text = getattr(form, text_field)
         room = self.free - 1 - self._count_around(part, None)
         bare = structs.replace(form, **{text_field: UNSET}, excerpt="…")
-        kept = room - count_chars(bare)
+        kept = min(room - count_chars(bare), len(text) - 1)
         while kept >= EXCERPT_CHARS_MIN:
             excerpt = structs.replace(bare, excerpt=f"{text[:kept]}…")
             over = count_chars(excerpt) - room
