@@ -9,7 +9,8 @@
 
 -- name: first_constraints
 -- The first constraints of a run by key, and how many there are.
-SELECT key AS name, label, {value}, count(*) OVER () AS total
+SELECT key AS name, label, {value},
+       (SELECT count(*) FROM pciv_constraints WHERE tenant_id = :tenant_id AND run_id = :run_id) AS total
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -17,8 +18,10 @@ SELECT key AS name, label, {value}, count(*) OVER () AS total
  LIMIT :at_most;
 
 -- name: first_facts
--- The first inputs of a run that have a value, some pointers before the others, by label, and how many there are.
-SELECT pointer AS name, label, {value}, count(*) OVER () AS total
+-- The first inputs of a run that have a value, some pointers before the others, by label, and how many there are. They
+-- are counted apart: for a window SQLite would copy all rows before it sorts them.
+SELECT pointer AS name, label, {value},
+       (SELECT count(*) FROM pciv_inputs WHERE tenant_id = :tenant_id AND run_id = :run_id AND {has_value}) AS total
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id

@@ -13,13 +13,15 @@ from typing import NamedTuple
 from groundplan.kernel.budget import trim
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.atom import load_atoms
+from groundplan.knowledge.atom import AtomRow, load_atoms
 from groundplan.knowledge.freshness import Freshness, load_freshness
 from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
 from groundplan.providers import FilesQuery
+
+READ_AT_ONCE = 4  # times the atoms that can be shown: to read so many costs less than to choose among them
 
 sql = load_queries(__file__)
 
@@ -58,16 +60,10 @@ def load_atoms_of_files(tx: Transaction, own: Sequence[str], inherited: Sequence
     """
     of_own = _match_ids(tx, own)
     of_others = _match_ids(tx, inherited) - of_own
-    kept = _choose_first(tx, of_own, at_most)
-    kept += _choose_first(tx, of_others, at_most - len(kept))
-    rows = {row.id: row for row in load_atoms(tx, kept)}
-    freshness = load_freshness(tx, rows)
-    atoms = [
-        FileAtom(row.id, row.name, freshness.get(row.id), row.knowledge)
-        for ids in (of_own, of_others)
-        for row in rows.values()
-        if row.id in ids
-    ]
+    rows = _load_first(tx, of_own, at_most)
+    rows += _load_first(tx, of_others, at_most - len(rows))
+    freshness = load_freshness(tx, [row.id for row in rows])
+    atoms = [FileAtom(row.id, row.name, freshness.get(row.id), row.knowledge) for row in rows]
     return AtomsOfFiles(atoms, len(of_own) + len(of_others))
 
 
@@ -81,10 +77,13 @@ def _match_ids(tx: Transaction, paths: Sequence[str]) -> set[str]:
     return {atom_id for ids in found.values() for atom_id in ids}
 
 
-def _choose_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[str]:
-    if len(ids) <= at_most or at_most <= 0:
-        return list(ids)[: max(at_most, 0)]
-    return tx.scalars(sql.first_matched_atoms, project_id=tx.project.id, ids=to_json_array(ids), at_most=at_most)
+def _load_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[AtomRow]:
+    """Return the first of some atoms. Of very many, those to read are chosen before their texts are read."""
+    if at_most <= 0:
+        return []
+    if len(ids) > at_most * READ_AT_ONCE:
+        ids = tx.scalars(sql.first_matched_atoms, project_id=tx.project.id, ids=to_json_array(ids), at_most=at_most)
+    return load_atoms(tx, ids)[:at_most]
 
 
 def has_knowledge(tx: Transaction, _: None) -> bool:
