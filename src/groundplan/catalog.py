@@ -14,6 +14,7 @@ from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
 from groundplan.kernel import ports, tables
+from groundplan.kernel.events import list as list_events
 from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
@@ -101,6 +102,7 @@ OPERATIONS = Registry(
         create_token.OPERATION,
         list_tokens.OPERATION,
         revoke_token.OPERATION,
+        list_events.OPERATION,
         open.OPERATION,
         plan.OPERATION,
         next.OPERATION,

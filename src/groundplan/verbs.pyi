@@ -21,6 +21,7 @@ import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
+import groundplan.kernel.events.list
 import groundplan.kernel.members.add
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
@@ -107,6 +108,7 @@ class Verbs:
     project: ProjectVerbs
     member: MemberVerbs
     token: TokenVerbs
+    event: EventVerbs
     work: WorkVerbs
     knowledge: KnowledgeVerbs
     purpose: PurposeVerbs
@@ -220,6 +222,21 @@ class TokenVerbs:
         op_id: str | None = None,
     ) -> groundplan.kernel.tokens.revoke.RevokedToken:
         """Revoke a token, and every token that was created with it."""
+
+class EventVerbs:
+    def list(
+        self,
+        *,
+        project: str,
+        since: str | None = None,
+        until: str | None = None,
+        actor: str | None = None,
+        subject: str | None = None,
+        op: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.events.list.EventList:
+        """What happened in a project, newest first."""
 
 class WorkVerbs:
     def open(

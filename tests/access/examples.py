@@ -70,6 +70,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "token.create": {"kind": "agent", "name": "scout"},
     "token.list": {},
     "token.revoke": {"id": "{token}"},
+    "event.list": {"project": "{project}"},
     "work.open": {"project": "{project}"},
     "work.open without project": {},
     "work.open as work.begin": {"project": "a new one"},

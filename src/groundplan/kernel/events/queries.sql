@@ -71,3 +71,90 @@ SELECT count(*)
            AND project_id = :project_id
            AND (rev, n) > (:rev, :n)
          LIMIT :at_most) AS counted;
+
+-- part: event_record
+rev, n, at, actor_id AS actor, op, subject, changes, decision
+
+-- part: matching
+AND (:actor = '' OR actor_id = :actor)
+AND (:op = '' OR op = :op OR (op >= :first_op AND op < :behind_ops))
+
+-- name: first_event_from
+-- Returns the revision and the time of the first write from a revision on.
+SELECT rev, at
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev >= :rev
+ ORDER BY rev, n
+ LIMIT 1;
+
+-- name: position_after
+-- Returns the position of the event that follows :skipped others after a position.
+SELECT rev, n
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) > (:rev, :n)
+ ORDER BY rev, n
+ LIMIT 1 OFFSET :skipped;
+
+-- name: position_before
+-- Returns the position of the event that precedes :skipped others before a position.
+SELECT rev, n
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) < (:rev, :n)
+ ORDER BY rev DESC, n DESC
+ LIMIT 1 OFFSET :skipped;
+
+-- name: matching_events_after
+-- Returns the matching events between two positions, oldest first.
+SELECT {event_record}
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) > (:rev, :n)
+   AND (rev, n) <= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: matching_events_before
+-- Returns the matching events between two positions, newest first.
+SELECT {event_record}
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) < (:rev, :n)
+   AND (rev, n) >= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
+-- name: matching_events_about_after
+-- Returns the matching events about one subject between two positions, oldest first.
+SELECT {event_record}
+  FROM events {use_subject_index}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND subject = :subject
+   AND (rev, n) > (:rev, :n)
+   AND (rev, n) <= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: matching_events_about_before
+-- Returns the matching events about one subject between two positions, newest first.
+SELECT {event_record}
+  FROM events {use_subject_index}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND subject = :subject
+   AND (rev, n) < (:rev, :n)
+   AND (rev, n) >= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from groundplan.kernel.audit import Change
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
@@ -140,10 +141,11 @@ def _join_properties(one: Any) -> str:
 
 def _join_changes(event: HistoryEvent) -> str:
     more = [f"{event.left_out['changes']} more"] if event.left_out else []
-    return "; ".join([*map(_format_change, event.changes or ()), *more])
+    return "; ".join([*map(format_change, event.changes or ()), *more])
 
 
-def _format_change(change: HistoryChange) -> str:
+def format_change(change: HistoryChange | Change) -> str:
+    """Return what an event changed in one field, on one line."""
     if change.field == "evidence" and isinstance(change.after, list):
         return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
     before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
