@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing.inbox import inbox
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -190,6 +191,7 @@ OPERATIONS = Registry(
         list_tags.OPERATION,
         tag_usage.OPERATION,
         rename_tag.OPERATION,
+        inbox.OPERATION,
     )
 )
 

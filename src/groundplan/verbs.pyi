@@ -8,6 +8,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+import groundplan.briefing.inbox.inbox
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -118,6 +119,7 @@ class Verbs:
     section: SectionVerbs
     template: TemplateVerbs
     tag: TagVerbs
+    briefing: BriefingVerbs
 
 class ProjectVerbs:
     def list(
@@ -1256,6 +1258,16 @@ class TagVerbs:
         op_id: str | None = None,
     ) -> groundplan.work.containers.tags.rename.RenamedTag:
         """Rename a tag in one project; dryRun shows what changes."""
+
+class BriefingVerbs:
+    def inbox(
+        self,
+        *,
+        project: str | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> groundplan.briefing.inbox.inbox.Inbox:
+        """What waits for a person, most urgent first, and what settles it."""
 
 class AddAssumption(TypedDict):
     op: Literal["add_assumption"]

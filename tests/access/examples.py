@@ -71,6 +71,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "token.list": {},
     "token.revoke": {"id": "{token}"},
     "event.list": {"project": "{project}"},
+    "briefing.inbox": {"project": "{project}"},
+    "briefing.inbox without project": {},
     "work.open": {"project": "{project}"},
     "work.open without project": {},
     "work.open as work.begin": {"project": "a new one"},

@@ -149,6 +149,7 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 READ_ALL = {
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
+    "context/waiting: pending_suggestions": "the runs of a project, in each draft of which suggestions are sought",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",

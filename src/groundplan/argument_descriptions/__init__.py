@@ -25,6 +25,7 @@ TABLES: Mapping[str, str] = {
     "knowledge": "knowledge",
     "context": "context",
     "purpose": "purpose",
+    "briefing": "briefing",
 }
 
 

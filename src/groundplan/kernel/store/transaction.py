@@ -144,8 +144,8 @@ class Transaction(ABC):
         """Return the next steps as a sentence in the vocabulary of the caller."""
         return describe(steps, self.preferences.vocabulary)
 
-    def set_project(self, project: Project) -> None:
-        """Set the current project."""
+    def set_project(self, project: Project | None) -> None:
+        """Set the current project; None after a visit of several."""
         self._project = project
 
     def record(
