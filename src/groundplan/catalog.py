@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundplan import providers
 from groundplan.briefing.inbox import inbox
+from groundplan.briefing.watch.find_marks import describe_marks
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -85,11 +86,12 @@ from groundplan.work.containers.workflow import (
 )
 from groundplan.work.engine.claims import move_leases
 from groundplan.work.engine.insert import generate_project_id
-from groundplan.work.engine.refs import resolve_task
+from groundplan.work.engine.refs import find_work_targets, resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import query
+from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
     (
@@ -199,6 +201,10 @@ ports.on_project_created.connect(create_root)
 ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
+providers.describe_marks.connect(describe_marks)
+providers.find_work_serving.connect(find_work_serving)
+providers.count_aligned_work.connect(count_aligned_work)
+providers.find_work_targets.connect(find_work_targets)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
 providers.context_in_force.connect(resolve.find_context_in_force)

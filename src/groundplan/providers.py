@@ -65,16 +65,29 @@ find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
 # Returns the facts with some pointers: those of the run in force or of a draft.
 find_fact_targets: Provider[list[str], LinkTargets] = Provider()
 
-# Returns the ids of the work nodes that serve purpose nodes of the current project, by purpose key.
+class MarkLines(NamedTuple):
+    """A line for each of the latest marks of a project, and how many more marks there are."""
+
+    lines: list[str]
+    left_out: int
+
+
+# Describes the assumptions in doubt and the changed facts of the current project; takes how many lines to return at most.
+describe_marks: Provider[int, MarkLines] = Provider()
+
+# Returns the work nodes of the current project with some ids or unique prefixes of ids.
+find_work_targets: Provider[list[str], LinkTargets] = Provider()
+
+# Returns the ids of the work nodes with a link to each of some purpose nodes of the current project, by purpose key.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 
 class AlignedWorkCounts(NamedTuple):
-    """The number of open work nodes, and how many of them trace to one of the goals."""
+    """The number of open work nodes besides the root, and how many of them serve one of some purpose nodes."""
 
     open: int
     aligned: int
 
 
-# Counts the work that serves the purpose; takes the keys of the goals of its published version.
+# Counts the open work that serves purpose nodes, by a link of its own or of an ancestor; takes the keys of these nodes.
 count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()

@@ -142,6 +142,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "measurements": [{"indicator": "IN1", "value": 31, "as_of": "2026-05-01"}],
         "reviews": [{"assumption": "AS1", "status": "refuted", "reason": "Nobody takes one along"}],
         "decisions": [{"text": "Go on", "rationale": "It rains less", "about": ["AS1"]}],
+        "requests": [{"question": "Dig deeper?", "about": ["AS1"], "to": "ada"}],
     },
     "purpose.record as purpose.waive": {
         "project": "{project}",

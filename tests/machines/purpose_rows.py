@@ -33,10 +33,14 @@ COLUMNS = {
     "toc_measurements": (*_OBSERVED, "indicator_key", "value", "as_of", "as_of_until", "source", "note", *_RECORDED),
     "toc_assumption_reviews": (*_OBSERVED, "assumption_key", "status", "reason", "evidence", *_RECORDED),
     "toc_waivers": (*_OBSERVED, "code", "refs", "reason", "owner", "due", *_RECORDED),
-    "toc_decisions": (*_OBSERVED, "text", "rationale", "about", "outcome", *_RECORDED),
+    "toc_decisions": (
+        *(*_OBSERVED, "text", "rationale", "about", "outcome"),
+        *("supersedes_rev", "supersedes_n", "answers_rev", "answers_n", *_RECORDED),
+    ),
+    "toc_requests": (*_OBSERVED, "question", "about", "asked_of", *_RECORDED),
 }
 BELOW = ("toc_nodes", "toc_edges", "toc_assumptions", "toc_edge_assumptions", "toc_indicators")
-OBSERVED = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions")
+OBSERVED = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions", "toc_requests")
 
 Row = dict[str, Any]
 

@@ -13,6 +13,7 @@ from tests.kernel.store.attacks import Family, Value, drop_guards, sql_insert, s
 from tests.purpose.rows import (
     LATER,
     decision_row,
+    request_row,
     insert_families,
     make_family,
     measurement_row,
@@ -50,6 +51,7 @@ class AtlasRows:
             "toc_assumption_reviews": review_row(self.project, self.rev),
             "toc_waivers": waiver_row(self.project, self.rev),
             "toc_decisions": decision_row(self.project, self.rev),
+            "toc_requests": request_row(self.project, self.rev),
         }
         engine.as_owner(
             *(sql_insert(table, row) for table, row in self.observed.items()),

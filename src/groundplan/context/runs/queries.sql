@@ -215,3 +215,22 @@ SELECT {r.run}
                       AND d.run_id = r.id)
  ORDER BY r.created_at DESC, r.id
  LIMIT :at_most;
+
+-- name: ever_committed
+-- Return the ids of all runs that were committed, also of those that were deleted since, in the order of precedence.
+SELECT id
+  FROM pciv_runs
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND status <> 'draft'
+ ORDER BY committed_at DESC, updated_at DESC, id;
+
+-- name: values_in_runs
+-- Return the values of some facts in some runs.
+SELECT i.run_id, i.pointer, i.value_kind, i.value_string, i.value_number, i.value_boolean, i.value_enum, i.value_json
+  FROM each(:run_ids) AS k
+ CROSS JOIN each(:pointers) AS p
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.run_id = k.value
+   AND i.pointer = p.value;

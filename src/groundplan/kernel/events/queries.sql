@@ -158,3 +158,13 @@ SELECT {event_record}
    {matching}
  ORDER BY rev DESC, n DESC
  LIMIT :at_most;
+
+-- name: event_revisions
+-- Returns the events of some kinds about some subjects, without their changes.
+SELECT e.rev, e.op, e.subject, e.at
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.op IN (SELECT value FROM each(:ops));

@@ -32,6 +32,8 @@ class ExternalFacts(Struct, frozen=True):
     context: ContextFacts | None = None
     served: dict[str, int] | None = None  # how many work nodes serve each ACTIVITY, by its key
     row_security: list[str] | None = None  # what is wrong with it; None if the engine has no row security
+    # The revision of the latest work evidence that refutes each assumption, by its key.
+    refuted_by_work: dict[str, int] | None = None
 
 
 class Check(Struct):

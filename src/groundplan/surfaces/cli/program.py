@@ -30,7 +30,7 @@ from groundplan.surfaces.cli.operation_commands import add_single_commands, buil
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
-from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
+from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
@@ -73,6 +73,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "review": review,
         "waive": waive,
         "decide": decide,
+        "ask": ask,
         "compliance": check_compliance,
         "export": export_theory,
         "import": import_theory,

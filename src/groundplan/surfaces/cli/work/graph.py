@@ -238,6 +238,7 @@ RENDERERS = {
         Each("project", _format_goal, When("archived_at", "Status: archived")),
         Lines("counts", format_counts),
         Lines("next", _mention, title="Ready to start:"),
+        Lines("marks", title="In doubt:"),
         Lines("my_claims", _mention, title="Claimed by you:"),
         Lines("blocked", _format_blocked, title="Blocked:"),
         Lines("tree", _format_branch, title="Plan:"),
