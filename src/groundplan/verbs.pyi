@@ -649,10 +649,11 @@ class PurposeVerbs:
         reviews: Sequence[ReviewWrite] | None = None,
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
+        requests: Sequence[RequestWrite] | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
-        """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
+        """Record measurements, assumption reviews, decisions, requests for decisions, and waivers of checks (owners)."""
 
     def export(
         self,
@@ -1375,6 +1376,8 @@ class DecisionWrite(TypedDict):
     rationale: str
     about: NotRequired[builtins.list[str] | None]
     outcome: NotRequired[str | None]
+    supersedes: NotRequired[str | None]
+    answers: NotRequired[str | None]
 
 class DocumentAssumption(TypedDict):
     key: str
@@ -1584,6 +1587,11 @@ class RemoveIndicator(TypedDict):
 class RemoveNode(TypedDict):
     op: Literal["remove_node"]
     node: str
+
+class RequestWrite(TypedDict):
+    question: str
+    about: NotRequired[builtins.list[str] | None]
+    to: NotRequired[str | None]
 
 class ReviewWrite(TypedDict):
     assumption: str

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.briefing.inbox import inbox as inbox_module
-from groundplan.briefing.inbox.item import RANKS, InboxItem
+from groundplan.briefing.inbox.item import RANKS, InboxItem, InboxKind
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
@@ -25,6 +25,8 @@ from tests.purpose.client import PurposeClient, op
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 ADDED = {
+    "decisions[0].text": "we go on",
+    "decisions[0].rationale": "it is worth it",
     "reviews[0].status": "holding",
     "reviews[0].reason": "it rained",
     "waivers[0].reason": "not yet",
@@ -78,7 +80,12 @@ def draw(ada: Session, project: str = "atlas") -> PurposeClient:
 def fill(ada: Session, clock: ManualClock) -> None:
     """Create something of each kind that waits, in the project atlas."""
     purpose = draw(ada)
-    purpose.record(waivers=[{**WAIVER, "refs": ["G1"]}, WAIVER])
+    purpose.edit(op("add_assumption", node="OP1", assumption_text="The soil is soft"))
+    purpose.record(
+        waivers=[{**WAIVER, "refs": ["G1"]}, WAIVER],
+        reviews=[{"assumption": "AS2", "status": "at_risk", "reason": "stones"}],
+        requests=[{"question": "Do we dig by hand?", "to": "ada"}],
+    )
     clock.move(days=10)
     suggest(ada, "atlas", "/size", "/depth")
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
@@ -125,7 +132,7 @@ def test_the_list_has_every_kind_in_the_order_of_the_ranks_and_then_the_oldest_f
 
     items = read(ada, project="atlas")
 
-    assert kinds(items) == {"gate_blocks", "suggestion", "review_due", "claim_lapsing", "waiver_ending"}
+    assert kinds(items) == {kind.value for kind in InboxKind}
     order = [(RANKS[item.kind], item.since) for item in items]
     assert order == sorted(order)
     assert all(item.text and item.ref and item.project is UNSET for item in items)
@@ -282,6 +289,25 @@ def test_a_check_blocks_while_it_fails_in_a_draft_without_a_waiver(ada: Session)
     assert {item.ref for item in of_kind(ada, "gate_blocks", project="atlas")} == blocking
     purpose.discard()
     assert of_kind(ada, "gate_blocks", project="atlas") == []
+
+
+def test_a_question_waits_until_a_decision_answers_it(ada: Session) -> None:
+    purpose = draw(ada)
+    purpose.record(requests=[{"question": "By hand?", "to": "ben"}, {"question": "Where?"}])
+    first, second = of_kind(ada, "request", project="atlas")
+    assert (first.text, second.text) == ("ada asks ben: By hand?", "ada asks: Where?")
+    purpose.record(decisions=[{"text": "yes", "rationale": "cheap", "answers": first.ref}])
+    assert of_kind(ada, "request", project="atlas") == [second]
+
+
+def test_a_refuted_assumption_waits_until_a_decision_about_it_is_recorded(ada: Session) -> None:
+    purpose = draw(ada)
+    purpose.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "dry"}])
+    (item,) = of_kind(ada, "at_risk", project="atlas")
+    assert item.ref == "AS1"
+    assert "is refuted" in item.text
+    purpose.record(decisions=[{"text": "dig deeper", "rationale": "water is there", "about": ["AS1"]}])
+    assert of_kind(ada, "at_risk", project="atlas") == []
 
 
 def test_a_claim_waits_in_its_last_quarter_after_its_end_and_when_it_is_held_for_long(

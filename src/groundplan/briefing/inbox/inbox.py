@@ -14,10 +14,12 @@ from typing import Annotated, NamedTuple, Protocol
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan.briefing.inbox.at_risk import list_at_risk
 from groundplan.briefing.inbox.claims import list_claims
 from groundplan.briefing.inbox.ending_waivers import list_waivers
 from groundplan.briefing.inbox.gate_blocks import list_gate_blocks
 from groundplan.briefing.inbox.item import RANKS, InboxItem, InboxKind
+from groundplan.briefing.inbox.requests import list_requests
 from groundplan.briefing.inbox.reviews_due import list_due_reviews
 from groundplan.briefing.inbox.suggestions import list_suggestions
 from groundplan.kernel.access import Permission
@@ -49,6 +51,8 @@ class KindReader(Protocol):
 
 READERS: Mapping[InboxKind, KindReader] = {
     InboxKind.GATE_BLOCKS: list_gate_blocks,
+    InboxKind.AT_RISK: list_at_risk,
+    InboxKind.REQUEST: list_requests,
     InboxKind.SUGGESTION: list_suggestions,
     InboxKind.REVIEW_DUE: list_due_reviews,
     InboxKind.CLAIM_LAPSING: list_claims,
@@ -126,12 +130,11 @@ def _read_items(
 ) -> list[tuple[_Position, InboxItem]]:
     """Return the items after a position, in order: at least one more than the number given, if there are so many."""
     found: list[tuple[_Position, InboxItem]] = []
-    for kind, read in READERS.items():
-        rank = RANKS[kind]
+    for kind, rank in RANKS.items():
         if rank < after.rank:
             continue
         since = after.since if rank == after.rank else BEFORE_ALL_TIMES
-        items = chain.from_iterable(_read_kind(tx, visits, read, since))
+        items = chain.from_iterable(_read_kind(tx, visits, READERS[kind], since))
         located = [(position, item) for position, item in items if position > after]
         found += sorted(located, key=lambda row: row[0])
         if len(found) > more_than:

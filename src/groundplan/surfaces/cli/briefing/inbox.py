@@ -24,17 +24,22 @@ def _draw_items(answer: Inbox) -> Iterator[Part]:
 
 def _format_command(item: InboxItem) -> str:
     """Return the command line; what a person adds is in capitals."""
-    arguments = item.action.arguments
-    quote = shlex.quote
-    if item.kind is InboxKind.REVIEW_DUE:
-        (review,) = arguments["reviews"]
-        project = quote(arguments["project"])
-        return f"groundplan purpose review {quote(review['assumption'])} STATUS --project {project} --reason TEXT"
-    if item.kind is InboxKind.WAIVER_ENDING:
-        (waiver,) = arguments["waivers"]
-        words = " ".join(map(quote, (waiver["code"], *waiver["refs"])))
-        named = f"--project {quote(arguments['project'])} --owner {quote(waiver['owner'])}"
-        return f"groundplan purpose waive {words} {named} --reason TEXT --due DATE"
+    given = item.action.arguments
+    match item.kind:
+        case InboxKind.REVIEW_DUE:
+            words = shlex.join([given["reviews"][0]["assumption"], "STATUS", "--project", given["project"]])
+            return f"groundplan purpose review {words} --reason TEXT"
+        case InboxKind.WAIVER_ENDING:
+            waiver = given["waivers"][0]
+            options = ["--project", given["project"], "--owner", waiver["owner"]]
+            words = shlex.join([waiver["code"], *waiver["refs"], *options])
+            return f"groundplan purpose waive {words} --reason TEXT --due DATE"
+        case InboxKind.AT_RISK:
+            words = shlex.join(["--project", given["project"], "--about", *given["decisions"][0]["about"]])
+            return f"groundplan purpose decide TEXT {words} --rationale TEXT"
+        case InboxKind.REQUEST:
+            words = shlex.join(["--project", given["project"], "--answers", given["decisions"][0]["answers"]])
+            return f"groundplan purpose decide TEXT {words} --rationale TEXT"
     return item.action.call or item.action.operation
 
 
