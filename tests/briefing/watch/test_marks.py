@@ -326,15 +326,7 @@ def test_marks_are_what_a_search_of_everything_finds(atlas: Watch) -> None:
         op("add_assumption", node="OC2", assumption_text="b"),
         op("add_assumption", source="AC1", target="OP2", assumption_text="c"),
     )
-    edges = {
-        ("AC1", "OP1"),
-        ("OP1", "OC1"),
-        ("OC1", "G1"),
-        ("OP2", "OC2"),
-        ("OC2", "G1"),
-        ("AC2", "OP2"),
-        ("AC1", "OP2"),
-    }
+    edges = {("AC1", "OP1"), ("OP1", "OC1"), ("OC1", "G1"), ("OP2", "OC2"), ("OC2", "G1"), ("AC2", "OP2"), ("AC1", "OP2")}
     places = {"AS1": ("OP1", "OC1"), "AS2": ("OC2", "OC2"), "AS3": ("AC1", "OP2")}  # (behind, on)
     ids: list[str] = []
     parents: dict[str, str | None] = {}

@@ -8,7 +8,6 @@ from groundplan.briefing.watch.mark import Mark
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.markdown_text import shorten_line
 
-
 # What is said of an assumption or a fact, by its status.
 PREDICATES = {
     "refuted": "is refuted",

@@ -187,7 +187,9 @@ OBSERVATIONS = (
         title="Requests:",
     ),
     When(
-        lambda answer: answer.measurements or answer.reviews or answer.waivers or answer.decisions or answer.requests,
+        lambda answer: (
+            answer.measurements or answer.reviews or answer.waivers or answer.decisions or answer.requests
+        ),
         otherwise=("No observations here. Next: groundplan purpose measure INDICATOR VALUE --project {project}",),
     ),
 )
