@@ -148,7 +148,7 @@ def test_every_action_works_when_a_person_sends_it_and_settles_its_item(ada: Ses
     assert kinds(read(ada, project="atlas")) == {"gate_blocks"}  # to look at a check corrects nothing
 
 
-def test_every_action_that_needs_no_more_is_a_command_that_can_be_run(
+def test_an_action_also_has_the_name_of_its_operation_on_the_surface_of_the_caller(
     session_of: Callable[..., Session], ada: Session, clock: ManualClock
 ) -> None:
     fill(ada, clock)
