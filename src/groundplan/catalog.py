@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing.search import search as search_slices
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -188,6 +189,7 @@ OPERATIONS = Registry(
         list_tags.OPERATION,
         tag_usage.OPERATION,
         rename_tag.OPERATION,
+        search_slices.OPERATION,
     )
 )
 

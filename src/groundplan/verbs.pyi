@@ -8,6 +8,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+import groundplan.briefing.search.search
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -116,6 +117,7 @@ class Verbs:
     section: SectionVerbs
     template: TemplateVerbs
     tag: TagVerbs
+    briefing: BriefingVerbs
 
 class ProjectVerbs:
     def list(
@@ -1239,6 +1241,17 @@ class TagVerbs:
         op_id: str | None = None,
     ) -> groundplan.work.containers.tags.rename.RenamedTag:
         """Rename a tag in one project; dryRun shows what changes."""
+
+class BriefingVerbs:
+    def search(
+        self,
+        *,
+        text: str,
+        project: str | None = None,
+        slices: builtins.list[groundplan.briefing.search.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
+        limit: int = 20,
+    ) -> groundplan.briefing.search.search.Hits:
+        """Find words in work, knowledge, purpose and context."""
 
 class AddAssumption(TypedDict):
     op: Literal["add_assumption"]

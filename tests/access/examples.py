@@ -111,6 +111,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
+    "briefing.search": {"text": "coast", "project": "{project}"},
+    "briefing.search without project": {"text": "coast"},
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},

@@ -149,6 +149,7 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 READ_ALL = {
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
+    "context/reading: facts_with_words": "the drafts of some projects, which are few, and the run in force",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
@@ -161,6 +162,7 @@ READ_ALL = {
     "purpose: versions": "the versions of a project, which are few; the draft is the last of them",
     "purpose/observing: kinds_by_key": "the same, in each of which a key is sought",
     "purpose/observing: edges_between_keys": "the same, in each of which an edge is sought",
+    "purpose/reading: items_with_words": "the versions of some projects, which are few; the texts of two of them",
     "work/graph: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
     "work/graph: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
     "work/graph: node_with_property": "the nodes until one has the property, if a filter for it found nothing",

@@ -24,6 +24,7 @@ TABLES: Mapping[str, str] = {
     "knowledge": "knowledge",
     "context": "context",
     "purpose": "purpose",
+    "briefing": "briefing",
 }
 
 

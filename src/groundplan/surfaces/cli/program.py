@@ -26,7 +26,7 @@ from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED,
 from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
-from groundplan.surfaces.cli.operation_commands import build_operation_apps
+from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
@@ -159,6 +159,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
                 own = describe_parameters(function, (word, name)) if asks_for_help(said) else None
                 sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
+    add_single_commands(app, operations, said, panel=PLAN)
     app.command(
         "mcp",
         rich_help_panel=AGENTS,

@@ -1,0 +1,12 @@
+"""Arguments of operations that join the slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ARGUMENTS: Mapping[str, str] = {
+    "briefing.search/project": "The project, by name or id. Without it: all projects that you may see.",
+    "limit": "Maximum number of results.",
+    "slices": "The slices to search: `work`, `knowledge`, `purpose`, `context`. Default: all of them.",
+    "text": "Words to search for; all must match, in any order. Keys, ids and pointers are found, too.",
+}

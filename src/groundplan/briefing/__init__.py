@@ -1,0 +1,1 @@
+"""What joins why, facts, work and knowledge."""

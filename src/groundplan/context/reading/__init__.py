@@ -1,0 +1,1 @@
+"""Reads of facts beside the view."""
