@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from groundplan import providers
 from groundplan.briefing.search import search as search_slices
+from groundplan.briefing.undo import undo
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -190,6 +191,7 @@ OPERATIONS = Registry(
         tag_usage.OPERATION,
         rename_tag.OPERATION,
         search_slices.OPERATION,
+        undo.OPERATION,
     )
 )
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 import groundplan.briefing.search.search
+import groundplan.briefing.undo.undo
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -1252,6 +1253,16 @@ class BriefingVerbs:
         limit: int = 20,
     ) -> groundplan.briefing.search.search.Hits:
         """Find words in work, knowledge, purpose and context."""
+
+    def undo(
+        self,
+        *,
+        project: str,
+        event: str | None = None,
+        dry_run: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.briefing.undo.undo.Undone:
+        """Undo your last change, or the write of an event, if nothing was built on it."""
 
 class AddAssumption(TypedDict):
     op: Literal["add_assumption"]

@@ -113,6 +113,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
     "briefing.search": {"text": "coast", "project": "{project}"},
     "briefing.search without project": {"text": "coast"},
+    "briefing.undo": {"project": "{project}"},
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},

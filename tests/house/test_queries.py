@@ -149,6 +149,7 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 READ_ALL = {
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
+    "context/reading: draft_facts": "the drafts of a project, which are few, in each of which rows are sought",
     "context/reading: facts_with_words": "the drafts of some projects, which are few, and the run in force",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",

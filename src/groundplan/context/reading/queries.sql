@@ -80,3 +80,25 @@ SELECT project_id, ref, kind, title, text
  WHERE position <= :per_project
  ORDER BY lacks_words, position, project_id
  LIMIT :at_most;
+
+-- name: draft_facts
+-- Return the inputs and constraints with some ids that are in a draft of a project.
+SELECT t.id, t.run_id, t.pointer AS ref, true AS is_input
+  FROM pciv_runs AS r {use_run_index}
+ CROSS JOIN pciv_inputs AS t
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status = 'draft'
+   AND t.tenant_id = r.tenant_id
+   AND t.run_id = r.id
+   AND t.id IN (SELECT value FROM each(:ids))
+ UNION ALL
+SELECT t.id, t.run_id, t.key, false
+  FROM pciv_runs AS r {use_run_index}
+ CROSS JOIN pciv_constraints AS t
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status = 'draft'
+   AND t.tenant_id = r.tenant_id
+   AND t.run_id = r.id
+   AND t.id IN (SELECT value FROM each(:ids));

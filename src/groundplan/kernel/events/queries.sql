@@ -71,3 +71,38 @@ SELECT count(*)
            AND project_id = :project_id
            AND (rev, n) > (:rev, :n)
          LIMIT :at_most) AS counted;
+
+-- name: last_write_of_actor
+-- Returns the newest of some writes that an actor made.
+SELECT e.rev
+  FROM events AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   {in_writes}
+   AND e.n = 0
+   AND e.actor_id = :actor
+ ORDER BY e.rev DESC
+ LIMIT 1;
+
+-- name: events_of_write
+-- Returns the first events of one write.
+SELECT n, actor_id AS actor, op, subject, changes
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev = :rev
+ ORDER BY n
+ LIMIT :at_most;
+
+-- name: first_event_after_write
+-- Returns the first event about some subjects after a write.
+SELECT e.rev, e.n, e.subject, e.actor_id AS actor
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.rev > :rev
+   AND e.op NOT IN (SELECT value FROM each(:ignored))
+ ORDER BY e.rev, e.n
+ LIMIT 1;

@@ -78,6 +78,7 @@ class Transaction(ABC):
         self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
         self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.preferences = Preferences()  # session defaults of the caller
+        self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
@@ -162,7 +163,9 @@ class Transaction(ABC):
         this transaction creates.
         """
         stream = project_id or self._default_stream
-        self._events.setdefault(stream, []).append(Event(op, subject, list(changes), decision))
+        self._events.setdefault(stream, []).append(
+            Event(op, subject, list(changes), self.default_decision if decision is None else decision)
+        )
 
     @property
     def has_events(self) -> bool:

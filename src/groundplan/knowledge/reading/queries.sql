@@ -177,3 +177,17 @@ SELECT m.id, m.knowledge
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.id IN (SELECT value FROM each(:ids));
+
+-- name: entity_version
+-- Return whether an id is that of an atom or of a molecule, and its version.
+SELECT 'atom' AS kind, a.version
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id = :id
+ UNION ALL
+SELECT 'molecule', m.version
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id = :id;

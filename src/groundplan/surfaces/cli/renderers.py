@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
-from groundplan.surfaces.cli.briefing import search
+from groundplan.surfaces.cli.briefing import search, undo
 from groundplan.surfaces.cli.context import answers as context_answers
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, print_parts
 from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
@@ -26,6 +26,7 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
     **sections.RENDERERS,
     **TOKEN_RENDERERS,
     **search.RENDERERS,
+    **undo.RENDERERS,
 }
 
 

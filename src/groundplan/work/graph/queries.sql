@@ -312,3 +312,12 @@ SELECT c.n, c.id, c.summary, {evidence_total}
    AND c.resolved
  ORDER BY c.changed_rev DESC, c.n
  LIMIT :at_most;
+
+-- name: ids_from_below
+-- Return the ids of some nodes of a project, the deepest first.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids))
+   AND c.project_id = :project_id
+ ORDER BY c.depth DESC, c.n;
