@@ -320,6 +320,16 @@ def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]
     assert (node.resolved, [one.ref for one in node.evidence]) == (False, ["walked"])
 
 
+def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:
+    change(ada, "dropped", ids)
+    undo(ada)
+    event = undo(ada, dry_run=True).undone
+    ada.call("work.plan", project="atlas", nodes=[{"ref": "new", "summary": "New", "parent_ref": ids["coast"]}])
+    after = dump(ada, ids)
+    assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
+    assert dump(ada, ids) == after
+
+
 def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:
     ada.call("work.update", updates=[{"node_id": ids["print"], "resolved": True}])
     ada.call("work.restructure", operations=[{"op": "move", "node_id": ids["coast"], "new_parent": ids["print"]}])

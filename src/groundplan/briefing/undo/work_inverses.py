@@ -149,7 +149,14 @@ def _build_drops(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
         )
     ids = sort_from_below(tx, {event.subject for event in events})
     drops = [{"op": "drop", "node_id": node_id, "reason": "Dropped before"} for node_id in ids]
-    return InverseCall(restructure.OPERATION, {"operations": drops})
+    return InverseCall(restructure.OPERATION, {"operations": drops}, verify=_refuse_more_drops)
+
+
+def _refuse_more_drops(answer: restructure.Restructured) -> None:
+    """Refuse to drop nodes that were planned or opened below since."""
+    for detail in answer.details:
+        if detail.result != "dropped":
+            raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
 
 
 def _was_dropped(event: PastChange) -> bool:

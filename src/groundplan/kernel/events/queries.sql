@@ -103,6 +103,6 @@ SELECT e.rev, e.n, e.subject, e.actor_id AS actor
    AND e.project_id = :project_id
    AND e.subject = k.value
    AND e.rev > :rev
-   AND e.op NOT IN (SELECT value FROM each(:ignored))
+   AND NOT (e.op IN (SELECT value FROM each(:ignored)))
  ORDER BY e.rev, e.n
  LIMIT 1;
