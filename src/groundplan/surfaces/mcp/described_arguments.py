@@ -41,6 +41,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "manage_container": ("projectId", "version"),
     "get_next_task": ("projectId",),
     "block": ("blockedBy",),
+    "undo": ("event",),
 }
 
 
