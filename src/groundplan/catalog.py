@@ -26,6 +26,7 @@ from groundplan.kernel.tokens import list as list_tokens
 from groundplan.kernel.tokens import revoke as revoke_token
 from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
+from groundplan.knowledge.paths.shared_paths import find_shared_paths
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
@@ -197,6 +198,7 @@ ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
+providers.find_shared_paths.connect(find_shared_paths)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)
 

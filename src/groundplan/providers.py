@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from groundplan.kernel.budget import Budget
@@ -24,6 +25,24 @@ find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 
 # Returns whether the current project has knowledge about files.
 is_knowledge_used: Provider[None, bool] = Provider()
+
+
+class PathsQuery(NamedTuple):
+    """Paths and patterns, and those to compare them with; the same object compares them with each other."""
+
+    paths: Collection[str]
+    among: Collection[str]
+
+
+class SharedPaths(NamedTuple):
+    """For each path, those that lead to a file in common with it, equal ones included."""
+
+    found: Mapping[str, Collection[str]]
+    is_complete: bool  # false if there were too many to compare
+
+
+# Returns which paths lead to a file in common.
+find_shared_paths: Provider[PathsQuery, SharedPaths] = Provider()
 
 
 class ContextInForce(NamedTuple):

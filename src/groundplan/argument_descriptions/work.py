@@ -21,6 +21,8 @@ ARGUMENTS: Mapping[str, str] = {
     "policies.evidence": "What happens when a node is resolved without evidence: nothing, a warning (the default), or "
     "an error.",
     "policies.claims": "Whether others may resolve a claimed node: `soft` (the default) allows it.",
+    "policies.overlap": "What happens to a node whose files another actor works on: it is offered with a warning "
+    "(`warn`, the default), passed over (`avoid`), or offered without one (`off`).",
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",

@@ -34,6 +34,7 @@ from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
 from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.moment_graph import find_cycle
+from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
 from groundplan.work.warnings import Warnings
@@ -167,6 +168,7 @@ def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingN
                 node.request.ref,
                 f"its parent {name} waits, which does not hold it back; the policy inherit_dependencies would",
             )
+    warn_about_planned_overlaps(tx, nodes, warnings)
     return warnings
 
 
