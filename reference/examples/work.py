@@ -35,6 +35,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "work.history": {"node_id": "{hills}"},
     "work.onboard": {"project": "atlas"},
+    "work.analyse": {"project": "atlas", "what": "critical_path"},
 }
 
 NODES = {

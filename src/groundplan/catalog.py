@@ -50,6 +50,7 @@ from groundplan.purpose.versions import draft as draft_version
 from groundplan.purpose.versions import list as list_versions
 from groundplan.purpose.versions import publish as publish_version
 from groundplan.work import tables as work_tables
+from groundplan.work.analytics import analyse as analyse_work
 from groundplan.work.containers import create as create_container
 from groundplan.work.containers import delete as delete_container
 from groundplan.work.containers import get as get_container
@@ -113,6 +114,7 @@ OPERATIONS = Registry(
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,
+        analyse_work.OPERATION,
         create_knowledge.OPERATION,
         update_knowledge.OPERATION,
         append_changelog.OPERATION,

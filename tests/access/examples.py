@@ -86,6 +86,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.history": {"node_id": "{node}"},
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
+    "work.analyse": {"project": "{project}"},
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",

@@ -15,6 +15,12 @@ ARGUMENTS: Mapping[str, str] = {
     "work.next/node_id": "Offer or claim exactly this node, by id.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "The project, by name or id; not needed if every node has a parent in an existing project.",
+    "work.analyse/project": "The project, by name or id; not needed with `node_id`.",
+    "work.analyse/what": "`critical_path` (the default): the chain of open nodes that takes longest, by "
+    "`properties.estimate`. `unlocks`: what makes most nodes actionable at once. `bottlenecks`: what most nodes wait "
+    "for. `if_resolved`, `if_dropped`: what would follow.",
+    "work.analyse/node_id": "The node of `if_resolved` and `if_dropped`.",
+    "work.analyse/limit": "Maximum number of rows.",
     "work.onboard/project": "The project, by name or id. Without it: the only project, or a list.",
     "goal": "What a new project is for; the summary of its root node.",
     "policies": "The working policies of the project. Only the given ones change; only an owner may set them.",

@@ -232,6 +232,12 @@ RENDERERS = {
             empty="No events recorded.",
         ),
     ),
+    "work.analyse": View(
+        Fields("total"),
+        GAP,
+        Rows("rows", "id, value, note, summary", empty="Nothing found."),
+        WARNINGS,
+    ),
     "work.onboard": View(
         Each("project", _format_goal, When("archived_at", "Status: archived")),
         Lines("counts", format_counts),
