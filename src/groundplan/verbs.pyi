@@ -60,6 +60,7 @@ import groundplan.purpose.versions.discard
 import groundplan.purpose.versions.draft
 import groundplan.purpose.versions.list
 import groundplan.purpose.versions.publish
+import groundplan.work.analytics.analyse
 import groundplan.work.containers.container
 import groundplan.work.containers.create
 import groundplan.work.containers.delete
@@ -343,6 +344,16 @@ class WorkVerbs:
         lean: bool | None = None,
     ) -> groundplan.work.graph.reading.orientation.Orientation:
         """Start here: goal, state, recent work, next steps."""
+
+    def analyse(
+        self,
+        *,
+        project: str | None = None,
+        what: Literal["critical_path", "unlocks", "bottlenecks", "if_resolved", "if_dropped"] = "critical_path",
+        node_id: str | None = None,
+        limit: int = 20,
+    ) -> groundplan.work.analytics.analyse.WorkAnalysis:
+        """Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped."""
 
 class KnowledgeVerbs:
     def create(
@@ -1488,6 +1499,7 @@ class PolicyChanges(TypedDict):
     secrets: NotRequired[Literal["off", "warn", "refuse"]]
     evidence: NotRequired[Literal["off", "warn", "require"]]
     claims: NotRequired[Literal["soft", "enforced"]]
+    overlap: NotRequired[Literal["off", "warn", "avoid"]]
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]

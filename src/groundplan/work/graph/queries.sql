@@ -162,9 +162,9 @@ SELECT c.n
 
 -- name: next_nodes
 -- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
--- caller merges the two lists in order.
+-- caller merges the two lists in order. Each row says whether others work in the project.
 SELECT *
-  FROM (SELECT {node}
+  FROM (SELECT {node}, NULL AS parent, {others_work}
           FROM work_nodes AS c
          WHERE {is_ready}
            AND c.claimed_by IS NULL
@@ -172,7 +172,7 @@ SELECT *
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {node}
+  FROM (SELECT {node}, NULL AS parent, {others_work}
           FROM work_nodes AS c
          WHERE {is_ready}
            AND c.claimed_by IS NOT NULL

@@ -37,15 +37,15 @@ class OverlapGuard:
     """The overlaps between the nodes of one answer and the work of others."""
 
     def __init__(self, tx: Transaction) -> None:
-        policy = get_policies(tx).overlap
-        self._avoids = policy == "avoid"
-        self._in_progress = None if policy == "off" else WorkInProgress(tx)
+        self._tx = tx
+        self._policy = get_policies(tx).overlap
+        self._in_progress: WorkInProgress | None = None
         self._passed_over: list[tuple[WorkNodeRow, OverlappingNode]] = []
 
     @property
     def look_ahead(self) -> int:
         """How many candidates to look at beyond those that are wanted."""
-        return LOOK_AHEAD_MAX if self._avoids and self._in_progress is not None and self._in_progress.paths else 0
+        return LOOK_AHEAD_MAX if self._policy == "avoid" and self._load().paths else 0
 
     def pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
         """Return the first nodes that may be offered, and remember those that were passed over before them."""
@@ -67,10 +67,12 @@ class OverlapGuard:
 
     def warn(self, warnings: Warnings, nodes: list[WorkNodeRow]) -> None:
         """Add a warning for each node that touches files of others, or was passed over before one of these."""
-        if self._avoids:
+        if self._policy == "avoid":
             for node, overlap in self._passed_over:
                 warnings.add(node.id, f"passed over: it {overlap.describe()}")
             return
+        if self._policy == "off" or any(node.others_work is not None and not node.others_work for node in nodes):
+            return  # without a look at their paths
         overlaps = self._find(nodes)
         for node in nodes:
             for overlap in overlaps.get(node.n, ()):
@@ -86,4 +88,9 @@ class OverlapGuard:
         return f"{total} actionable nodes were passed over (policy overlap): {named}{more}"
 
     def _find(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
-        return {} if self._in_progress is None else self._in_progress.find_overlaps(nodes)
+        return self._load().find_overlaps(nodes)
+
+    def _load(self) -> WorkInProgress:
+        if self._in_progress is None:
+            self._in_progress = WorkInProgress(self._tx)
+        return self._in_progress

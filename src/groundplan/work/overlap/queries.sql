@@ -4,27 +4,14 @@
 SELECT *
   FROM (SELECT c.n, c.id, c.summary, c.claimed_by, c.context_links
           FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.claimed_by IS NOT NULL
-           AND c.claimed_by <> :actor_id
-           AND coalesce(c.claimed_until > :now, true)
-           AND c.open_children = 0
-           AND NOT c.is_blocked
+         WHERE {is_claimed_by_others}
          ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
          LIMIT :at_most) AS claimed
  UNION ALL
 SELECT *
   FROM (SELECT c.n, c.id, c.summary, NULL AS claimed_by, c.context_links
           FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.status = 'ACTIVE'
-           AND (c.kind IS NULL OR c.kind <> 'feature')
-           AND NOT coalesce(c.claimed_until > :now, c.claimed_by IS NOT NULL)
-           AND c.updated_by <> :actor_id
-           AND c.open_children = 0
-           AND NOT c.is_blocked
+         WHERE {is_active_unclaimed}
          ORDER BY c.feature_n, c.n
          LIMIT :at_most) AS active;
 
