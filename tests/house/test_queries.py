@@ -147,6 +147,8 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 
 # Queries that read all rows of an organization or of a project on purpose, and why.
 READ_ALL = {
+    "work/analytics: open_nodes": "an analysis is about every open node of a project",
+    "work/analytics: open_dependencies": "the same, of those that wait, by their index",
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",

@@ -16,15 +16,15 @@ SELECT c.n, c.parent_n, c.kind, c.feature_n, c.depth, c.open_children, c.open_de
 -- index.
 SELECT d.from_n, d.to_n
   FROM work_nodes AS c
-  JOIN work_edges AS d
-    ON d.tenant_id = c.tenant_id
-   AND d.project_id = c.project_id
-   AND d.from_n = c.n
-   AND d.type = 'depends_on'
+ CROSS JOIN work_edges AS d
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.is_blocked
-   AND c.open_deps > 0;
+   AND c.open_deps > 0
+   AND d.tenant_id = c.tenant_id
+   AND d.project_id = c.project_id
+   AND d.from_n = c.n
+   AND d.type = 'depends_on';
 
 -- name: claims_and_evidence
 -- The claims of some nodes, and their amounts of evidence.

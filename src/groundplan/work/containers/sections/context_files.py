@@ -55,7 +55,7 @@ FILES = re.compile(
 )
 
 
-class SectionText(Protocol):
+class TitledText(Protocol):
     """The fields of a section that hold paths."""
 
     @property
@@ -64,7 +64,7 @@ class SectionText(Protocol):
     def content(self) -> str | UnsetType: ...
 
 
-def extract_context_files(sections: Iterable[SectionText]) -> list[str]:
+def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
     """Return the paths in the sections with the title Context Files, without duplicates, in order."""
     found: dict[str, None] = {}
     for section in sections:
