@@ -162,7 +162,7 @@ SELECT c.n
 
 -- name: next_nodes
 -- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
--- caller merges the two lists in order. Each row says whether others work in the project.
+-- caller merges the two lists in order. The first one says whether others work in the project.
 SELECT *
   FROM (SELECT {node}, NULL AS parent, {others_work}
           FROM work_nodes AS c
@@ -172,7 +172,7 @@ SELECT *
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {node}, NULL AS parent, {others_work}
+  FROM (SELECT {node}, NULL AS parent, CAST(NULL AS boolean) AS others_work
           FROM work_nodes AS c
          WHERE {is_ready}
            AND c.claimed_by IS NOT NULL
