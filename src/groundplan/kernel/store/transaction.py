@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -44,8 +43,7 @@ class Cursor(Protocol):
         """Return every row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """The project of a transaction, with the role of the actor in it."""
 
     id: str

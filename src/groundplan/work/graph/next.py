@@ -285,6 +285,8 @@ def _build_offers(
 
 def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:
     """Return warnings about properties that no node has; a value that was found needs no look."""
+    if not given:
+        return UNSET
     warnings = Warnings()
     for name in (name for name, value in given.items() if value is None or not is_found):
         if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
