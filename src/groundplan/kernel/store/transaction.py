@@ -27,6 +27,8 @@ from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row
 
 R = TypeVar("R")
 
+BULK_EVENTS_MAX = 10_000  # in one statement, so that its text takes a few MB
+
 RowConverters: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
 
 sql = load_queries(__file__)
@@ -162,6 +164,12 @@ class Transaction(ABC):
         stream = project_id or self._default_stream
         self._events.setdefault(stream, []).append(Event(op, subject, list(changes), decision))
 
+    def record_each(self, op: str, subjects: Iterable[str], *changes: Change, decision: str | None = None) -> None:
+        """Record an event with the same changes for each of the subjects, in the same stream as `record`."""
+        shared = list(changes)
+        if recorded := [Event(op, subject, shared, decision) for subject in subjects]:
+            self._events.setdefault(self._default_stream, []).extend(recorded)
+
     @property
     def has_events(self) -> bool:
         """Whether any event was recorded."""
@@ -174,22 +182,19 @@ class Transaction(ABC):
         such as leaving the project.
         """
         for stream, events in self._events.items():
-            first = self._written_counts.get(stream, 0)
-            rows = [
-                {
-                    "project_id": stream,
-                    # A project that this write creates starts at revision 1.
-                    "rev": self.rev if stream == self._default_stream else 1,
-                    "n": n,
-                    "v": EVENT_FORMAT,
-                    "op": event.op,
-                    "subject": event.subject,
-                    "changes": msgspec.json.encode(event.changes).decode(),
-                    "decision": event.decision,
-                }
-                for n, event in enumerate(events[first:], first)
-            ]
-            self.run_many(sql.add_organization_event if stream is None else sql.add_event, rows)
+            # A project that this write creates starts at revision 1.
+            rev = self.rev if stream == self._default_stream else 1
+            rows = _build_event_rows(events, self._written_counts.get(stream, 0))
+            if not rows:
+                continue
+            if stream is None:
+                self.run_many(sql.add_organization_event, [{"rev": rev, **row} for row in rows])
+            elif len(rows) < self._bulk_events_min:
+                self.run_many(sql.add_event, [{"project_id": stream, "rev": rev, **row} for row in rows])
+            else:
+                for chunk in range(0, len(rows), BULK_EVENTS_MAX):
+                    text = msgspec.json.encode(rows[chunk : chunk + BULK_EVENTS_MAX]).decode()
+                    self.run(sql.add_events, project_id=stream, rev=rev, rows=text)
             self._written_counts[stream] = len(events)
 
     @property
@@ -267,8 +272,30 @@ class Transaction(ABC):
 
     # Implemented by each engine.
 
+    _bulk_events_min: ClassVar[int]  # from this many events on, one statement for all of them is faster
     _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod
     def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
         """Run a statement that returns rows."""
+
+
+def _build_event_rows(events: list[Event], first: int) -> list[dict[str, Any]]:
+    """Return the rows of the events from number `first` on. Events that share their changes are encoded once."""
+    rows: list[dict[str, Any]] = []
+    encoded_of: list[Change] | None = None
+    encoded = ""
+    for n, event in enumerate(events[first:], first):
+        if event.changes is not encoded_of:
+            encoded_of, encoded = event.changes, msgspec.json.encode(event.changes).decode()
+        rows.append(
+            {
+                "n": n,
+                "v": EVENT_FORMAT,
+                "op": event.op,
+                "subject": event.subject,
+                "changes": encoded,
+                "decision": event.decision,
+            }
+        )
+    return rows

@@ -280,6 +280,7 @@ class HeldConnection:
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
+    _bulk_events_min = 50
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
