@@ -50,6 +50,14 @@ SELECT count(*)
    AND c.project_id = :project_id
    AND {contains_text};
 
+-- name: count_matches
+-- Differs from SQLite for the same reason.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND {contains_text};
+
 -- part: children_of_b
 -- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many
 -- children a node has, and with a wrong estimate it reads the whole project for each node of the walk. Three things

@@ -187,6 +187,41 @@ SELECT count(*)
  WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
    AND instr(t.c0, CAST(:text AS text)) > 0;
 
+-- name: count_matches
+-- The same among the summaries that the text index finds, for which the rows of the nodes are not needed.
+SELECT count(*)
+  FROM work_text
+ CROSS JOIN work_text_content AS t
+ WHERE work_text MATCH :match
+   AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+   AND t.id = work_text.rowid
+   AND instr(t.c0, CAST(:text AS text)) > 0;
+
+-- name: ready_nodes_with_text
+-- Ready nodes with a text, best first, and whether each is unclaimed: of the best unclaimed ones, and of all claimed ones.
+SELECT n, is_unclaimed
+  FROM (SELECT c.n, c.priority, c.depth, c.changed_rev, true AS is_unclaimed
+          FROM (SELECT c.n, c.priority, c.depth, c.changed_rev, c.summary
+                  FROM work_nodes AS c
+                 WHERE c.tenant_id = :tenant_id
+                   AND c.project_id = :project_id
+                   AND c.is_ready
+                   AND c.claimed_by IS NULL
+                {behind_in_rank}
+                 ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+                 LIMIT :looked_at) AS c
+         WHERE {contains_text}
+         UNION ALL
+        SELECT c.n, c.priority, c.depth, c.changed_rev, false AS is_unclaimed
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND {contains_text}
+        {behind_in_rank}) AS ready
+ ORDER BY priority DESC, depth DESC, changed_rev, n;
+
 -- name: ready_nodes
 -- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
 SELECT n
