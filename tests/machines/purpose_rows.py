@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.machines.row_reader import RowReader, quote_ids
-from tests.machines.work_rows import EventRow
+from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 
 _ASSUMED = ("assumption_text", "risk_level", "owner", "review_by")
 _OBSERVED = ("project_id", "rev", "n")
@@ -65,7 +65,7 @@ class PurposeRows(RowReader):
 
     def of(self, project_ids: Sequence[str]) -> Stored:
         """Return the rows of some projects, which nobody else changes."""
-        where = f"WHERE project_id IN ({quote_ids(project_ids)})"
+        where = f"WHERE {IN_ORGANIZATION} AND project_id IN ({quote_ids(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
             found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where}")
