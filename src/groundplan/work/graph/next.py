@@ -274,7 +274,7 @@ def _encode_value(value: Any) -> tuple[str, Any]:
 def _build_offers(
     tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
 ) -> Offers:
-    warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked))
+    warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked)) if request.filter else UNSET
     if not picked:
         return Offers([], reason=_explain_no_offer(tx), warnings=warnings)
     lean = tx.preferences.lean if request.lean is None else request.lean
@@ -285,8 +285,6 @@ def _build_offers(
 
 def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:
     """Return warnings about properties that no node has; a value that was found needs no look."""
-    if not given:
-        return UNSET
     warnings = Warnings()
     for name in (name for name, value in given.items() if value is None or not is_found):
         if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
