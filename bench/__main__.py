@@ -41,6 +41,7 @@ PARTS = {
     "freshness": "freshness:run",
     "http": "rest:run",
     "events": "events:run",
+    "load": "mixed_load:run",
     "postgres": "postgres:run",
 }
 
