@@ -87,7 +87,7 @@ from groundplan.work.engine.refs import resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import query
+from groundplan.work.graph.search import outline, query
 
 OPERATIONS = Registry(
     (
@@ -109,6 +109,7 @@ OPERATIONS = Registry(
         update.OPERATION,
         connect.OPERATION,
         query.OPERATION,
+        outline.OPERATION,
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,

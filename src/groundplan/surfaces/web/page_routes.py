@@ -19,9 +19,9 @@ from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.pages import redirect, render_page
 
-FORM_BYTES_MAX = 4096
+FORM_BYTES_MAX = 256 * 1024
 FORM_S = 10.0
-FORM_FIELDS_MAX = 10
+FORM_FIELDS_MAX = 60
 LOGIN_PATH = "/login"
 _GONE = Answer(400, b"", content_type=b"text/plain")  # nobody reads it
 

@@ -323,3 +323,45 @@ SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.pro
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = wanted.n;
+
+-- name: root_id
+-- Returns the id of the root.
+SELECT id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: live_claims
+-- Returns the numbers of the nodes in progress: claimed, and the claim has not ended. The best come first.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND (c.claimed_until IS NULL OR c.claimed_until > :now)
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+ LIMIT :at_most;
+
+-- name: outline_rows
+-- The fields of the nodes of an outline, and their sort keys.
+WITH wanted (n) AS MATERIALIZED (
+    SELECT CAST(e.value AS bigint)
+      FROM each(:ns) AS e
+)
+SELECT c.n, c.id, c.summary, p.id AS parent, c.kind, c.status, c.resolved, c.outcome, c.claimed_by, c.claimed_until,
+       c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
+       (SELECT count(*)
+          FROM work_nodes AS k
+         WHERE k.tenant_id = c.tenant_id
+           AND k.project_id = c.project_id
+           AND k.parent_n = c.n) AS children
+  FROM wanted
+ CROSS JOIN work_nodes AS c
+  LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = wanted.n;
