@@ -98,6 +98,7 @@ import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
 import groundplan.work.graph.search.orders
+import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
 
@@ -315,6 +316,17 @@ class WorkVerbs:
         lean: bool | None = None,
     ) -> groundplan.work.graph.search.query.FoundNodes:
         """Search and filter nodes."""
+
+    def outline(
+        self,
+        *,
+        project: str,
+        parent: str | None = None,
+        lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.work.graph.search.outline.Outline:
+        """Children of a node, or one column of the board, with their states."""
 
     def restructure(
         self,

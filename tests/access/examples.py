@@ -82,6 +82,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.update": {"updates": [{"node_id": "{node}", "state": "begun"}]},
     "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
+    "work.outline": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
     "work.onboard": {"project": "{project}"},

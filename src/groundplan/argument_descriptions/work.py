@@ -41,6 +41,8 @@ ARGUMENTS: Mapping[str, str] = {
     "nodes[].properties": "Free properties, up to 32,768 bytes; `priority` is a number, and a higher one comes first.",
     "scope": "Only nodes below this node.",
     "filter": _PROPERTIES_FILTER,
+    "parent": "The node whose children to list. Default: the root.",
+    "lane": "One column of the board instead of children.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",

@@ -45,7 +45,7 @@ def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
         value = READERS[word](text.replace("\r\n", "\n"))
         if value is not None:
             _set(arguments, path.split("."), value, name)
-    return _number_lists(arguments)
+    return {name: _number_lists(value) for name, value in arguments.items()}
 
 
 def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:

@@ -24,13 +24,14 @@ from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.areas import facts, home, knowledge, members, plan, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.form_arguments import read_arguments
-from groundplan.surfaces.web.page_routes import Form, make_page_route
+from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
 from groundplan.surfaces.web.pages import PICTURE_HEADERS, redirect, render_page
 
 AREAS: Mapping[str, Area] = {
     area.path: area for area in (home.AREA, plan.AREA, work.AREA, knowledge.AREA, facts.AREA, members.AREA)
 }
 FIRST_AREA = home.AREA.path
+FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
 THEMES = ("light", "dark")
 THEME_COOKIE = "groundplan_theme"
 
@@ -49,7 +50,9 @@ class ProjectPages:
             make_page_route(pool, "/", {"GET": self.choose}),
             make_page_route(pool, "/p/{project}", {"GET": self.choose_area}),
             make_page_route(pool, "/p/{project}/picture.svg", {"GET": self.draw}),
-            make_page_route(pool, "/p/{project}/{area}", {"GET": self.show, "POST": self.run}),
+            make_page_route(
+                pool, "/p/{project}/{area}", {"GET": self.show, "POST": self.run}, limits=FORM_OF_OPERATION
+            ),
         ]
 
     def choose(self, request: Request, _form: Form) -> Answer:
@@ -102,7 +105,7 @@ class ProjectPages:
         area = AREAS.get(request.path_params["area"])
         if area is None:
             raise NotFound("page", request.path_params["area"])
-        projects = session.call("project.list").projects
+        projects = session.call("project.list", archived=True).projects
         name = request.path_params["project"]
         project = next((one for one in projects if name in (one.name, one.id)), None)
         if project is None:

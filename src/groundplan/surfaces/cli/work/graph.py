@@ -222,6 +222,15 @@ RENDERERS = {
         _format_count,
         footer=(),
     ),
+    "work.outline": View(
+        Rows(
+            "nodes",
+            "id, summary, state, claimed: claimed_by, open: open_children, of: children",
+            empty="No nodes found.",
+        ),
+        _format_count,
+        footer=(),
+    ),
     "work.restructure": View(Rows("details", "done: op, id: node_id, result"), *SIDE_EFFECTS),
     "work.history": View(
         Rows(

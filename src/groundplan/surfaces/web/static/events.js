@@ -34,12 +34,14 @@ export function followEvents(project, refresh) {
       if (state.textContent) state.textContent = "Connected";
       if (lastId) void refreshSoon(); // for what was missed meanwhile
     });
-    source.addEventListener("change", (event) => {
+    source.addEventListener("message", (event) => {
       lastId = event.lastEventId;
       const { actor } = JSON.parse(event.data);
       changes.set(actor, (changes.get(actor) ?? 0) + 1);
       void refreshSoon();
     });
+    source.addEventListener("reset", () => void refreshSoon());
+    source.addEventListener("closed", close);
     source.addEventListener("error", () => {
       state.textContent = "Reconnecting …";
     });
