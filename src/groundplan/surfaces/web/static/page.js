@@ -8,6 +8,7 @@ const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the
 
 /** Whether something typed into the form would be lost. @param {HTMLFormElement} form */
 const isTyped = (form) =>
+  form.querySelector(".refusal") !== null ||
   [...form.querySelectorAll("input:not([type=hidden]), textarea")].some(
     (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
   );
