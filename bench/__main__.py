@@ -32,6 +32,7 @@ PARTS = {
     "plan": "planning:run",
     "claims": "claims:run",
     "large": "large_operations:run",
+    "briefing": "briefing:run",
     "containers": "containers:run",
     "patterns": "patterns:run",
     "knowledge": "knowledge:run",
@@ -41,6 +42,7 @@ PARTS = {
     "freshness": "freshness:run",
     "http": "rest:run",
     "events": "events:run",
+    "load": "mixed_load:run",
     "postgres": "postgres:run",
 }
 

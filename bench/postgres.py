@@ -43,7 +43,7 @@ def run(options: Options) -> list[Result]:
     try:
         with PostgresEngine.on(server, "bench") as engine:
             for place, size in enumerate(sizes):
-                _load(engine, _name_project(size), graphs.ensure_graph(options, size), mark=ascii_lowercase[place])
+                load_graph(engine, _name_project(size), graphs.ensure_graph(options, size), mark=ascii_lowercase[place])
             engine.as_owner("ANALYZE")  # autovacuum is off on this server
             took = _measure(options, engine, sizes)
     finally:
@@ -79,7 +79,7 @@ def _build_results(sizes: list[int], took: dict[str, float]) -> Iterator[Result]
         yield Result("postgres", what, took[_name_project(most)], "ms", base, f"{least:,}", FLAT_RATIO_MAX)
 
 
-def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> None:
+def load_graph(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> None:
     """Create a project with the nodes and edges of a graph. The mark makes ids unique across graphs."""
     owner = engine.session("ada")
     owner.call("work.open", project=project, goal="A graph to measure on")

@@ -93,16 +93,16 @@ def _start_server(db: Path, token: str, folder: Path) -> Iterator[tuple[Connecti
     """Start our server, and a bare one that answers with the same bytes; yield a connection to each."""
     with contextlib.ExitStack() as stack:
         limit = ("--requests-per-s", "1000000")
-        port = stack.enter_context(_run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(db), *limit))
+        port = stack.enter_context(run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(db), *limit))
         ours = stack.enter_context(Connection(port, token))
         for place, target in enumerate(TARGETS.values()):
             (folder / f"{place}.json").write_bytes(ours.get(target))
-        bare_port = stack.enter_context(_run_program("-m", "bench.rest", str(folder), str(len(TARGETS))))
+        bare_port = stack.enter_context(run_program("-m", "bench.rest", str(folder), str(len(TARGETS))))
         yield ours, stack.enter_context(Connection(bare_port, token))
 
 
 @contextlib.contextmanager
-def _run_program(*arguments: str) -> Iterator[int]:
+def run_program(*arguments: str) -> Iterator[int]:
     """Run a server until the end of the block, and yield the port that it prints."""
     with subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

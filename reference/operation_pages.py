@@ -54,6 +54,7 @@ PAGE_OF = {
     "project": "projects",
     "member": "members",
     "token": "tokens",
+    "event": "events",
     "container": "containers",
     "dependency": "containers",
     "section": "sections",

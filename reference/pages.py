@@ -287,7 +287,10 @@ def _format_default(value: object) -> str:
 
 def _build_commands() -> str:
     shown = {name: command for name, command in load_commands().items() if not command.hidden}
-    alone = {name: command for name, command in shown.items() if not hasattr(command, "commands")}
+    single = {command.words[0] for one in OPERATIONS for command in one.commands if len(command.words) == 1}
+    alone = {
+        name: command for name, command in shown.items() if not hasattr(command, "commands") and name not in single
+    }
     rows = [
         (
             f"`groundplan {' '.join(command.words)}`",
@@ -329,7 +332,8 @@ def load_commands() -> dict[str, Any]:
 @cache
 def _summarize_command(first: str, *rest: str) -> str:
     """Return the first paragraph of the help of a command."""
-    help_: str = load_commands()[first].commands[" ".join(rest)].help
+    found = load_commands()[first]
+    help_: str = (found.commands[" ".join(rest)] if rest else found).help
     return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
 
 

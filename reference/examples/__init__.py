@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.examples import containers, context, kernel, knowledge, purpose, work
+from reference.examples import briefing, containers, context, kernel, knowledge, purpose, work
 from reference.examples.context import RUNS
 
 __all__ = ["COMMANDS", "EXAMPLES", "FIRST", "FURTHER", "MADE_AS", "NODES", "RUNS", "WRITTEN"]
@@ -21,6 +21,7 @@ FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     **knowledge.FIRST,
     **context.FIRST,
     **purpose.FIRST,
+    **briefing.FIRST,
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -30,10 +31,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     **knowledge.EXAMPLES,
     **context.EXAMPLES,
     **purpose.EXAMPLES,
+    **briefing.EXAMPLES,
 }
 
 # More examples of an operation, each with a sentence before it.
-FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {**context.FURTHER, **purpose.FURTHER}
+FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    **context.FURTHER,
+    **purpose.FURTHER,
+    **briefing.FURTHER,
+}
 
 # The commands of operations that are written by hand, because they also read or write files.
 WRITTEN = {**context.WRITTEN, **purpose.WRITTEN}

@@ -1,4 +1,4 @@
-"""Examples of projects, members and tokens."""
+"""Examples of projects, members, tokens and events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "members": [("project.create", {"name": "atlas"})],
     "tokens": [("project.create", {"name": "atlas"})],
+    "events": [("project.create", {"name": "atlas"})],
 }
 
 NODES = {"token": "k3v9xq7m2d"}
@@ -24,4 +25,5 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "token.create": {"kind": "agent", "name": "scout", "role": "viewer", "projects": ["atlas"], "expires": "30d"},
     "token.list": {"ended": True},
     "token.revoke": {"id": "{token}"},
+    "event.list": {"project": "atlas", "op": "member", "limit": 2},
 }

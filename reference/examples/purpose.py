@@ -75,6 +75,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "about": ["AS1", "OP1->OC1"],
             }
         ],
+        "requests": [{"question": "Do we print the next edition?", "about": ["OP1"], "to": "ben"}],
     },
     "purpose.observations": {**_ATLAS, "detail": "observations"},
     "purpose.diff": {**_ATLAS, "from": 1, "to": "draft"},

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from groundplan import providers
+from groundplan.briefing import brief, brief_task
+from groundplan.briefing.coverage import coverage
+from groundplan.briefing.inbox import inbox
+from groundplan.briefing.search import search as search_slices
+from groundplan.briefing.throughline import throughline
+from groundplan.briefing.undo import undo
+from groundplan.briefing.watch.find_marks import describe_marks
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -13,7 +20,9 @@ from groundplan.context.exchange import import_document
 from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
+from groundplan.context.runs.fact_targets import find_fact_targets
 from groundplan.kernel import ports, tables
+from groundplan.kernel.events import list as list_events
 from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
@@ -26,6 +35,7 @@ from groundplan.kernel.tokens import list as list_tokens
 from groundplan.kernel.tokens import revoke as revoke_token
 from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
+from groundplan.knowledge.paths.shared_paths import find_shared_paths
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
@@ -42,6 +52,7 @@ from groundplan.purpose.exchange import export as export_purpose
 from groundplan.purpose.exchange import import_document as import_purpose
 from groundplan.purpose.exchange import render as render_purpose
 from groundplan.purpose.observing import record as record_purpose
+from groundplan.purpose.reading.link_targets import find_purpose_targets
 from groundplan.purpose.version import list_versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
 from groundplan.purpose.versions import discard as discard_version
@@ -49,6 +60,7 @@ from groundplan.purpose.versions import draft as draft_version
 from groundplan.purpose.versions import list as list_versions
 from groundplan.purpose.versions import publish as publish_version
 from groundplan.work import tables as work_tables
+from groundplan.work.analytics import analyse as analyse_work
 from groundplan.work.containers import create as create_container
 from groundplan.work.containers import delete as delete_container
 from groundplan.work.containers import get as get_container
@@ -83,11 +95,12 @@ from groundplan.work.containers.workflow import (
 )
 from groundplan.work.engine.claims import move_leases
 from groundplan.work.engine.insert import generate_project_id
-from groundplan.work.engine.refs import resolve_task
+from groundplan.work.engine.refs import find_work_targets, resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import query
+from groundplan.work.graph.search import outline, query
+from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
     (
@@ -101,6 +114,7 @@ OPERATIONS = Registry(
         create_token.OPERATION,
         list_tokens.OPERATION,
         revoke_token.OPERATION,
+        list_events.OPERATION,
         open.OPERATION,
         plan.OPERATION,
         next.OPERATION,
@@ -109,9 +123,12 @@ OPERATIONS = Registry(
         update.OPERATION,
         connect.OPERATION,
         query.OPERATION,
+        outline.OPERATION,
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,
+        analyse_work.OPERATION,
+        brief.OPERATION,
         create_knowledge.OPERATION,
         update_knowledge.OPERATION,
         append_changelog.OPERATION,
@@ -188,6 +205,11 @@ OPERATIONS = Registry(
         list_tags.OPERATION,
         tag_usage.OPERATION,
         rename_tag.OPERATION,
+        inbox.OPERATION,
+        throughline.OPERATION,
+        coverage.OPERATION,
+        search_slices.OPERATION,
+        undo.OPERATION,
     )
 )
 
@@ -195,10 +217,18 @@ ports.on_project_created.connect(create_root)
 ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
+providers.describe_marks.connect(describe_marks)
+providers.find_work_serving.connect(find_work_serving)
+providers.count_aligned_work.connect(count_aligned_work)
+providers.find_work_targets.connect(find_work_targets)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
+providers.find_shared_paths.connect(find_shared_paths)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)
+providers.find_purpose_targets.connect(find_purpose_targets)
+providers.find_fact_targets.connect(find_fact_targets)
+providers.build_briefing.connect(brief_task.build_briefing)
 
 for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

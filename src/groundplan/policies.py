@@ -30,6 +30,7 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     # work
     evidence: Literal["off", "warn", "require"] = "warn"  # what happens when a node is resolved without evidence
     claims: Literal["soft", "enforced"] = "soft"  # whether others may resolve a claimed node
+    overlap: Literal["off", "warn", "avoid"] = "warn"  # whether work on files that others work on is offered
     inherit_dependencies: bool = False  # whether the dependencies of a node also block its descendants
     auto_resolve_parents: bool = False  # whether resolving the last child resolves its parent
     claim_ttl_minutes: ClaimTtl | None = None  # None: the value of the configuration
@@ -47,6 +48,7 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     secrets: Literal["off", "warn", "refuse"] | UnsetType = UNSET
     evidence: Literal["off", "warn", "require"] | UnsetType = UNSET
     claims: Literal["soft", "enforced"] | UnsetType = UNSET
+    overlap: Literal["off", "warn", "avoid"] | UnsetType = UNSET
     inherit_dependencies: bool | UnsetType = UNSET
     auto_resolve_parents: bool | UnsetType = UNSET
     claim_ttl_minutes: ClaimTtl | UnsetType | None = UNSET

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from groundplan.kernel.budget import Budget
@@ -24,6 +25,39 @@ find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 
 # Returns whether the current project has knowledge about files.
 is_knowledge_used: Provider[None, bool] = Provider()
+
+
+class PathsQuery(NamedTuple):
+    """Paths and patterns, and those to compare them with; the same object compares them with each other."""
+
+    paths: Collection[str]
+    among: Collection[str]
+
+
+class SharedPaths(NamedTuple):
+    """For each path, those that lead to a file in common with it, equal ones included."""
+
+    found: Mapping[str, Collection[str]]
+    is_complete: bool  # false if there were too many to compare
+
+
+# Returns which paths lead to a file in common.
+find_shared_paths: Provider[PathsQuery, SharedPaths] = Provider()
+
+
+class BriefingRequest(NamedTuple):
+    """A work node by its number, and the characters that its briefing may have."""
+
+    n: int
+    chars: int
+    lean: bool
+
+
+# The lists of a briefing, the most important first.
+BRIEFING_LISTS = ("why", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+
+# Returns the briefing of a work node of the current project; None if not even an empty one has room.
+build_briefing: Provider[BriefingRequest, Any] = Provider()
 
 
 class ContextInForce(NamedTuple):
@@ -65,16 +99,30 @@ find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
 # Returns the facts with some pointers: those of the run in force or of a draft.
 find_fact_targets: Provider[list[str], LinkTargets] = Provider()
 
-# Returns the ids of the work nodes that serve purpose nodes of the current project, by purpose key.
+
+class MarkLines(NamedTuple):
+    """A line for each of the latest marks of a project, and how many more marks there are."""
+
+    lines: list[str]
+    left_out: int
+
+
+# Describes the assumptions in doubt and the changed facts of the current project; takes the maximum number of lines.
+describe_marks: Provider[int, MarkLines] = Provider()
+
+# Returns the work nodes of the current project with some ids or unique prefixes of ids.
+find_work_targets: Provider[list[str], LinkTargets] = Provider()
+
+# Returns the ids of the work nodes with a link to each of some purpose nodes of the current project, by purpose key.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 
 class AlignedWorkCounts(NamedTuple):
-    """The number of open work nodes, and how many of them trace to one of the goals."""
+    """The number of open work nodes besides the root, and how many of them serve one of some purpose nodes."""
 
     open: int
     aligned: int
 
 
-# Counts the work that serves the purpose; takes the keys of the goals of its published version.
+# Counts the open work that serves purpose nodes, by a link of its own or of an ancestor; takes the keys of these nodes.
 count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()

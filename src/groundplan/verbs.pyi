@@ -8,6 +8,12 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+import groundplan.briefing.brief
+import groundplan.briefing.coverage.coverage
+import groundplan.briefing.inbox.inbox
+import groundplan.briefing.search.search
+import groundplan.briefing.throughline.chain
+import groundplan.briefing.undo.undo
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
@@ -21,6 +27,7 @@ import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
+import groundplan.kernel.events.list
 import groundplan.kernel.members.add
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
@@ -60,6 +67,7 @@ import groundplan.purpose.versions.discard
 import groundplan.purpose.versions.draft
 import groundplan.purpose.versions.list
 import groundplan.purpose.versions.publish
+import groundplan.work.analytics.analyse
 import groundplan.work.containers.container
 import groundplan.work.containers.create
 import groundplan.work.containers.delete
@@ -98,6 +106,7 @@ import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
 import groundplan.work.graph.search.orders
+import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
 
@@ -107,7 +116,9 @@ class Verbs:
     project: ProjectVerbs
     member: MemberVerbs
     token: TokenVerbs
+    event: EventVerbs
     work: WorkVerbs
+    briefing: BriefingVerbs
     knowledge: KnowledgeVerbs
     purpose: PurposeVerbs
     context: ContextVerbs
@@ -221,6 +232,21 @@ class TokenVerbs:
     ) -> groundplan.kernel.tokens.revoke.RevokedToken:
         """Revoke a token, and every token that was created with it."""
 
+class EventVerbs:
+    def list(
+        self,
+        *,
+        project: str,
+        since: str | None = None,
+        until: str | None = None,
+        actor: str | None = None,
+        subject: str | None = None,
+        op: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.events.list.EventList:
+        """What happened in a project, newest first."""
+
 class WorkVerbs:
     def open(
         self,
@@ -254,6 +280,7 @@ class WorkVerbs:
         filter: dict[str, Any] = ...,
         count: int = 1,
         claim: bool = False,
+        budget: int | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -269,6 +296,7 @@ class WorkVerbs:
         filter: dict[str, Any] = ...,
         count: int = 1,
         claim: bool = False,
+        budget: int | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -280,6 +308,7 @@ class WorkVerbs:
         *,
         node_id: str,
         depth: int = 2,
+        budget: int | None = None,
         lean: bool | None = None,
     ) -> groundplan.work.graph.reading.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
@@ -298,11 +327,12 @@ class WorkVerbs:
         self,
         *,
         edges: Sequence[Edge],
+        project: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.connect.Connected:
-        """Add or remove edges; depends_on edges never form a cycle."""
+        """Add or remove edges and links; depends_on edges never form a cycle."""
 
     def query(
         self,
@@ -315,6 +345,17 @@ class WorkVerbs:
         lean: bool | None = None,
     ) -> groundplan.work.graph.search.query.FoundNodes:
         """Search and filter nodes."""
+
+    def outline(
+        self,
+        *,
+        project: str,
+        parent: str | None = None,
+        lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.work.graph.search.outline.Outline:
+        """Children of a node, or one column of the board, with their states."""
 
     def restructure(
         self,
@@ -343,6 +384,73 @@ class WorkVerbs:
         lean: bool | None = None,
     ) -> groundplan.work.graph.reading.orientation.Orientation:
         """Start here: goal, state, recent work, next steps."""
+
+    def analyse(
+        self,
+        *,
+        project: str | None = None,
+        what: Literal["critical_path", "unlocks", "bottlenecks", "if_resolved", "if_dropped"] = "critical_path",
+        node_id: str | None = None,
+        limit: int = 20,
+    ) -> groundplan.work.analytics.analyse.WorkAnalysis:
+        """Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped."""
+
+class BriefingVerbs:
+    def brief(
+        self,
+        *,
+        node_id: str,
+        budget: int = 4000,
+        markdown: bool = False,
+        lean: bool | None = None,
+    ) -> groundplan.briefing.brief.TaskBriefing:
+        """Brief a person or an agent on one task: why, facts, knowledge, what came before."""
+
+    def inbox(
+        self,
+        *,
+        project: str | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
+    ) -> groundplan.briefing.inbox.inbox.Inbox:
+        """What waits for a person, most urgent first, and what settles it."""
+
+    def throughline(
+        self,
+        *,
+        project: str,
+        from_: str,
+        direction: Literal["up", "down"] | None = None,
+        format: Literal["data", "markdown", "svg"] = "data",
+    ) -> groundplan.briefing.throughline.chain.Throughline | groundplan.briefing.throughline.chain.ThroughlineText | groundplan.briefing.throughline.chain.ThroughlinePicture:
+        """The line from work up to the goals, or from a purpose node down to work, evidence and measurements."""
+
+    def coverage(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.briefing.coverage.coverage.Coverage:
+        """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
+
+    def search(
+        self,
+        *,
+        text: str,
+        project: str | None = None,
+        slices: builtins.list[groundplan.briefing.search.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
+        limit: int = 20,
+    ) -> groundplan.briefing.search.search.Hits:
+        """Find words in work, knowledge, purpose and context."""
+
+    def undo(
+        self,
+        *,
+        project: str,
+        event: str | None = None,
+        dry_run: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.briefing.undo.undo.Undone:
+        """Undo your last change, or the write of an event, if nothing was built on it."""
 
 class KnowledgeVerbs:
     def create(
@@ -630,10 +738,11 @@ class PurposeVerbs:
         reviews: Sequence[ReviewWrite] | None = None,
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
+        requests: Sequence[RequestWrite] | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.observing.record.RecordedObservations:
-        """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
+        """Record measurements, assumption reviews, decisions, requests for them, and waivers (owners)."""
 
     def export(
         self,
@@ -805,6 +914,7 @@ class ContainerVerbs:
         id: str,
         include_sections: bool = False,
         include_graph_context: bool = False,
+        budget: int | None = None,
     ) -> groundplan.work.containers.get.ContainerDetails:
         """One project, feature or task; includeGraphContext: with what to know of its Context Files."""
 
@@ -852,6 +962,8 @@ class ContainerVerbs:
         complexity: int | None = None,
         tags: str | builtins.list[str] | None = None,
         related_to: str | builtins.list[str] | None = None,
+        serves: builtins.list[str] | None = None,
+        rests_on: builtins.list[str] | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.create.CreatedContainer:
         """Create one: a task has a title, the others a name."""
@@ -872,6 +984,8 @@ class ContainerVerbs:
         complexity: int | None = ...,
         tags: str | builtins.list[str] | None = ...,
         related_to: str | builtins.list[str] | None = ...,
+        serves: builtins.list[str] | None = ...,
+        rests_on: builtins.list[str] | None = ...,
         pipeline: Any = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.update.UpdatedContainer:
@@ -1346,6 +1460,8 @@ class DecisionWrite(TypedDict):
     rationale: str
     about: NotRequired[builtins.list[str] | None]
     outcome: NotRequired[str | None]
+    supersedes: NotRequired[str | None]
+    answers: NotRequired[str | None]
 
 class DocumentAssumption(TypedDict):
     key: str
@@ -1483,11 +1599,14 @@ class PlanNode(TypedDict):
     depends_on: NotRequired[builtins.list[str]]
     context_links: NotRequired[builtins.list[str]]
     properties: NotRequired[dict[str, Any]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
 
 class PolicyChanges(TypedDict):
     secrets: NotRequired[Literal["off", "warn", "refuse"]]
     evidence: NotRequired[Literal["off", "warn", "require"]]
     claims: NotRequired[Literal["soft", "enforced"]]
+    overlap: NotRequired[Literal["off", "warn", "avoid"]]
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]
@@ -1556,6 +1675,11 @@ class RemoveNode(TypedDict):
     op: Literal["remove_node"]
     node: str
 
+class RequestWrite(TypedDict):
+    question: str
+    about: NotRequired[builtins.list[str] | None]
+    to: NotRequired[str | None]
+
 class ReviewWrite(TypedDict):
     assumption: str
     status: groundplan.purpose.model.AssumptionStatus | Literal["untested", "holding", "at_risk", "refuted"]
@@ -1594,6 +1718,8 @@ class Update(TypedDict):
     add_context_links: NotRequired[builtins.list[str]]
     remove_context_links: NotRequired[builtins.list[str]]
     add_evidence: NotRequired[Sequence[AddEvidence]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
     expected_rev: NotRequired[int]
     claim: NotRequired[int]
     renew: NotRequired[bool]

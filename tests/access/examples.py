@@ -70,6 +70,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "token.create": {"kind": "agent", "name": "scout"},
     "token.list": {},
     "token.revoke": {"id": "{token}"},
+    "event.list": {"project": "{project}"},
+    "briefing.inbox": {"project": "{project}"},
+    "briefing.inbox without project": {},
     "work.open": {"project": "{project}"},
     "work.open without project": {},
     "work.open as work.begin": {"project": "a new one"},
@@ -82,10 +85,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.update": {"updates": [{"node_id": "{node}", "state": "begun"}]},
     "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
+    "work.outline": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
+    "briefing.brief": {"node_id": "{node}"},
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
+    "work.analyse": {"project": "{project}"},
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",
@@ -111,6 +117,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
+    "briefing.search": {"text": "coast", "project": "{project}"},
+    "briefing.search without project": {"text": "coast"},
+    "briefing.undo": {"project": "{project}"},
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},
@@ -139,6 +148,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "measurements": [{"indicator": "IN1", "value": 31, "as_of": "2026-05-01"}],
         "reviews": [{"assumption": "AS1", "status": "refuted", "reason": "Nobody takes one along"}],
         "decisions": [{"text": "Go on", "rationale": "It rains less", "about": ["AS1"]}],
+        "requests": [{"question": "Dig deeper?", "about": ["AS1"], "to": "ada"}],
     },
     "purpose.record as purpose.waive": {
         "project": "{project}",
@@ -249,6 +259,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "projectId": "{project}",
         "dryRun": True,
     },
+    "briefing.throughline": {"project": "{project}", "from": "{node}"},
+    "briefing.coverage": {"project": "{project}"},
 }
 
 

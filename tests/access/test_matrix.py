@@ -67,6 +67,16 @@ def engine_with_purpose(engine: Engine) -> Engine:
 def populate_with_purpose(engine: Engine) -> None:
     populate(engine)
     add_purpose(engine)
+    add_changes(engine)
+
+
+def add_changes(engine: Engine) -> None:
+    """Let everyone who may write make a last change that can be undone."""
+    writers = [name for name, role in ROLES.items() if role in GRANTS[Permission.WORK_UPDATE]]
+    nodes = [{"ref": name, "summary": f"Walk with {name}"} for name in writers]
+    planned = engine.session("ada").call("work.plan", project="atlas", nodes=nodes)
+    for one in planned.created:
+        engine.session(PEOPLE[one.ref]).call("work.update", updates=[{"node_id": one.id, "state": "begun"}])
 
 
 def populate(engine: Engine) -> None:
@@ -99,6 +109,7 @@ def populate(engine: Engine) -> None:
     mallory.call("token.create", kind="person")
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
+    add_changes(engine)
 
 
 def add_purpose(engine: Engine) -> None:

@@ -77,6 +77,11 @@ def populate(engine: Engine) -> dict[Cell, Actor]:
     bird = {"entityType": "atom", "projectId": ATLAS, "name": CANARY, "paths": [f"{CANARY}/**"]}
     ada.call("knowledge.create", **bird, createdByTaskId=task)
     ada.call("container.create", containerType="feature", name=CANARY, projectId=ATLAS, tags=CANARY)
+    nodes = [{"ref": name, "summary": f"Walk with {name}"} for name in NAMES.values()]
+    planned = {one.ref: one.id for one in ada.call("work.plan", project=ATLAS, nodes=nodes).created}
+    for kind, name in NAMES.items():  # a last change of each that can be undone
+        holder = engine.session(Actor("local", name, kind, Access.MEMBERS))
+        holder.call("work.update", updates=[{"node_id": planned[name], "state": "begun"}])
     return {cell: _log_in(engine, cell) for cell in CELLS}
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tests.machines.work_rows import Stored, WorkRows
+from tests.machines.work_rows import IN_ORGANIZATION, Stored, WorkRows
 
 
 class ContainerRow(NamedTuple):
@@ -36,7 +36,7 @@ class ContainersRows(WorkRows):
     """A reader of these rows."""
 
     def of(self, project_id: str) -> ContainersStored:
-        where = f"WHERE project_id = '{project_id}'"
+        where = f"WHERE {IN_ORGANIZATION} AND project_id = '{project_id}'"
         containers = self._all(
             f"SELECT n, status, feature_n, held_reason, blocked_reason, complexity, updated_by FROM work_nodes {where}"
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.machines.row_reader import RowReader, quote_ids
-from tests.machines.work_rows import EventRow
+from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 
 _VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json", "provenance")
 COLUMNS = {
@@ -67,7 +67,7 @@ class ContextRows(RowReader):
 
     def of(self, project_ids: Sequence[str]) -> Stored:
         """Return the rows of some projects, which nobody else changes."""
-        where = f"WHERE project_id IN ({quote_ids(project_ids)})"
+        where = f"WHERE {IN_ORGANIZATION} AND project_id IN ({quote_ids(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
             found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY {columns[0]}, {columns[-1]}")

@@ -11,7 +11,7 @@ import psycopg
 
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
-from tests.machines.work_rows import EventRow
+from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 
 COMMON = (
     "id, project_id, name, knowledge, created_by_task_id, last_task_id, version, created_at, created_by, updated_at, "
@@ -74,7 +74,7 @@ class KnowledgeRows:
     def of(self, project_ids: Sequence[str]) -> Stored:
         """Return the rows of some projects, which nobody else changes."""
         these = ", ".join(f"'{one}'" for one in project_ids)
-        where = f"WHERE project_id IN ({these})"
+        where = f"WHERE {IN_ORGANIZATION} AND project_id IN ({these})"
         events: dict[str, list[EventRow]] = {one: [] for one in project_ids}
         for project_id, *row in self._all(
             "SELECT project_id, rev, n, at, actor_id, op, subject, changes, decision "
@@ -87,7 +87,7 @@ class KnowledgeRows:
             f"FROM graph_atoms {where}"
         )
         return Stored(
-            revs=dict(self._all(f"SELECT id, rev FROM projects WHERE id IN ({these})")),
+            revs=dict(self._all(f"SELECT id, rev FROM projects WHERE {IN_ORGANIZATION} AND id IN ({these})")),
             knowledge_revs=dict(self._all(f"SELECT project_id, rev FROM graph_projects {where}")),
             entities={row[0]: _entity(row) for row in (*molecules, *atoms)},
             entries=self._all(

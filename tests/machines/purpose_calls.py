@@ -227,6 +227,10 @@ def some_refs(rng: Random, purpose: Purpose) -> list[str]:
     return found + ([rng.choice(edges)] if edges and sometimes(rng) else [])
 
 
+def some_subjects(rng: Random, purpose: Purpose) -> dict[str, list[str]]:
+    return {"about": some_refs(rng, purpose)} if often(rng) else {}
+
+
 def some_waiver(rng: Random, purpose: Purpose) -> Thing:
     """Return mostly a waiver of a failing check: as a whole, for its refs, or for anything."""
     waiver = {"code": "GA_NONE", "refs": [], "reason": "later", "owner": "ada", "due": rng.choice(DAYS)}
@@ -260,5 +264,10 @@ def some_observations(rng: Random, purpose: Purpose) -> dict[str, list[Thing]]:
     if often(rng):
         given["waivers"] = [some_waiver(rng, purpose)]
     if sometimes(rng):
-        given["decisions"] = [{"text": "go on", "rationale": "for now", "about": some_refs(rng, purpose)}]
+        given["decisions"] = [{"text": "go on", "rationale": "for now", **some_subjects(rng, purpose)}]
+        for field, earlier in (("supersedes", purpose.decisions), ("answers", purpose.requests)):
+            if earlier and sometimes(rng):
+                given["decisions"][0][field] = "{rev}.{n}".format(**rng.choice(earlier))
+    if sometimes(rng):
+        given["requests"] = [{"question": "go on?", **some_subjects(rng, purpose)}]
     return given

@@ -312,7 +312,10 @@ class PurposeDriver(RuleBasedStateMachine):
 
         def expect(purpose: Purpose, by: Author) -> Answer:
             recorded, affected = purpose.record(given, by=by, latest_day=latest_day)
-            told = {"recorded": recorded, "rev": purpose.rev}
+            told: dict[str, Any] = {"recorded": recorded, "rev": purpose.rev}
+            for name, rows in (("decisions", purpose.decisions), ("requests", purpose.requests)):
+                if count := len(given.get(name, ())):
+                    told[name] = ["{rev}.{n}".format(**one) for one in rows[-count:]]
             return lambda _: told | ({"affected": affected} if affected else {})
 
         self.perform(rng, project, "purpose.record", dict(given), expect)

@@ -232,6 +232,7 @@ class Purpose:
     reviews: list[Thing] = field(default_factory=list)
     waivers: list[Thing] = field(default_factory=list)
     decisions: list[Thing] = field(default_factory=list)
+    requests: list[Thing] = field(default_factory=list)
 
     # --- Which version ---
 
@@ -389,11 +390,32 @@ class Purpose:
             self.waivers.append({**one, **stamp, "n": n})
             n += 1
         for one in given.get("decisions", ()):
+            superseded = self.followed(one, "supersedes", self.decisions, "already_superseded")
+            answered = self.followed(one, "answers", self.requests, "already_answered")
             self.all_there(one.get("about", ()))
-            self.decisions.append({"about": [], "outcome": None, **one, **stamp, "n": n})
+            about = list(dict.fromkeys((*superseded["about"], *answered["about"])))
+            given_fields = {name: value for name, value in one.items() if name not in ("supersedes", "answers")}
+            ids = {
+                **{f"supersedes_{name}": superseded[name] for name in ("rev", "n")},
+                **{f"answers_{name}": answered[name] for name in ("rev", "n")},
+            }
+            self.decisions.append({"about": about, "outcome": None, **given_fields, **ids, **stamp, "n": n})
+            n += 1
+        for one in given.get("requests", ()):
+            self.all_there(one.get("about", ()))
+            self.requests.append({"about": [], "to": None, **one, **stamp, "n": n})
             n += 1
         refuted = [one["assumption"] for one in given.get("reviews", ()) if one["status"] == "refuted"]
         return n, [found for key in dict.fromkeys(refuted) for found in self.affected(key)]
+
+    def followed(self, decision: Thing, field_: str, earlier: list[Thing], refusal: str) -> Thing:
+        """Return the record that a decision supersedes or answers; nothing has done so before."""
+        if field_ not in decision:
+            return {"rev": None, "n": None, "about": []}
+        rev, n = map(int, decision[field_].split("."))
+        if any((one[f"{field_}_rev"], one[f"{field_}_n"]) == (rev, n) for one in self.decisions):
+            raise Refusal(refusal)
+        return next(one for one in earlier if (one["rev"], one["n"]) == (rev, n))
 
     def there(self, kind: str, key: str) -> None:
         if not any(key in getattr(version.theory, kind) for version in self.versions):
@@ -561,7 +583,8 @@ class Purpose:
             case "GB_FACTS":
                 return int(bool(version.context_run if version.published else self.facts_run)), []
             case "GB_WORK":
-                return 0, []  # no work serves activities here
+                activities = [key for key, one in nodes.items() if one["node_type"] == "ACTIVITY"]
+                return len(activities), sorted_keys(activities)  # no work serves activities here
         raise AssertionError(code)
 
     def undecided(self, key: str, before_rev: int | None) -> bool:
@@ -573,7 +596,12 @@ class Purpose:
         reviews = [one for one in known(self.reviews) if one["assumption"] == key]
         if not reviews or reviews[-1]["status"] != "refuted":
             return False
-        return not any(key in one["about"] and one["rev"] >= reviews[-1]["rev"] for one in known(self.decisions))
+        decisions = known(self.decisions)
+        superseded = {(one["supersedes_rev"], one["supersedes_n"]) for one in decisions}
+        return not any(
+            key in one["about"] and one["rev"] >= reviews[-1]["rev"] and (one["rev"], one["n"]) not in superseded
+            for one in decisions
+        )
 
 
 class Batch:

@@ -17,7 +17,7 @@ from tests.machines.purpose_oracle import REVS
 from tests.machines.purpose_rows import BELOW, COLUMNS, OBSERVED, Row, sort_rows
 from tests.machines.work_rows import EventRow
 
-OBSERVATIONS = dict(zip(("measured", "reviewed", "waived", "decided"), OBSERVED, strict=True))
+OBSERVATIONS = dict(zip(("measured", "reviewed", "waived", "decided", "requested"), OBSERVED, strict=True))
 REFERENCES = ("source_node_id", "target_node_id", "node_id", "edge_id")
 PUBLISHED = {"status": "status", "label": "label", "content_hash": "content_hash", "context_run": "context_run_id"}
 

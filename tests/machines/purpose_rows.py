@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.machines.row_reader import RowReader, quote_ids
-from tests.machines.work_rows import EventRow
+from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 
 _ASSUMED = ("assumption_text", "risk_level", "owner", "review_by")
 _OBSERVED = ("project_id", "rev", "n")
@@ -33,10 +33,14 @@ COLUMNS = {
     "toc_measurements": (*_OBSERVED, "indicator_key", "value", "as_of", "as_of_until", "source", "note", *_RECORDED),
     "toc_assumption_reviews": (*_OBSERVED, "assumption_key", "status", "reason", "evidence", *_RECORDED),
     "toc_waivers": (*_OBSERVED, "code", "refs", "reason", "owner", "due", *_RECORDED),
-    "toc_decisions": (*_OBSERVED, "text", "rationale", "about", "outcome", *_RECORDED),
+    "toc_decisions": (
+        *(*_OBSERVED, "text", "rationale", "about", "outcome"),
+        *("supersedes_rev", "supersedes_n", "answers_rev", "answers_n", *_RECORDED),
+    ),
+    "toc_requests": (*_OBSERVED, "question", "about", "asked_of", *_RECORDED),
 }
 BELOW = ("toc_nodes", "toc_edges", "toc_assumptions", "toc_edge_assumptions", "toc_indicators")
-OBSERVED = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions")
+OBSERVED = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions", "toc_requests")
 
 Row = dict[str, Any]
 
@@ -65,7 +69,7 @@ class PurposeRows(RowReader):
 
     def of(self, project_ids: Sequence[str]) -> Stored:
         """Return the rows of some projects, which nobody else changes."""
-        where = f"WHERE project_id IN ({quote_ids(project_ids)})"
+        where = f"WHERE {IN_ORGANIZATION} AND project_id IN ({quote_ids(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
             found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where}")

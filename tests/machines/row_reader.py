@@ -11,7 +11,7 @@ import psycopg
 
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
-from tests.machines.work_rows import EventRow
+from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 
 
 class RowReader:
@@ -37,14 +37,16 @@ class RowReader:
 
     def revs(self, project_ids: Sequence[str]) -> dict[str, int]:
         """Return the revisions of some projects."""
-        return dict(self.all(f"SELECT id, rev FROM projects WHERE id IN ({quote_ids(project_ids)})"))
+        where = f"WHERE {IN_ORGANIZATION} AND id IN ({quote_ids(project_ids)})"
+        return dict(self.all(f"SELECT id, rev FROM projects {where}"))
 
     def events(self, project_ids: Sequence[str]) -> dict[str, list[EventRow]]:
         """Return the events of some projects in order."""
         found: dict[str, list[EventRow]] = {one: [] for one in project_ids}
         for project_id, *row in self.all(
             "SELECT project_id, rev, n, at, actor_id, op, subject, changes, decision "
-            f"FROM events WHERE project_id IN ({quote_ids(project_ids)}) ORDER BY project_id, rev, n"
+            f"FROM events WHERE {IN_ORGANIZATION} AND project_id IN ({quote_ids(project_ids)}) "
+            "ORDER BY project_id, rev, n"
         ):
             found[project_id].append(EventRow(*row)._replace(changes=json.loads(row[6])))
         return found

@@ -12,7 +12,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import answer_invariant, budget, steps_between_questions
 from tests.machines.containers_calls import TAGS
 from tests.machines.containers_driver import ContainersDriver, run_containers
 from tests.machines.containers_oracle import CLOSED, FEATURE, NO_OP, NUMBERS, TASK, USUAL, ContainerAnswer
@@ -66,7 +66,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             None if usual else {kind: list(steps) for kind, steps in work.pipelines.items()}
         )
 
-    @invariant()
+    @answer_invariant()
     def the_next_task_is_the_best_that_nobody_works_on(self) -> None:
         priority = self.one_of((None, *NUMBERS))
         told = {} if priority is None else {"priority": priority}
@@ -77,14 +77,14 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             best = self.work.next_tasks(self.now, feature=feature, priority=priority)
             self.check_next(self.call("ada", "container.next_task", featureId=self.ids[feature], **told), best)
 
-    @invariant()
+    @answer_invariant()
     def the_next_feature_is_the_best_that_can_be_worked_on(self) -> None:
         priority = self.one_of((None, *NUMBERS))
         told = {} if priority is None else {"priority": priority}
         best = self.work.next_features(self.now, priority=priority)
         self.check_next(self.call("ben", "container.next_feature", projectId=self.project, **told), best)
 
-    @invariant()
+    @answer_invariant()
     def everything_blocked_is_told_with_what_blocks_it(self) -> None:
         blocked = sorted(self.work.blocked() - {ROOT}, key=lambda n: (-self.work.nodes[n].priority, n))
         kind, feature = self.one_of((TASK, FEATURE)), self.one_of((None, *self.work.features()))
@@ -96,7 +96,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             expected = [n for n in expected if self.work.feature(n) == feature]
         assert not find_differences(answer, {"items": [self.container(n) for n in expected], "count": len(expected)})
 
-    @invariant()
+    @answer_invariant()
     def what_was_touched_is_shown_as_it_is(self) -> None:
         for n in sorted(self.touched & set(self.work.nodes) - {ROOT})[:LOOKED_AT_MAX]:
             kind = self.work.kind(n)
@@ -106,7 +106,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             self.check_state(n, self.call("ben", "container.workflow_state", **named))
             self.check_dependencies(n, self.call("ben", "container.dependencies", **named))
 
-    @invariant()
+    @answer_invariant()
     def the_project_is_counted_and_listed_as_it_is(self) -> None:
         work, now = self.work, self.now
         answer = self.call("cleo", "container.overview", containerType="project", id=self.project)
@@ -131,7 +131,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             },
         )
 
-    @invariant()
+    @answer_invariant()
     def tasks_are_found_by_what_they_are(self) -> None:
         work, now = self.work, self.now
         status, priority = self.one_of((None, *sorted(work.statuses(now)))), self.one_of((None, None, *NUMBERS))
@@ -349,5 +349,8 @@ def find_differences(found: Any, expected: Any, at: str = "") -> list[str]:
     return [one for key in sorted(pairs) for one in find_differences(*pairs[key], f"{at}.{key}")]
 
 
-def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(engine: Engine) -> None:
+def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContainersMachine, "asks_every", steps_between_questions())
     run_containers(ContainersMachine, engine, budget(STEPS, in_a_run=STEPS_IN_A_RUN, engine=engine))

@@ -156,6 +156,7 @@ def expected_rows(project_id: str, purpose: Purpose) -> dict[str, list[Row]]:
         ("toc_assumption_reviews", purpose.reviews, {"assumption": "assumption_key"}),
         ("toc_waivers", purpose.waivers, {}),
         ("toc_decisions", purpose.decisions, {}),
+        ("toc_requests", purpose.requests, {"to": "asked_of"}),
     ):
         names = {"at": "recorded_at", "by": "recorded_by", **renamed}
         rows[name] = [

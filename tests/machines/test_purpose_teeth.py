@@ -23,8 +23,8 @@ from groundplan.purpose.gates import active_waivers
 from groundplan.purpose.gates import run as gates
 from groundplan.purpose.keys import reserve_keys
 from groundplan.purpose.observing import read_observations
-from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
+from groundplan.purpose.observing.recorder import Recorder
 from groundplan.purpose.version import load_draft, read_versions
 from groundplan.purpose.versions import draft, publish, required_profile
 from groundplan.purpose.versions.cloning import clone
@@ -127,7 +127,7 @@ def reuse_keys(tx: Any, prefix: str, count: int) -> list[str]:
 
 def record_unchecked_waivers(tx: Any, waivers: Any, _path: Any) -> None:
     """Record waivers without checking them."""
-    made = _Recorder(tx)
+    made = Recorder(tx)
     for one in waivers:
         row = {
             "code": one.code,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import answer_invariant, budget, steps_between_questions
 from tests.machines.work_driver import AGENTS, WorkDriver, run_machine
 from tests.machines.work_oracle import ROOT, Evidence, Node
 from tests.machines.work_rows import NodeRow
@@ -67,7 +67,7 @@ class WorkMachine(WorkDriver):
             moments = [event["timestamp"] for event in shown]
             assert moments[0] == self.clock.stamp(everybody[n].updated_at)
 
-    @invariant()
+    @answer_invariant()
     def the_counts_of_open_are_right(self) -> None:
         opened = self.call("cleo", "work.open", project=self.project)
         assert opened["summary"] == self.work.counts()._asdict()
@@ -77,7 +77,7 @@ class WorkMachine(WorkDriver):
             name: value for name, value in vars(self.work.policies).items() if value != getattr(defaults, name)
         }
 
-    @invariant()
+    @answer_invariant()
     def queries_find_who_is_ready_and_who_is_blocked_and_rank_everybody(self) -> None:
         ready, blocked = self.work.actionable(), self.work.blocked()
         ranked = sorted(self.work.nodes, key=lambda n: (n not in ready, self.work.rank(n)))
@@ -85,7 +85,7 @@ class WorkMachine(WorkDriver):
         assert self.found(is_actionable=True) == [self.ids[n] for n in ranked if n in ready]
         assert self.found(is_blocked=True) == [self.ids[n] for n in ranked if n in blocked]
 
-    @invariant()
+    @answer_invariant()
     def everybody_is_offered_what_they_may_take_best_first(self) -> None:
         for agent in AGENTS:
             nodes = self.call(agent, "work.next", project=self.project, count=50)["nodes"]
@@ -94,7 +94,7 @@ class WorkMachine(WorkDriver):
             if agent == "ada":
                 assert [_in_order(one) for one in nodes] == [_in_order(self.offer(n)) for n in expected]
 
-    @invariant()
+    @answer_invariant()
     def the_context_of_a_changed_node_is_right(self) -> None:
         for n in sorted(self.touched & set(self.work.nodes))[:2]:
             shown = self.call("ben", "work.context", node_id=self.ids[n])
@@ -216,5 +216,8 @@ def _in_order(offer: dict[str, Any]) -> dict[str, Any]:
     return offer | {"resolved_deps": sorted(offer["resolved_deps"], key=lambda done: str(done["id"]))}
 
 
-def test_after_any_calls_the_work_graph_is_what_its_definitions_say(engine: Engine) -> None:
+def test_after_any_calls_the_work_graph_is_what_its_definitions_say(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WorkMachine, "asks_every", steps_between_questions())
     run_machine(WorkMachine, engine, budget(STEPS, engine=engine))

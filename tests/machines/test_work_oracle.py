@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.machines.work_calls import NOWHERE
 from tests.machines.work_oracle import (
     DEPENDS_ON,
     MS_PER_MINUTE,
@@ -461,3 +462,15 @@ def test_a_merged_node_keeps_its_past() -> None:
     gone = desk.n("a")
     desk.merge("a", "b")
     assert desk.work.gone[gone].actions == ("created", "merged")
+
+
+def test_a_merged_node_still_names_its_project() -> None:
+    desk = OracleProject()
+    desk.plan(a="root", b="root")
+    gone = desk.n("a")
+    desk.merge("a", "b")
+    link = Link(gone, "relates_to", NOWHERE)
+    answer = desk.work.connect([link], agent="ada", now=1)
+    assert answer.rejected == ((link, "node_not_found"),)
+    with pytest.raises(Refusal):
+        desk.work.connect([Link(NOWHERE, "relates_to", NOWHERE)], agent="ada", now=1)

@@ -115,6 +115,8 @@ class WorkDriver(RuleBasedStateMachine):
 
     weights = WEIGHTS
     oracle = Work
+    asks_every = 1
+    step_number = 0
 
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
@@ -151,6 +153,7 @@ class WorkDriver(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
         """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        self.step_number += 1
         rng = self.make_rng(seed)
         (verb,) = rng.choices(list(self.weights), list(self.weights.values()))
         self.act(verb, rng)

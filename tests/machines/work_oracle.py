@@ -478,8 +478,9 @@ class Work:
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
         before = self._begin(agent)
-        if not any(n in self.nodes for link in links for n in (link.source, link.target)):
-            raise Refusal("not_found")  # no node names the project
+        everybody = self.all_nodes()
+        if not any(n in everybody for link in links for n in (link.source, link.target)):
+            raise Refusal("not_found")  # no node names the project, not even one that was merged or deleted
         rejected = {}
         for place, link in sorted(enumerate(links), key=lambda placed: not placed[1].remove):
             reason = self._why_not_connect(link)

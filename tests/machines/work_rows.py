@@ -9,9 +9,12 @@ from typing import Any, NamedTuple, Self
 
 import psycopg
 
+from groundplan.kernel.actors import LOCAL_ORGANIZATION
 from groundplan.kernel.store.tables import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
+# Every index begins with it: without it, a step would read the rows of all steps before.
+IN_ORGANIZATION = f"tenant_id = '{LOCAL_ORGANIZATION}'"
 NODE_COLUMNS = (
     "n, id, parent_n, kind, rev, summary, resolved, outcome, state, properties, context_links, created_at, created_by, "
     "updated_at, priority, depth, open_children, open_deps, blocked_above, claimed_by, claimed_at, claimed_until, "
@@ -96,13 +99,15 @@ class WorkRows:
 
     def project_id(self, name: str) -> str:
         """Return the id of a project by name."""
-        ((found,),) = self._all(f"SELECT id FROM projects WHERE name = '{name}'")
+        ((found,),) = self._all(f"SELECT id FROM projects WHERE {IN_ORGANIZATION} AND name = '{name}'")
         return str(found)
 
     def of(self, project_id: str) -> Stored:
         """Return the rows of one project, which nobody else changes."""
-        (rev, policies), *_ = self._all(f"SELECT rev, policies FROM projects WHERE id = '{project_id}'")
-        where = f"WHERE project_id = '{project_id}'"
+        (rev, policies), *_ = self._all(
+            f"SELECT rev, policies FROM projects WHERE {IN_ORGANIZATION} AND id = '{project_id}'"
+        )
+        where = f"WHERE {IN_ORGANIZATION} AND project_id = '{project_id}'"
         counts, *_ = self._all(f"SELECT last_n, total, resolved, blocked, actionable FROM work_projects {where}")
         evidence: dict[int, list[tuple[str, str, str, str]]] = {}
         for place, (n, k, *shown) in enumerate(

@@ -178,6 +178,11 @@ def decision_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
     return {**_observation_columns(project, rev, n), **about, **changes}
 
 
+def request_row(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+    about: Row = {"question": "Go on?", "about": '["AS1"]', "asked_of": "ben"}
+    return {**_observation_columns(project, rev, n), **about, **changes}
+
+
 def _observation_columns(project: str, rev: int, n: int) -> Row:
     return {
         "tenant_id": "local",

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from groundplan import providers
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.ports import Provider
-from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.client import ContextClient
 from tests.engines import Engine, fill_once
+from tests.linking import link
 from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, add_edge, add_node, failing, op
 from tests.purpose.conftest import ADA, draw_well
@@ -101,25 +99,32 @@ def test_health_is_as_of_a_day(client: PurposeClient, clock: ManualClock) -> Non
     assert client.check("health", as_of="2026-02-01").metrics.data_freshness_days is None
 
 
-def test_work_that_traces_to_a_goal_is_asked_for_where_somebody_knows(
-    client: PurposeClient, monkeypatch: pytest.MonkeyPatch
+def test_open_work_is_aligned_when_it_or_an_ancestor_serves_what_leads_to_a_published_goal(
+    client: PurposeClient,
 ) -> None:
-    assert client.check("health").metrics.work_alignment is None
-    asked: list[list[str]] = []
+    nodes = [
+        {"ref": "a", "summary": "Dig the wells"},
+        {"ref": "b", "summary": "Dig the first well", "parent_ref": "a"},
+        {"ref": "c", "summary": "Paint the office", "parent_ref": "a"},
+        {"ref": "d", "summary": "Buy chairs"},
+    ]
+    a, _, c, d = (one.id for one in client.call("work.plan", nodes=nodes).created)
+    client.edit(add_node("ACTIVITY", "leads nowhere"))
 
-    def told(_tx: Transaction, goals: list[str]) -> providers.AlignedWorkCounts:
-        asked.append(goals)
-        return providers.AlignedWorkCounts(8, 6)
+    def alignment() -> float | None:
+        found: float | None = client.check("health").metrics.work_alignment
+        return found
 
-    aligned: Provider[list[str], providers.AlignedWorkCounts] = Provider()
-    aligned.connect(told)
-    monkeypatch.setattr(providers, "count_aligned_work", aligned)
-    assert client.check("health").metrics.work_alignment is None
-
+    assert alignment() is None  # nothing is published
+    client.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}])
     client.publish()
-
-    assert client.check("health").metrics.work_alignment == 75.0
-    assert asked == [["G1"]]
+    assert alignment() == 0.0
+    link(client.session, a, "serves", "OP1")
+    assert alignment() == 75.0
+    link(client.session, c, "serves", "AC2")  # its own links replace those it would inherit
+    assert alignment() == 50.0
+    client.session.call("work.update", updates=[{"node_id": d, "resolved": True}])
+    assert alignment() == 66.7
 
 
 def test_an_analysis_shows_pathways_and_what_an_assumption_touches(client: PurposeClient) -> None:

@@ -17,6 +17,7 @@ from tests.purpose.rows import (
     make_family,
     measurement_row,
     publish_columns,
+    request_row,
     review_row,
     version_row,
     waiver_row,
@@ -50,6 +51,7 @@ class AtlasRows:
             "toc_assumption_reviews": review_row(self.project, self.rev),
             "toc_waivers": waiver_row(self.project, self.rev),
             "toc_decisions": decision_row(self.project, self.rev),
+            "toc_requests": request_row(self.project, self.rev),
         }
         engine.as_owner(
             *(sql_insert(table, row) for table, row in self.observed.items()),

@@ -8,13 +8,11 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from groundplan import providers
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import count_tokens, encode
-from groundplan.kernel.ports import Provider
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.version import NoDraft
@@ -26,6 +24,7 @@ from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.client import ContextClient
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import sql_drop_guards
+from tests.linking import link, unlink
 from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, add_edge, add_node, failing, op
 
@@ -144,6 +143,7 @@ def test_gate_b_is_passed_too_where_the_project_wants_it(chain_client: PurposeCl
     facts = ContextClient(chain_client.session, chain_client.project)
     facts.draft()
     facts.commit()
+    serve(chain_client, "AC1")
     assert [gate.gate for gate in chain_client.publish().gates] == ["A", "B"]
 
 
@@ -180,6 +180,7 @@ def test_publishing_takes_300_tokens_where_every_check_passes_and_lists_them_all
         client.edit(op("add_assumption", source=source, target=target, assumption_text="a"))
     measured = {"baseline": 1, "target": 2, "method": "m", "frequency": "f", "owner": "o"}
     client.edit(op("add_indicator", node="OC1", name="litres", **measured))
+    serve(client, "AC1")
 
     published = client.publish()
 
@@ -439,22 +440,40 @@ def test_only_an_owner_waives_or_discards(client: PurposeClient) -> None:
     ben.edit(add_node("GOAL", "g"))
 
 
-def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
-    chain_client: PurposeClient, monkeypatch: pytest.MonkeyPatch
+def test_activities_need_work_that_serves_them_and_a_refuted_assumption_names_that_work(
+    chain_client: PurposeClient,
 ) -> None:
-    checks = {check.code: check for check in chain_client.check("B").checks}
-    assert checks["GB_WORK"].result == "not_applicable"
+    assert failing(chain_client.check("B"))["GB_WORK"] == ["AC1"]
 
-    serving: Provider[list[str], dict[str, list[str]]] = Provider()
-    serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
-    monkeypatch.setattr(providers, "find_work_serving", serving)
+    works = sorted(serve(chain_client, "AC1") for _ in range(2))
 
     assert {check.code: check.result for check in chain_client.check("B").checks}["GB_WORK"] == "passed"
     chain_client.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
     assert failing(chain_client.check("B"))["GB_WORK"] == ["AC2"]
     chain_client.edit(op("add_assumption", node="OP1", assumption_text="a"))
     affected = chain_client.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
-    assert affected[0].work == ["w1", "w2"]
+    assert affected[0].work == works
+
+
+def test_the_gates_of_a_published_version_keep_the_work_that_served_it_then(chain_client: PurposeClient) -> None:
+    work = serve(chain_client, "AC1")
+    chain_client.publish()
+    unlink(chain_client.session, work, "serves", "AC1")
+    chain_client.draft()
+
+    results = [
+        {check.code: check.result for check in chain_client.check("B", version=version).checks}["GB_WORK"]
+        for version in (1, "draft")
+    ]
+
+    assert results == ["passed", "failed"]
+
+
+def serve(client: PurposeClient, key: str) -> str:
+    """Add a work node that serves a purpose node, and return its id."""
+    (node,) = client.call("work.plan", nodes=[{"ref": "w", "summary": f"Work for {key}"}]).created
+    link(client.session, node.id, "serves", key)
+    return str(node.id)
 
 
 def test_an_agent_edits_and_publishes_as_its_role_lets_it(client: PurposeClient) -> None:

@@ -143,7 +143,10 @@ def make_observations(
             for n, (key, status) in enumerate((reviewed or {}).items())
         ],
         [Waiver(rev, n, code, refs, "known", "ada", due, *by) for n, (code, refs) in enumerate((waived or {}).items())],
-        [Decision(rev, n, "go on", "for now", [key], None, *by) for n, key in enumerate(decided or [])],
+        [
+            Decision(rev, n, "go on", "for now", [key], None, None, None, None, None, *by)
+            for n, key in enumerate(decided or [])
+        ],
     )
 
 

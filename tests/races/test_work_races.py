@@ -463,3 +463,36 @@ def test_a_plan_that_is_killed_midway_is_there_whole_or_not_at_all(engine: Engin
         assert engine.as_owner("PRAGMA integrity_check") == [("ok",)]
         assert engine.as_owner("PRAGMA foreign_key_check") == []
     assert_derived_columns_match(engine)
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_of_actors_that_claim_nodes_with_one_file_at_once_exactly_one_wins(
+    clients: list[WorkClient], _round: int
+) -> None:
+    names = [f"n{n}" for n in range(THREADS)]
+    clients[0].open(policies={"overlap": "avoid"})
+    clients[0].plan("\n".join(names), each={name: {"context_links": ["src/a.py"]} for name in names})
+
+    named = run_together(
+        [partial(client.call, "work.claim", node_id=client[name]) for client, name in zip(clients, names, strict=True)]
+    )
+
+    assert sorted(outcome_codes(named)) == ["ok"] + ["overlaps_in_progress"] * (THREADS - 1)
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_of_actors_that_claim_the_best_node_at_once_one_gets_each_file(clients: list[WorkClient], _round: int) -> None:
+    names = [f"n{n}" for n in range(2 * THREADS)]
+    clients[0].open(policies={"overlap": "avoid"})
+    clients[0].plan("\n".join(names), each={name: {"context_links": [f"{name[-1]}.py"]} for name in names})
+    files = Counter(name[-1] for name in names)
+
+    calls: list[Callable[[], Any]] = [client.claim for client in clients]
+    taken = run_together(calls * 2)
+
+    assert {name[-1] for claimed in taken for name in claimed} <= set(files)
+    owners: dict[str, set[str]] = {}
+    for name in names:
+        if (owner := clients[0].node(name).properties.get("_claimed_by")) is not None:
+            owners.setdefault(name[-1], set()).add(owner)
+    assert all(len(some) == 1 for some in owners.values())

@@ -24,6 +24,11 @@ def test_mcp_names_the_tool_and_gives_the_arguments_as_data() -> None:
         ("context.edit", {"runId": "r1", "accept": ["s1", "s2"]}, "groundplan context accept r1 s1 s2"),
         ("context.commit", {"runId": "r1", "allowPartial": True}, "groundplan context commit r1 --allow-partial"),
         ("knowledge.search", {"entityType": "atom"}, "groundplan knowledge search --type atom"),
+        (
+            "work.update",
+            {"updates": [{"node_id": "q8cdfw", "renew": True}]},
+            """groundplan work update --updates '[{"node_id":"q8cdfw","renew":true}]'""",
+        ),
     ],
 )
 def test_the_command_line_names_the_command_that_takes_the_arguments(

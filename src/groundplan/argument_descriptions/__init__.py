@@ -15,6 +15,7 @@ TABLES: Mapping[str, str] = {
     "project": "kernel",
     "member": "kernel",
     "token": "kernel",
+    "event": "kernel",
     "work": "work",
     "container": "containers",
     "dependency": "containers",
@@ -24,6 +25,7 @@ TABLES: Mapping[str, str] = {
     "knowledge": "knowledge",
     "context": "context",
     "purpose": "purpose",
+    "briefing": "briefing",
 }
 
 

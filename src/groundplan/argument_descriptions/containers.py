@@ -53,6 +53,12 @@ ARGUMENTS: Mapping[str, str] = {
     "relatedTo": f"Related tasks or features, by id: {_LIST}.",
     "container.update/relatedTo": f"Related tasks or features, by id: {_LIST}. They replace all; an empty text removes "
     "them.",
+    "container.create/serves": "What it is for: keys of the purpose, such as `OC1`. Without it: as what it is in.",
+    "container.update/serves": "What it is for: keys of the purpose, such as `OC1`. They replace all; an empty list "
+    "removes them.",
+    "container.create/rests_on": "The facts it rests on: pointers, such as `/site/size`.",
+    "container.update/rests_on": "The facts it rests on: pointers, such as `/site/size`. They replace all; an empty "
+    "list removes them.",
     "pipeline": 'The statuses of its tasks and features: `{"task": […], "feature": […]}`, or one list for both. Each '
     "begins with `NEW`, `ACTIVE` and ends with `CLOSED`.",
     "container.delete/cascade": "Also delete everything below it; without it, a container that is not empty is "

@@ -20,7 +20,7 @@ _VALUE = {
     "valueEnum": "The same for `enum`: one of the options, if there are any.",
     "valueJson": "The same for `json`: an array, an object, or any value in them.",
     "provenance": "The origin of the value; `user-entered` only by a person. Default: `source-backed` with a source, "
-    "else `user-entered` for people and `model-inferred` for others; a replaced entry of a person stays one.",
+    "else `user-entered` or `model-inferred`, by who writes.",
     "rationale": "The reason, for the history and for reviewers of a suggestion.",
 }
 

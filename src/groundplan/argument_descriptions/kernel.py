@@ -1,4 +1,4 @@
-"""Arguments of projects, members and tokens."""
+"""Arguments of projects, members, tokens and events."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ ARGUMENTS: Mapping[str, str] = {
     "member.bootstrap/name": "What the project is for.",
     "member.bootstrap/scopeId": "The project; with bootstrap the name of the new one.",
     "ended": "Include expired and revoked tokens.",
+    "actor": "Only what this actor did, by name or id.",
+    "op": "Only these events: `work` for all of a slice, `work.resolved` for one kind.",
+    "since": "After the event with this `id`, or from a date or an instant on; oldest first.",
+    "subject": "Only what happened to this thing, by its id or key.",
+    "until": "Only what came up to and including this event, date or instant.",
+    "event/limit": "Maximum number of results on a page.",
     "token/expires": "When it expires: a number of hours, days or weeks, such as `12h`, `30d` or `8w`, or `never`. "
     "Default: 30 days for a person, 90 days for an agent or a service.",
     "token/id": "The token, by its id.",

@@ -8,6 +8,7 @@ _VERSION = "The version: a number, `draft` or `published`. Default: the draft, e
 _VERSION_OUT = "The version: a number, `draft` or `published`. Default: the latest published one, else the draft."
 _AS_OF = "Only what was recorded by then: a date such as 2026-11-15, or an instant with its time zone."
 _BY_KEY = "its key, the id of its row in the draft, or a `ref` of this request, earlier or later."
+_ABOUT = "The subjects: keys, edges such as `AC1->OP2`, pointers of facts, ids of work nodes."
 _IN_ANY_VERSION = "its key, or the id of its row in any version."
 
 # Fields that an edit, a proposed operation and a document share.
@@ -136,8 +137,14 @@ ARGUMENTS: Mapping[str, str] = {
     "decisions": "Decisions.",
     "decisions[].text": "The decision.",
     "decisions[].rationale": "The reason.",
-    "decisions[].about": "The subjects: keys, or edges such as `AC1->OP2`.",
+    "decisions[].about": _ABOUT + " Default: those of what it supersedes and answers.",
     "decisions[].outcome": "The outcome.",
+    "decisions[].supersedes": "The id of the decision that it replaces.",
+    "decisions[].answers": "The id of the request that it answers.",
+    "requests": "Questions that wait for a decision.",
+    "requests[].question": "The question.",
+    "requests[].about": _ABOUT,
+    "requests[].to": "Who should decide.",
     # Files and pictures
     "format": "The format of the file. Only `json` can be imported again without loss.",
     "pathway": "Show only the paths through this node, by key; not together with a comparison.",

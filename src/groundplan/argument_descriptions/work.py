@@ -15,12 +15,20 @@ ARGUMENTS: Mapping[str, str] = {
     "work.next/node_id": "Offer or claim exactly this node, by id.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "The project, by name or id; not needed if every node has a parent in an existing project.",
+    "work.analyse/project": "The project, by name or id; not needed with `node_id`.",
+    "work.analyse/what": "`critical_path` (the default): the chain of open nodes that takes longest, by "
+    "`properties.estimate`. `unlocks`: what makes most nodes actionable at once. `bottlenecks`: what most nodes wait "
+    "for. `if_resolved`, `if_dropped`: what would follow.",
+    "work.analyse/node_id": "The node of `if_resolved` and `if_dropped`.",
+    "work.analyse/limit": "Maximum number of rows.",
     "work.onboard/project": "The project, by name or id. Without it: the only project, or a list.",
     "goal": "What a new project is for; the summary of its root node.",
     "policies": "The working policies of the project. Only the given ones change; only an owner may set them.",
     "policies.evidence": "What happens when a node is resolved without evidence: nothing, a warning (the default), or "
     "an error.",
     "policies.claims": "Whether others may resolve a claimed node: `soft` (the default) allows it.",
+    "policies.overlap": "What happens to a node whose files another actor works on: it is offered with a warning "
+    "(`warn`, the default), passed over (`avoid`), or offered without one (`off`).",
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
@@ -39,8 +47,12 @@ ARGUMENTS: Mapping[str, str] = {
     "nodes[].depends_on": "The nodes that must be resolved first: refs of this request, or ids.",
     "nodes[].context_links": "Links to files, commits or pages that matter for it.",
     "nodes[].properties": "Free properties, up to 32,768 bytes; `priority` is a number, and a higher one comes first.",
+    "nodes[].serves": "What it is for: purpose keys, such as `OC1`; nodes below inherit them.",
+    "nodes[].rests_on": "The facts it rests on: pointers, such as `/site/size`; nodes below inherit them.",
     "scope": "Only nodes below this node.",
     "filter": _PROPERTIES_FILTER,
+    "parent": "The node whose children to list. Default: the root.",
+    "lane": "One column of the board instead of children.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",
@@ -66,6 +78,9 @@ ARGUMENTS: Mapping[str, str] = {
     "updates[].properties": "Properties to merge with the existing ones; null removes one.",
     "updates[].add_context_links": "Links to add; a node has at most 50.",
     "updates[].remove_context_links": "Links to remove.",
+    "updates[].serves": "What it is for: keys of the purpose, such as `OC1`. They replace its own; `[]` removes them.",
+    "updates[].rests_on": "The facts it rests on: pointers, such as `/site/size`. They replace its own; `[]` removes "
+    "them.",
     "updates[].add_evidence": "Evidence of what was done, and notes for whoever continues.",
     "updates[].add_evidence[].type": "`git`, `test`, `note`, `hint`, `file`, or a type of your own.",
     "updates[].add_evidence[].ref": "The evidence itself: a commit, a path, a sentence.",
@@ -75,9 +90,11 @@ ARGUMENTS: Mapping[str, str] = {
     "updates[].release": "Release your claim.",
     "updates[].hold": "Keep your claim without a time limit; people only.",
     "edges": "The edges to add or remove, in order. Invalid ones are listed in `rejected`; the others are applied.",
+    "work.connect/project": "The project, by name or id; needed if no edge names a node.",
     "edges[].from": "The source of the edge: with `depends_on`, the node that waits.",
-    "edges[].to": "The target of the edge: with `depends_on`, the node that it waits for.",
-    "edges[].type": "`depends_on`, `relates_to`, or a type of your own.",
+    "edges[].to": "The target of the edge: with `depends_on`, the node that it waits for. `serves` leads to a purpose "
+    "key, `rests_on` (also from a purpose key) to a pointer, `supports` and `refutes` lead to an assumption.",
+    "edges[].type": "`depends_on`, your own, or a link: `serves`, `rests_on`, `supports`, `refutes`.",
     "edges[].remove": "Remove the edge.",
     "sort": "Sort order: `readiness` lists actionable nodes first, in the order in which they are offered; `recent` "
     "lists the latest change first.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -65,6 +66,19 @@ def find_system_uptime() -> UptimeCounter | None:
 def format_timestamp(moment: datetime) -> str:
     """Return a timestamp as it is stored and shown: `2026-11-15T09:30:00.000Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
+
+
+def read_timestamp(clock: Clock) -> str:
+    """Return the current time of a clock as a timestamp."""
+    if clock is not system_clock:
+        return format_timestamp(clock())
+    second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_format_second(second)}.{millisecond:03}Z"
+
+
+@lru_cache(maxsize=1)  # every transaction needs it, and a second has many
+def _format_second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 def subtract_time(timestamp: str, delta: timedelta) -> str:

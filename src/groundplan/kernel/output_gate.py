@@ -28,7 +28,8 @@ class AnswerTooLarge(RuleViolated):
     def __init__(self, actual_tokens: int, limit_tokens: int) -> None:
         super().__init__(
             f"the answer has {actual_tokens} tokens, the cap is {limit_tokens}; "
-            "ask for less: a smaller limit, a narrower scope, one page at a time, or fewer items per call",
+            "ask for less: a smaller limit, a narrower scope, one page at a time, or fewer items per call; "
+            "or allow more: a larger budget",
             actual_tokens=actual_tokens,
             limit_tokens=limit_tokens,
         )

@@ -27,3 +27,4 @@ class Op(StrEnum):
     REVIEWED = "purpose.reviewed"
     WAIVED = "purpose.waived"
     DECIDED = "purpose.decided"
+    REQUESTED = "purpose.requested"

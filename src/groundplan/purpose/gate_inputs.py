@@ -6,10 +6,13 @@ stored with it. So its gates always give the same result. With `as_of` the obser
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from groundplan import providers
 from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -48,7 +51,12 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
 
 def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
     """Return the current facts from other slices and the database."""
-    return ExternalFacts(read_context_facts(tx), _count_serving_work(tx, content), _check_row_security(tx))
+    return ExternalFacts(
+        read_context_facts(tx),
+        _count_serving_work(tx, content),
+        _check_row_security(tx),
+        find_refuting_evidence(tx, content.assumptions) or None,
+    )
 
 
 def read_context_facts(tx: Transaction) -> ContextFacts | None:
@@ -57,6 +65,16 @@ def read_context_facts(tx: Transaction) -> ContextFacts | None:
         return None
     found = providers.context_in_force(tx, None)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
+
+
+def find_refuting_evidence(tx: Transaction, assumptions: Collection[str]) -> dict[str, int]:
+    """Return the revision of the latest evidence of work that refutes each assumption, by its key."""
+    if not assumptions:
+        return {}
+    found: dict[str, int] = {}
+    for link in list_links_to(tx, LinkType.REFUTES, assumptions):
+        found[link.target] = max(link.rev, found.get(link.target, 0))
+    return found
 
 
 def _check_row_security(tx: Transaction) -> list[str] | None:

@@ -22,7 +22,10 @@ status, reason, evidence
 code, refs, reason, owner, due
 
 -- columns: decision
-text, rationale, about, outcome
+text, rationale, about, outcome, supersedes_rev, supersedes_n, answers_rev, answers_n
+
+-- columns: request
+question, about, asked_of
 
 -- name: versions
 -- Return all versions of a project, by number.

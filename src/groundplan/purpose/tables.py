@@ -72,6 +72,7 @@ TABLES = (
     Table("toc_assumption_reviews", select=_READ, insert=_RECORD, append_only=True),
     Table("toc_waivers", select=_READ, insert=_WAIVE, append_only=True),
     Table("toc_decisions", select=_READ, insert=_RECORD, append_only=True),
+    Table("toc_requests", select=_READ, insert=_RECORD, append_only=True),
 )
 
 # The child tables of a version, in the order in which a discarded draft deletes their rows.

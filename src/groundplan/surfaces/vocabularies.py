@@ -35,7 +35,7 @@ class CliVocabulary:
         fields = {field.encode_name: field.name for field in msgspec.structs.fields(found.input)}
         for wire_name, value in arguments.items():
             name = fields[wire_name]
-            texts = [_quote_for_shell(one) for one in (value if isinstance(value, list) else [value])]
+            texts = [_quote_for_shell(one) for one in (value if _is_repeated(value) else [value])]
             if name in command.arguments:
                 positional += texts
             elif name not in command.fixed:
@@ -144,6 +144,11 @@ def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]
         if given == command.fixed and not any(fields[name] in arguments for name in command.without):
             return command
     return operation.command
+
+
+def _is_repeated(value: Any) -> bool:
+    """Return whether an option is repeated for each item; a list of objects is one JSON text instead."""
+    return isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
 
 
 def _quote_for_shell(value: Any) -> str:

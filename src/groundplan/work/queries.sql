@@ -76,3 +76,29 @@ SELECT c.n
            AND c.parent_n = walk.n
            AND NOT c.resolved
          LIMIT 1
+
+-- part: others_work
+-- Whether others work on a node of the project now. It depends on no row, so it is evaluated once.
+(EXISTS (SELECT 1 FROM work_nodes AS c WHERE {is_claimed_by_others})
+           OR EXISTS (SELECT 1 FROM work_nodes AS c WHERE {is_active_unclaimed})) AS others_work
+
+-- part: is_claimed_by_others
+-- Whether another actor's claim of a node `c` is live, and the node waits for nothing.
+c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.claimed_by IS NOT NULL
+           AND c.claimed_by <> :actor_id
+           AND coalesce(c.claimed_until > :now, true)
+           AND c.open_children = 0
+           AND NOT c.is_blocked
+
+-- part: is_active_unclaimed
+-- Whether a node `c` is ACTIVE without a live claim, last changed by another actor, and waits for nothing.
+c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.status = 'ACTIVE'
+           AND (c.kind IS NULL OR c.kind <> 'feature')
+           AND NOT coalesce(c.claimed_until > :now, c.claimed_by IS NOT NULL)
+           AND c.updated_by <> :actor_id
+           AND c.open_children = 0
+           AND NOT c.is_blocked

@@ -75,6 +75,9 @@ RECORDS = {
     "toc_decisions": Record(
         OBSERVED, ("text", "rationale", "about", "recorded_at", "recorded_by"), {"text": "forged"}, {"n": 99}
     ),
+    "toc_requests": Record(
+        OBSERVED, ("question", "about", "recorded_at", "recorded_by"), {"question": "forged"}, {"n": 99}
+    ),
 }
 
 OBSERVATIONS: Mapping[str, Mapping[str, Any]] = {
@@ -87,6 +90,7 @@ OBSERVATIONS: Mapping[str, Mapping[str, Any]] = {
     "toc_assumption_reviews": {"assumption_key": "AS1", "status": "refuted", "reason": "The coast is rock"},
     "toc_waivers": {"code": "GA_LEAP", "refs": "[]", "reason": "For now", "owner": "ada", "due": "2026-06-01"},
     "toc_decisions": {"text": "Walk on", "rationale": "It holds elsewhere", "about": '["AS1"]'},
+    "toc_requests": {"question": "Walk on?", "about": '["AS1"]'},
 }
 
 

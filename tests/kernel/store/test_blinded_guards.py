@@ -112,6 +112,20 @@ BREACHES: dict[str, list[Breach]] = {
     "gp_observations_are_of_this_write": [
         Insertion("toc_measurements", purpose.measurement_row("atlas", 1, 7), purpose.measurement_row("atlas", 9, 8))
     ],
+    "gp_decisions_supersede_a_decision": [
+        Insertion(
+            "toc_decisions",
+            purpose.decision_row("atlas", 1, 7, supersedes_rev=None, supersedes_n=None),
+            purpose.decision_row("atlas", 1, 8, supersedes_rev=0, supersedes_n=3),
+        )
+    ],
+    "gp_decisions_answer_a_request": [
+        Insertion(
+            "toc_decisions",
+            purpose.decision_row("atlas", 1, 7, answers_rev=None, answers_n=None),
+            purpose.decision_row("atlas", 1, 8, answers_rev=0, answers_n=3),
+        )
+    ],
     "gp_token_is_of_its_kind": [Insertion("access_tokens", agent_token("a", "scout"), agent_token("b", "ben"))],
     "gp_changelog_has_a_parent": [
         Insertion("graph_changelog", log_entry("l1", "atom"), log_entry("l2", "missing")),

@@ -279,3 +279,26 @@ def test_the_history_tells_who_came_into_the_organization(engine: Engine, atlas:
     told = engine.as_owner("SELECT changes FROM events WHERE subject = 'ben' ORDER BY at, project_id, rev")
 
     assert sorted("in_organization" in changes for (changes,) in told) == [False, True]
+
+
+def test_many_events_of_one_write_are_stored_like_few(engine: Engine, atlas: str) -> None:
+    before, subjects = len(events(engine, atlas)), [f"node {n} “ü” 'x'" for n in range(120)]
+
+    def record(tx: Transaction) -> None:
+        tx.record("test.few", "first", changed("a", None, "“ü”\n"), decision="why not")
+        tx.record_each("test.many", subjects, changed("a", 1, {"b": [None, 2.5]}), changed("c", "\\", '"'))
+        tx.record("test.few", "last", changed("a", "x", None))
+
+    engine.store.write(person("ada"), atlas, record)
+
+    stored = engine.as_owner(
+        "SELECT n, op, subject, changes, decision FROM events "
+        f"WHERE project_id = '{atlas}' AND op LIKE 'test.%' ORDER BY n"
+    )
+    many = [{"field": "a", "before": 1, "after": {"b": [None, 2.5]}}, {"field": "c", "before": "\\", "after": '"'}]
+    assert [(n, op, subject, msgspec.json.decode(changes), why) for n, op, subject, changes, why in stored] == [
+        (0, "test.few", "first", [{"field": "a", "before": None, "after": "“ü”\n"}], "why not"),
+        *[(n, "test.many", subject, many, None) for n, subject in enumerate(subjects, 1)],
+        (121, "test.few", "last", [{"field": "a", "before": "x", "after": None}], None),
+    ]
+    assert len(events(engine, atlas)) == before + 122

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
+from groundplan.purpose.model import EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.card_types import BANDS
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, compute_layout
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from tests.purpose.exchange.theory_strategies import tries
@@ -84,7 +85,7 @@ def test_every_card_stands_in_the_band_of_its_type_and_bands_go_from_left_to_rig
         assert box.x + box.width <= band.x + band.width
         assert box.y >= -A_HAIR
         assert box.y + box.height <= layout.height + A_HAIR
-    assert [LEVELS[band.node_type] for band in layout.bands] == sorted(LEVELS[one] for one in bands)
+    assert [BANDS.index(band.node_type) for band in layout.bands] == sorted(BANDS.index(one) for one in bands)
     assert all(left.x + left.width < right.x for left, right in pairwise(layout.bands))
 
 
@@ -106,7 +107,7 @@ def test_no_edge_points_backward_over_a_band(structure: tuple[dict[str, CardSize
     layout = lay_out(structure)
 
     for name, route in layout.routes.items():
-        leads_up = LEVELS[cards[name.target].node_type] > LEVELS[cards[name.source].node_type]
+        leads_up = BANDS.index(cards[name.target].node_type) > BANDS.index(cards[name.source].node_type)
         assert not (leads_up and route.is_back)
         for (x1, y1), (x2, y2) in pairwise(points_along(route)):
             turns_back = x2 < x1 - A_HAIR

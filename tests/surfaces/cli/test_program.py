@@ -162,7 +162,9 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, serve_mess
 def test_mcp_offers_only_the_groups_that_are_switched_on(serve_messages: Served) -> None:
     _, tools = serve_messages("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
 
-    assert {tool["name"] for tool in tools["tools"]} == {"query_graph", "manage_graph", "manage_changelog"}
+    knowledge = {"query_graph", "manage_graph", "manage_changelog"}
+    briefing = {"analyse", "coverage", "events", "inbox", "search", "throughline", "undo"}
+    assert {tool["name"] for tool in tools["tools"]} == knowledge | briefing
 
 
 @pytest.mark.slow

@@ -167,10 +167,12 @@ def test_a_demo_can_be_called_once_and_leaves_nothing(
 
     assert [(answer["path"], answer["status"]) for answer in ended.answer["answers"]] == [
         ("/login", 303),
-        ("/", 200),
+        ("/", 303),
+        ("/p/clean-water/home", 200),
         ("/v1/projects", 200),
         ("/v1/openapi.json", 200),
-        ("/picture.svg", 200),
+        ("/p/clean-water/plan", 200),
+        ("/p/clean-water/picture.svg", 200),
     ]
     assert list(tmp_path.glob("groundplan-demo-*")) == []
 

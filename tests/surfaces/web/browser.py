@@ -60,6 +60,8 @@ class Browser(AppClient):
 
     def read_csrf(self) -> str:
         """Return the proof in the form of the start page."""
-        found = CSRF.search(self.get("/").body.decode())
+        reply = self.get("/")
+        page = self.get(reply.headers["location"]) if reply.status == 303 else reply
+        found = CSRF.search(page.body.decode())
         assert found is not None
         return found[1]

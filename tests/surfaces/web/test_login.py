@@ -265,8 +265,9 @@ def test_the_login_of_a_limited_token_has_its_limits(engine: Engine) -> None:
     secret = ada.call("token.create", kind="person", role="viewer", projects=["atlas"]).secret
     with Browser(engine.store, actor=local_actor("ada")) as browser:
         browser.submit("/login", {"token": secret})
-        page = browser.get("/").body.decode()
+        page = browser.get("/p/atlas/home").body.decode()
 
+        assert browser.get("/").headers["location"] == "/p/atlas/home"
         assert "atlas" in page
         assert "borealis" not in page
-        assert browser.get("/?project=borealis").status == 404
+        assert browser.get("/p/borealis/home").status == 404

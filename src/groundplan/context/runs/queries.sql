@@ -215,3 +215,59 @@ SELECT {r.run}
                       AND d.run_id = r.id)
  ORDER BY r.created_at DESC, r.id
  LIMIT :at_most;
+
+-- name: ever_committed
+-- Return the ids of all runs that were committed, also of those that were deleted since, in the order of precedence.
+SELECT id
+  FROM pciv_runs
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND status <> 'draft'
+ ORDER BY committed_at DESC, updated_at DESC, id;
+
+-- name: values_in_runs
+-- Return the values of some facts in some runs.
+SELECT i.run_id, i.pointer, i.value_kind, i.value_string, i.value_number, i.value_boolean, i.value_enum, i.value_json
+  FROM each(:run_ids) AS k
+ CROSS JOIN each(:pointers) AS p
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.run_id = k.value
+   AND i.pointer = p.value;
+
+-- name: drafts_of_project
+-- Return the drafts of a project, newest first.
+SELECT r.id
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status = 'draft'
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_deleted_runs AS d
+                    WHERE d.tenant_id = r.tenant_id
+                      AND d.project_id = r.project_id
+                      AND d.run_id = r.id)
+ ORDER BY r.created_at DESC, r.id;
+
+-- name: inputs_by_pointer
+-- Return the inputs with some pointers in some runs, with one index seek for each pointer and run.
+SELECT i.pointer AS ref, 'fact' AS kind, i.label AS title
+  FROM each(:run_ids) AS r
+ CROSS JOIN each(:pointers) AS k
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.run_id = r.value
+   AND i.pointer = k.value;
+
+-- name: pointers_of_runs
+-- Return pointers of inputs of some runs, to suggest them for unknown ones.
+SELECT DISTINCT i.pointer
+  FROM each(:run_ids) AS r
+ CROSS JOIN pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.run_id = r.value
+ ORDER BY i.pointer
+ LIMIT :at_most;

@@ -18,6 +18,20 @@ SELECT rev, n, at, actor_id AS actor, op, changes, decision
  ORDER BY rev DESC, n DESC
  LIMIT :at_most;
 
+-- name: decisions_about
+-- Returns the newest events of one slice about some subjects that have a decision, newest first.
+SELECT e.rev, e.n, e.at, e.subject, e.decision
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.op >= :first_op
+   AND e.op < :behind_ops
+   AND e.decision IS NOT NULL
+ ORDER BY e.rev DESC, e.n DESC
+ LIMIT :at_most;
+
 -- name: headlines
 -- Returns the first events of some writes that have one of the ops or a decision, newest write first.
 SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
@@ -71,3 +85,135 @@ SELECT count(*)
            AND project_id = :project_id
            AND (rev, n) > (:rev, :n)
          LIMIT :at_most) AS counted;
+
+-- part: event_record
+rev, n, at, actor_id AS actor, op, subject, changes, decision
+
+-- part: matching
+AND (:actor = '' OR actor_id = :actor)
+AND (:op = '' OR op = :op OR (op >= :first_op AND op < :behind_ops))
+
+-- name: first_event_from
+-- Returns the revision and the time of the first write from a revision on.
+SELECT rev, at
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev >= :rev
+ ORDER BY rev, n
+ LIMIT 1;
+
+-- name: position_after
+-- Returns the position of the event that follows :skipped others after a position.
+SELECT rev, n
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) > (:rev, :n)
+ ORDER BY rev, n
+ LIMIT 1 OFFSET :skipped;
+
+-- name: position_before
+-- Returns the position of the event that precedes :skipped others before a position.
+SELECT rev, n
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) < (:rev, :n)
+ ORDER BY rev DESC, n DESC
+ LIMIT 1 OFFSET :skipped;
+
+-- name: matching_events_after
+-- Returns the matching events between two positions, oldest first.
+SELECT {event_record}
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) > (:rev, :n)
+   AND (rev, n) <= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: matching_events_before
+-- Returns the matching events between two positions, newest first.
+SELECT {event_record}
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (rev, n) < (:rev, :n)
+   AND (rev, n) >= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
+-- name: matching_events_about_after
+-- Returns the matching events about one subject between two positions, oldest first.
+SELECT {event_record}
+  FROM events {use_subject_index}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND subject = :subject
+   AND (rev, n) > (:rev, :n)
+   AND (rev, n) <= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: matching_events_about_before
+-- Returns the matching events about one subject between two positions, newest first.
+SELECT {event_record}
+  FROM events {use_subject_index}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND subject = :subject
+   AND (rev, n) < (:rev, :n)
+   AND (rev, n) >= (:end_rev, :end_n)
+   {matching}
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
+-- name: event_revisions
+-- Returns the events of some kinds about some subjects, without their changes.
+SELECT e.rev, e.op, e.subject, e.at
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.op IN (SELECT value FROM each(:ops));
+
+-- name: last_write_of_actor
+-- Returns the newest of some writes that an actor made.
+SELECT e.rev
+  FROM events AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   {in_writes}
+   AND e.n = 0
+   AND e.actor_id = :actor
+ ORDER BY e.rev DESC
+ LIMIT 1;
+
+-- name: events_of_write
+-- Returns the first events of one write.
+SELECT n, actor_id AS actor, op, subject, changes
+  FROM events
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev = :rev
+ ORDER BY n
+ LIMIT :at_most;
+
+-- name: first_event_after_write
+-- Returns the first event about some subjects after a write.
+SELECT e.rev, e.n, e.subject, e.actor_id AS actor
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {use_subject_index}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.rev > :rev
+   AND NOT (e.op IN (SELECT value FROM each(:ignored)))
+ ORDER BY e.rev, e.n
+ LIMIT 1;

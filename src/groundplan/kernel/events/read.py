@@ -35,6 +35,16 @@ class PastEvent(Struct):
     decision: str | None
 
 
+class RecordedDecision(NamedTuple):
+    """The reason that was given for a change, and what it changed."""
+
+    rev: int
+    n: int
+    at: str
+    subject: str
+    decision: str
+
+
 class Headline(NamedTuple):
     """An event without its changes."""
 
@@ -64,6 +74,19 @@ def list_events_about(
     for row in rows:
         row.changes = _changes.decode(cast(str, row.changes))
     return rows
+
+
+def list_decisions_about(tx: Transaction, subjects: Iterable[str], *, ops: str, at_most: int) -> list[RecordedDecision]:
+    """Return the newest events with a decision about some subjects, newest first, whose op starts with `ops`."""
+    return tx.all(
+        sql.decisions_about,
+        RecordedDecision,
+        project_id=tx.project.id,
+        subjects=to_json_array(subjects),
+        first_op=f"{ops}.",
+        behind_ops=f"{ops}/",
+        at_most=at_most,
+    )
 
 
 def collect_recorded_values(

@@ -3,7 +3,7 @@
 work node    serves              purpose node, by its key
 work node    rests_on            fact, by its pointer
 purpose node rests_on            fact
-work node    supports, refutes   assumption, by its key
+work node    supports, refutes   what the purpose takes for granted, by its key
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from msgspec import Struct
+
+LINKS_MAX = 500  # of one type from one source
 
 
 class LinkType(StrEnum):

@@ -11,6 +11,11 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
+def has_links(tx: Transaction) -> bool:
+    """Return whether the project has any link."""
+    return tx.scalar(sql.any_link, project_id=tx.project.id) is not None
+
+
 def list_links_from(tx: Transaction, sources: Iterable[str]) -> list[Link]:
     """Return the links that begin at some work nodes or purpose nodes, by source, type and target."""
     return tx.all(sql.links_from, Link, project_id=tx.project.id, sources=to_json_array(sources))
@@ -35,3 +40,8 @@ def list_links_of_type(
         source=source,
         at_most=at_most,
     )
+
+
+def list_link_ends(tx: Transaction, link_type: LinkType) -> list[tuple[int, str]]:
+    """Return the number of the work node and the target of each link of one type, by target and source."""
+    return [(node_n, target) for node_n, target in tx.all(sql.link_ends, project_id=tx.project.id, type=link_type)]

@@ -19,6 +19,16 @@ def add_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: s
     return tx.run(sql.add_link, **link, node_n=source.node_n) > 0
 
 
+def add_links(tx: Transaction, links: Iterable[tuple[LinkSource, LinkType, str]]) -> None:
+    """Add many links; those that exist stay as they are."""
+    rows = [
+        {"project_id": tx.project.id, "source": ref, "type": link_type, "target": target, "node_n": node_n}
+        for (ref, node_n), link_type, target in links
+    ]
+    if rows:
+        tx.run_many(sql.add_link, rows)
+
+
 def remove_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: str) -> bool:
     """Remove a link; return whether there was one."""
     link = {"project_id": tx.project.id, "source": source.ref, "type": link_type, "target": target}
@@ -34,28 +44,28 @@ def replace_links(tx: Transaction, source: LinkSource, link_type: LinkType, targ
     for target in before:
         if target not in after:
             remove_link(tx, source, link_type, target)
-    for target in after:
-        if target not in before:
-            add_link(tx, source, link_type, target)
+    add_links(tx, [(source, link_type, target) for target in after if target not in before])
     return (changed(link_type, before, after),)
 
 
 def move_links(tx: Transaction, source: LinkSource, to: LinkSource) -> Sequence[Change]:
     """Move all links of a source to another one, which keeps its own. Return the changes of the other one."""
     links = list_links_from(tx, [source.ref])
+    if not links:
+        return ()
     own = list_links_from(tx, [to.ref])
-    tx.run(sql.remove_links_of, project_id=tx.project.id, source=source.ref)
+    place = {"project_id": tx.project.id, "source": source.ref}
+    tx.run(sql.copy_links, **place, to_source=to.ref, to_node_n=to.node_n)
+    tx.run(sql.remove_links_of, **place)
     changes = []
     for link_type in LinkType:
         before = [link.target for link in own if link.type is link_type]
         gained = [link.target for link in links if link.type is link_type and link.target not in before]
-        for target in gained:
-            add_link(tx, to, link_type, target)
         if gained:
             changes.append(changed(link_type, before, sorted([*before, *gained])))
     return changes
 
 
-def remove_links_of(tx: Transaction, source: LinkSource) -> None:
-    """Remove all links of a source that is deleted."""
-    tx.run(sql.remove_links_of, project_id=tx.project.id, source=source.ref)
+def remove_links_of_many(tx: Transaction, sources: Iterable[str]) -> None:
+    """Remove all links of sources that are deleted."""
+    tx.run_many(sql.remove_links_of, [{"project_id": tx.project.id, "source": source} for source in sources])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -60,7 +61,7 @@ def execute(
     """
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, preferences, operation, cancellation, within)
+    run = _Execution(store, actor, request, _limit_answer(request, preferences), operation, cancellation, within)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -76,6 +77,14 @@ def execute(
             return run(chosen)
         except NotFound as error:
             raise (taken if _is_missing_project(error) else error) from None
+
+
+def _limit_answer(request: Any, preferences: Preferences) -> Preferences:
+    """Return the preferences with the budget of the request as the cap on its answer, if that is the smaller one."""
+    budget: int | None = getattr(request, "budget", None)
+    if budget is None or 0 < preferences.answer_tokens_max <= budget:
+        return preferences
+    return replace(preferences, answer_tokens_max=budget)
 
 
 def _is_missing_project(error: NotFound) -> bool:

@@ -33,7 +33,7 @@ class AmbiguousProject(Invalid):
 
     code = "ambiguous_project"
 
-    def __init__(self, ref: str, by_id: Project, by_name: Project) -> None:
+    def __init__(self, ref: str, by_id: ProjectAccessRow, by_name: ProjectAccessRow) -> None:
         super().__init__(
             f"{ref!r} is the id of one project and the name of another; "
             f"use {by_id.name!r} for the first or {by_name.id!r} for the second",
@@ -95,13 +95,12 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
         AgentNotAllowed: a person with this membership could do it, but not an agent.
         TokenLimited: the actor could do it with another token.
     """
-    found = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
-    if found is None:
+    row = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
+    if row is None:
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
-    membership = found.role
-    role = limit_role(tx.actor, membership, found.policies)
-    if role is not membership:
-        found = replace(found, role=role)
+    membership = ROLES[row.role or ""]
+    role = limit_role(tx.actor, membership, row.policies)
+    found = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
     if (
         tx.actor.kind is ActorKind.AGENT
         and permission in OWN_DRAFT_PERMISSIONS
@@ -194,23 +193,18 @@ class ProjectAccessRow(NamedTuple):
     role: str | None
 
 
-def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
+def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> ProjectAccessRow | None:
     # Skip projects that the actor cannot see: the id of a hidden project must not shadow the name of a visible one.
-    found: list[Project] = []
+    found: list[ProjectAccessRow] = []
     actor = tx.actor
     query = sql.projects_by_ref if actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
         if row.role is None or (by_id and row.id != ref):
             continue
-        role: Role | None = ROLES[row.role]
-        if actor.is_limited:
-            role = _limit_membership(tx, row.id, ROLES[row.role])
-        if role is not None:
-            found.append(
-                Project(
-                    row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start
-                )
-            )
+        if not actor.is_limited:
+            found.append(row)
+        elif (role := _limit_membership(tx, row.id, ROLES[row.role])) is not None:
+            found.append(row._replace(role=role))
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda project: project.id != ref)

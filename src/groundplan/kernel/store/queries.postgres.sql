@@ -25,13 +25,12 @@ SELECT gp_sweep_answers(:kept_since, :kept_until, :later_min, :at_most);
 -- Differs from SQLite for the same reason: the last answer may be another actor's.
 (SELECT gp_last_answer())
 
--- name: add_event
--- Differs from SQLite, where a statement costs little: here all rows are sent at once, and the policies are evaluated
--- once for all of them.
+-- name: add_events
+-- Differs from SQLite, which has no types of the columns of a JSON array. The policies are evaluated once for all rows.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
-SELECT :tenant_id, r.project_id, r.rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
+SELECT :tenant_id, :project_id, :rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
   FROM json_to_recordset(:rows::json)
-    AS r (project_id text, rev bigint, n bigint, v bigint, op text, subject text, changes text, decision text);
+    AS r (n bigint, v bigint, op text, subject text, changes text, decision text);
 
 -- name: tables_with_prefix
 -- Differs from SQLite, which has another catalog.

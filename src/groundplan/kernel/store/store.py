@@ -14,9 +14,10 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
+
+import msgspec
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
@@ -173,7 +174,7 @@ class Store(ABC):
                 self._rollback_to_savepoint(tx)
                 return stored
         if project_id is not None:
-            tx.set_project(replace(tx.project, rev=tx.rev))
+            tx.set_project(msgspec.structs.replace(tx.project, rev=tx.rev))
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
             if before is not None and _adjust_to_clock(tx, before):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -28,6 +27,8 @@ from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row
 
 R = TypeVar("R")
 
+BULK_EVENTS_MAX = 10_000  # in one statement, so that its text takes a few MB
+
 RowConverters: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
 
 sql = load_queries(__file__)
@@ -44,8 +45,7 @@ class Cursor(Protocol):
         """Return every row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """The project of a transaction, with the role of the actor in it."""
 
     id: str
@@ -78,6 +78,7 @@ class Transaction(ABC):
         self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
         self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.preferences = Preferences()  # session defaults of the caller
+        self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
@@ -144,8 +145,8 @@ class Transaction(ABC):
         """Return the next steps as a sentence in the vocabulary of the caller."""
         return describe(steps, self.preferences.vocabulary)
 
-    def set_project(self, project: Project) -> None:
-        """Set the current project."""
+    def set_project(self, project: Project | None) -> None:
+        """Set the current project; None after a visit of several."""
         self._project = project
 
     def record(
@@ -162,7 +163,15 @@ class Transaction(ABC):
         this transaction creates.
         """
         stream = project_id or self._default_stream
-        self._events.setdefault(stream, []).append(Event(op, subject, list(changes), decision))
+        self._events.setdefault(stream, []).append(
+            Event(op, subject, list(changes), self.default_decision if decision is None else decision)
+        )
+
+    def record_each(self, op: str, subjects: Iterable[str], *changes: Change, decision: str | None = None) -> None:
+        """Record an event with the same changes for each of the subjects, in the same stream as `record`."""
+        shared = list(changes)
+        if recorded := [Event(op, subject, shared, decision) for subject in subjects]:
+            self._events.setdefault(self._default_stream, []).extend(recorded)
 
     @property
     def has_events(self) -> bool:
@@ -176,22 +185,19 @@ class Transaction(ABC):
         such as leaving the project.
         """
         for stream, events in self._events.items():
-            first = self._written_counts.get(stream, 0)
-            rows = [
-                {
-                    "project_id": stream,
-                    # A project that this write creates starts at revision 1.
-                    "rev": self.rev if stream == self._default_stream else 1,
-                    "n": n,
-                    "v": EVENT_FORMAT,
-                    "op": event.op,
-                    "subject": event.subject,
-                    "changes": msgspec.json.encode(event.changes).decode(),
-                    "decision": event.decision,
-                }
-                for n, event in enumerate(events[first:], first)
-            ]
-            self.run_many(sql.add_organization_event if stream is None else sql.add_event, rows)
+            # A project that this write creates starts at revision 1.
+            rev = self.rev if stream == self._default_stream else 1
+            rows = _build_event_rows(events, self._written_counts.get(stream, 0))
+            if not rows:
+                continue
+            if stream is None:
+                self.run_many(sql.add_organization_event, [{"rev": rev, **row} for row in rows])
+            elif len(rows) < self._bulk_events_min:
+                self.run_many(sql.add_event, [{"project_id": stream, "rev": rev, **row} for row in rows])
+            else:
+                for chunk in range(0, len(rows), BULK_EVENTS_MAX):
+                    text = msgspec.json.encode(rows[chunk : chunk + BULK_EVENTS_MAX]).decode()
+                    self.run(sql.add_events, project_id=stream, rev=rev, rows=text)
             self._written_counts[stream] = len(events)
 
     @property
@@ -269,8 +275,30 @@ class Transaction(ABC):
 
     # Implemented by each engine.
 
+    _bulk_events_min: ClassVar[int]  # from this many events on, one statement for all of them is faster
     _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod
     def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
         """Run a statement that returns rows."""
+
+
+def _build_event_rows(events: list[Event], first: int) -> list[dict[str, Any]]:
+    """Return the rows of the events from number `first` on. Events that share their changes are encoded once."""
+    rows: list[dict[str, Any]] = []
+    encoded_of: list[Change] | None = None
+    encoded = ""
+    for n, event in enumerate(events[first:], first):
+        if event.changes is not encoded_of:
+            encoded_of, encoded = event.changes, msgspec.json.encode(event.changes).decode()
+        rows.append(
+            {
+                "n": n,
+                "v": EVENT_FORMAT,
+                "op": event.op,
+                "subject": event.subject,
+                "changes": encoded,
+                "decision": event.decision,
+            }
+        )
+    return rows

@@ -25,3 +25,24 @@ FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
    AND {has_words}
+
+-- part: lacks_words_in_title
+-- Differs from SQLite, whose patterns may list characters: here the characters of the title are folded.
+NOT translate(lower(x.title COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+
+-- part: found_in_projects
+-- Differs from SQLite, which searches its word index first.
+
+-- part: atoms_of_projects
+-- Differs from SQLite for the same reason.
+FROM graph_atoms AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id IN (SELECT value FROM each(:projects))
+           AND {has_words}
+
+-- part: molecules_of_projects
+-- Differs from SQLite for the same reason.
+FROM graph_molecules AS m
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id IN (SELECT value FROM each(:projects))
+           AND {has_words}

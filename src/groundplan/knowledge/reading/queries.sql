@@ -102,3 +102,92 @@ SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.co
    AND (a.name, a.id) > (CAST(:after_name AS text), CAST(:after_id AS text))
  ORDER BY a.name, a.id
  LIMIT :at_most;
+
+-- part: lacks_words_in_title
+-- Whether the title of a row lacks a word of a search.
+EXISTS (SELECT 1
+                                               FROM each(:globs) AS pattern
+                                              WHERE x.title NOT GLOB pattern.value)
+
+-- part: found_in_projects
+-- The numbers of the rows that the word index finds for all words, in some projects.
+WITH found (project_id, n) AS MATERIALIZED (
+    SELECT g.project_id, graph_text.rowid - g.number * 4294967296
+      FROM each(:projects) AS p
+     CROSS JOIN graph_projects AS g
+     CROSS JOIN graph_text
+     WHERE g.tenant_id = :tenant_id
+       AND g.project_id = p.value
+       AND graph_text MATCH :match
+       AND graph_text.rowid BETWEEN g.number * 4294967296 AND g.number * 4294967296 + 4294967295
+)
+
+-- part: atoms_of_projects
+FROM found
+         CROSS JOIN graph_atoms AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = found.project_id
+           AND a.n = found.n
+
+-- part: molecules_of_projects
+FROM found
+         CROSS JOIN graph_molecules AS m
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id = found.project_id
+           AND m.n = found.n
+
+-- name: entities_with_id
+-- Return the atom or molecule of these projects with an id.
+SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.id = :id
+   AND a.project_id IN (SELECT value FROM each(:projects))
+ UNION ALL
+SELECT m.project_id, m.id, 'molecule', m.name
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id = :id
+   AND m.project_id IN (SELECT value FROM each(:projects));
+
+-- name: entities_with_words
+-- Return the first atoms and molecules of each project with all words, those with the words in their names first.
+{found_in_projects}
+SELECT project_id, ref, kind, title
+  FROM (SELECT x.project_id, x.ref, x.kind, x.title, x.lacks_words,
+               row_number() OVER (PARTITION BY x.project_id ORDER BY x.lacks_words, x.title, x.ref) AS position
+          FROM (SELECT x.*, {lacks_words_in_title} AS lacks_words
+                  FROM (SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title
+                          {atoms_of_projects}
+                         UNION ALL
+                        SELECT m.project_id, m.id, 'molecule', m.name
+                          {molecules_of_projects}) AS x) AS x) AS ranked
+ WHERE position <= :per_project
+ ORDER BY lacks_words, position, project_id
+ LIMIT :at_most;
+
+-- name: entity_texts
+-- Return the knowledge of some atoms and molecules.
+SELECT a.id, a.knowledge
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.id IN (SELECT value FROM each(:ids))
+ UNION ALL
+SELECT m.id, m.knowledge
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id IN (SELECT value FROM each(:ids));
+
+-- name: entity_version
+-- Return whether an id is that of an atom or of a molecule, and its version.
+SELECT 'atom' AS kind, a.version
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id = :id
+ UNION ALL
+SELECT 'molecule', m.version
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id = :id;

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan import providers
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
 from groundplan.purpose.dates import to_last_instant
 from groundplan.purpose.gate_inputs import read_context_facts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.version import find_latest_published
+from groundplan.purpose.version import VersionRow, find_latest_published
 
 
 class HealthInputs(NamedTuple):
@@ -47,8 +49,17 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     published = find_latest_published(tx)
     if published is None:
         return None
-    from groundplan.purpose.content import read_content  # loaded only if the work slice is connected
-
-    goals = [node.key for node in read_content(tx, published.id).list_nodes_of_type(NodeType.GOAL)]
-    found = providers.count_aligned_work(tx, goals)
+    has_links = bool(list_links_of_type(tx, LinkType.SERVES, at_most=1))
+    found = providers.count_aligned_work(tx, _list_leading_to_goals(tx, published) if has_links else [])
     return found.open, found.aligned
+
+
+def _list_leading_to_goals(tx: Transaction, row: VersionRow) -> list[str]:
+    """Return the keys of the goals of a version and of all nodes that lead to one."""
+    # Loaded only if some work serves a purpose node.
+    from groundplan.purpose.content import read_content
+    from groundplan.purpose.graph.causal_graph import build_causal_graph
+    from groundplan.purpose.graph.indexed_graph import find_leading_to
+
+    causal = build_causal_graph(read_content(tx, row.id))
+    return causal.to_keys(sorted(find_leading_to(causal.graph, causal.list_numbers(NodeType.GOAL))))

@@ -20,12 +20,12 @@ from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortes
 from groundplan.purpose.graph.indexed_graph import find_leading_to
 from groundplan.purpose.model import (
     Assumption,
-    AssumptionStatus,
     Confidence,
     NodeType,
     RiskLevel,
     sort_keys,
 )
+from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
 
 CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a message
 
@@ -221,7 +221,7 @@ def check_dead_end(theory: GateSubject) -> CheckFinding:
 
 
 def check_refuted(theory: GateSubject) -> CheckFinding:
-    """Accept a decision if it is about the assumption and not older than the review that refuted it."""
+    """Accept a decision if it is about the assumption and not older than the review or evidence that refuted it."""
     graph = theory.causal.graph
     reaching = find_leading_to(graph, theory.causal.list_numbers(NodeType.GOAL))
     subjects = []
@@ -231,15 +231,8 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
             place = one.edge.target if one.edge.edge_type.is_causal else None
         if place is not None and graph.numbers.get(place) in reaching:
             subjects.append(one.key)
-    reviews = {review.assumption: review for review in theory.observations.reviews}
-    decided = {key: decision.rev for decision in theory.observations.decisions for key in decision.about}
-    failing = [
-        key
-        for key in subjects
-        if key in reviews
-        and reviews[key].status is AssumptionStatus.REFUTED
-        and decided.get(key, -1) < reviews[key].rev
-    ]
+    doubts = find_doubts(theory.observations, theory.external_facts.refuted_by_work or {})
+    failing = [key for key in subjects if key in doubts and doubts[key].status is not DoubtStatus.AT_RISK]
     return CheckFinding(
         "No refuted assumption on a path to a goal is without a decision about it",
         len(subjects),

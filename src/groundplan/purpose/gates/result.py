@@ -32,6 +32,8 @@ class ExternalFacts(Struct, frozen=True):
     context: ContextFacts | None = None
     served: dict[str, int] | None = None  # how many work nodes serve each ACTIVITY, by its key
     row_security: list[str] | None = None  # what is wrong with it; None if the engine has no row security
+    # The revision of the latest work evidence that refutes each assumption, by its key.
+    refuted_by_work: dict[str, int] | None = None
 
 
 class Check(Struct):
@@ -91,7 +93,7 @@ class Findings(NamedTuple):
     def describe(self, vocabulary: Vocabulary) -> GateResult:
         """Return the result with fixes worded for a surface."""
         checks = [
-            replace(check, fix=_describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
+            replace(check, fix=describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
         ]
         return replace(self.result, checks=checks)
 
@@ -102,7 +104,8 @@ def count_results(checks: Iterable[Check]) -> ResultCounts:
     return ResultCounts(counted["passed"], counted["failed"], counted["waived"], counted["not_applicable"])
 
 
-def _describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:
+def describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:
+    """Return a fix worded for a surface."""
     if fix is None:
         return UNSET
     return fix if isinstance(fix, str) else describe(fix, vocabulary)

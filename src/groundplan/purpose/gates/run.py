@@ -37,10 +37,7 @@ def run_gate(
     today: str,
 ) -> Findings:
     """Run a gate on some content. `today` is the day on which waivers must be active."""
-    theory = GateSubject(content, observations, profile, external_facts)
-    waivers = ActiveWaivers(observations.waivers, today)
-    found = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
-    checks = [_judge(code, severity, found[code], waivers) for code, severity in get_severities(gate, profile).items()]
+    checks, fixes = run_checks(gate, content, observations, profile=profile, external_facts=external_facts, today=today)
     counts = count_results(checks)
     applicable = len(checks) - counts.not_applicable
     result = GateResult(
@@ -53,8 +50,25 @@ def run_gate(
         checks=checks,
         content_hash=compute_content_hash(content),
     )
-    fixes = {check.code: _name_refs(found[check.code].fix, check.refs) for check in checks if check.result == "failed"}
     return Findings(result, fixes)
+
+
+def run_checks(
+    gate: Gate,
+    content: Content,
+    observations: Observations,
+    *,
+    profile: Profile,
+    external_facts: ExternalFacts,
+    today: str,
+) -> tuple[list[Check], dict[str, Fix]]:
+    """Return the results of the checks of a gate, and the fixes of the failing ones by code."""
+    theory = GateSubject(content, observations, profile, external_facts)
+    waivers = ActiveWaivers(observations.waivers, today)
+    found = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
+    checks = [_judge(code, severity, found[code], waivers) for code, severity in get_severities(gate, profile).items()]
+    fixes = {check.code: _name_refs(found[check.code].fix, check.refs) for check in checks if check.result == "failed"}
+    return checks, fixes
 
 
 def _judge(code: str, severity: Severity, finding: CheckFinding, waivers: ActiveWaivers) -> Check:

@@ -7,6 +7,7 @@ at once along edges of at least that level. A goal reached at a higher level is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from groundplan.purpose.graph.indexed_graph import Graph
 
@@ -52,3 +53,42 @@ def _rebuild_path(graph: Graph, came_by: dict[int, int], goal: int) -> list[int]
         way.append(edge)
         node = graph.sources[edge]
     return way[::-1]
+
+
+class WaysToGoals(NamedTuple):
+    """For each node the first edge of its strongest path to a goal, the strength of that path, and its length.
+
+    The edge is -1 for a goal, and for a node that leads to none, which has the strength -1.
+    """
+
+    edges: list[int]
+    strengths: list[int]
+    lengths: list[int]
+
+
+def find_ways_to_goals(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> WaysToGoals:
+    """Return the strongest path of each node to a goal. A goal needs no edge, so its own path is the strongest.
+
+    There is one search for each level of confidence, backwards from all nodes that have a path already; so it is linear
+    and follows no cycle.
+    """
+    ways = WaysToGoals([-1] * len(graph.keys), [-1] * len(graph.keys), [0] * len(graph.keys))
+    reached = sorted(set(goals))
+    for goal in reached:
+        ways.strengths[goal] = max(strengths, default=0)
+    for least in sorted(set(strengths), reverse=True):
+        level = reached
+        found: list[int] = []
+        while level:
+            before = []
+            for node in level:
+                for edge in graph.into[node]:
+                    source = graph.sources[edge]
+                    if strengths[edge] >= least and ways.strengths[source] < 0:
+                        ways.edges[source], ways.lengths[source] = edge, ways.lengths[node] + 1
+                        ways.strengths[source] = least
+                        before.append(source)
+            found += before
+            level = before
+        reached += found
+    return ways

@@ -50,7 +50,7 @@ class Waiver(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision, its rationale, and the keys it is about."""
+    """A decision, its rationale, and what it is about: keys, edges, pointers of facts, ids of work nodes."""
 
     rev: int
     n: int
@@ -58,8 +58,41 @@ class Decision(NamedTuple):
     rationale: str
     about: list[str]
     outcome: str | None
+    supersedes_rev: int | None
+    supersedes_n: int | None
+    answers_rev: int | None
+    answers_n: int | None
     recorded_at: str
     recorded_by: str
+    superseded_by: str | None = None  # the id of the decision that replaced it
+
+    @property
+    def id(self) -> str:
+        """The name of the decision."""
+        return format_record_id(self.rev, self.n)
+
+
+class DecisionRequest(NamedTuple):
+    """A question that waits for a decision."""
+
+    rev: int
+    n: int
+    question: str
+    about: list[str]
+    asked_of: str | None
+    recorded_at: str
+    recorded_by: str
+    answered_by: str | None = None  # the id of the decision that answered it
+
+    @property
+    def id(self) -> str:
+        """The name of the request."""
+        return format_record_id(self.rev, self.n)
+
+
+def format_record_id(rev: int, n: int) -> str:
+    """Return the id of a decision or a request: `rev.n` of its record."""
+    return f"{rev}.{n}"
 
 
 class Observations(NamedTuple):
@@ -73,6 +106,10 @@ class Observations(NamedTuple):
     def get_statuses(self) -> dict[str, AssumptionStatus]:
         """Return the status of each assumption by its latest review. A missing assumption is untested."""
         return {review.assumption: review.status for review in self.reviews}
+
+    def get_decided_revs(self) -> dict[str, int]:
+        """Return the revision of the latest decision about each subject. Superseded decisions do not count."""
+        return {ref: one.rev for one in self.decisions if one.superseded_by is None for ref in one.about}
 
     def get_latest_measurements(self) -> dict[str, Measurement]:
         """Return the newest measurement of each indicator. A day counts as its end; ties go to the last recorded."""

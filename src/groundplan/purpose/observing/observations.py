@@ -12,7 +12,14 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing import read_observations
-from groundplan.purpose.observing.observation_rows import Decision, Measurement, Review, Waiver
+from groundplan.purpose.observing.observation_rows import (
+    Decision,
+    DecisionRequest,
+    Measurement,
+    Review,
+    Waiver,
+    format_record_id,
+)
 from groundplan.purpose.observing.read_observations import BEGINNING, Cutoff
 from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
 from groundplan.purpose.version import get_current_rev
@@ -57,14 +64,30 @@ class RecordedWaiver(Struct):
 
 
 class DecisionView(Struct, omit_defaults=True):
-    """A decision and its rationale."""
+    """A decision and its rationale. `superseded_by` is the id of the decision that replaced it."""
 
+    id: str
     text: str
     rationale: str
     about: list[str]
     at: str
     by: str
     outcome: str | None = None
+    supersedes: str | None = None
+    answers: str | None = None
+    superseded_by: str | None = None
+
+
+class RequestView(Struct, omit_defaults=True):
+    """A question for a decision. `answered_by` is the id of the decision that answered it."""
+
+    id: str
+    question: str
+    about: list[str]
+    at: str
+    by: str
+    to: str | None = None
+    answered_by: str | None = None
 
 
 class ObservationsPage(Struct):
@@ -78,6 +101,7 @@ class ObservationsPage(Struct):
     reviews: list[ReviewView]
     waivers: list[RecordedWaiver]
     decisions: list[DecisionView]
+    requests: list[RequestView]
     next_cursor: str | UnsetType = UNSET
 
 
@@ -90,7 +114,7 @@ def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | 
     known = Cutoff(as_of=None if as_of is None else parse_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
     after = (0, *BEGINNING) if cursor is None else _decode_position(tx, query, cursor)
-    answer = ObservationsPage(tx.project.name, get_current_rev(tx), [], [], [], [])
+    answer = ObservationsPage(tx.project.name, get_current_rev(tx), [], [], [], [], [])
     entries = _read_entries(tx, known, after, capped=tx.budget.is_limited)
     fill_page(answer, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, *last))
     return answer
@@ -123,7 +147,26 @@ def _format_waiver(one: Waiver) -> RecordedWaiver:
 
 
 def _to_decision_view(one: Decision) -> DecisionView:
-    return DecisionView(one.text, one.rationale, one.about, one.recorded_at, one.recorded_by, one.outcome)
+    return DecisionView(
+        one.id,
+        one.text,
+        one.rationale,
+        one.about,
+        one.recorded_at,
+        one.recorded_by,
+        one.outcome,
+        _format_ref(one.supersedes_rev, one.supersedes_n),
+        _format_ref(one.answers_rev, one.answers_n),
+        one.superseded_by,
+    )
+
+
+def _format_ref(rev: int | None, n: int | None) -> str | None:
+    return None if rev is None or n is None else format_record_id(rev, n)
+
+
+def _to_request_view(one: DecisionRequest) -> RequestView:
+    return RequestView(one.id, one.question, one.about, one.recorded_at, one.recorded_by, one.asked_of, one.answered_by)
 
 
 _OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
@@ -131,6 +174,7 @@ _OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], A
     ("reviews", read_observations.read_reviews, _to_review_view),
     ("waivers", read_observations.read_waivers, _format_waiver),
     ("decisions", read_observations.read_decisions, _to_decision_view),
+    ("requests", read_observations.read_requests, _to_request_view),
 )
 
 

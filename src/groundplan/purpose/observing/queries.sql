@@ -29,10 +29,80 @@ SELECT rev, n, {waiver}, recorded_at, recorded_by
 {recorded_range};
 
 -- name: decisions
--- Return decisions in recording order, after a position.
-SELECT rev, n, {decision}, recorded_at, recorded_by
+-- Return decisions in recording order, after a position, each with the id of the one that superseded it.
+SELECT rev, n, {decision}, recorded_at, recorded_by,
+       (SELECT s.rev || '.' || s.n
+          FROM toc_decisions AS s
+         WHERE s.tenant_id = :tenant_id
+           AND s.project_id = :project_id
+           AND s.supersedes_rev = toc_decisions.rev
+           AND s.supersedes_n = toc_decisions.n
+           AND s.rev < :before_rev
+           AND s.recorded_at <= :at_latest) AS superseded_by
   FROM toc_decisions
 {recorded_range};
+
+-- name: requests
+-- Return requests in recording order, after a position, each with the id of the decision that answered it.
+SELECT rev, n, {request}, recorded_at, recorded_by,
+       (SELECT s.rev || '.' || s.n
+          FROM toc_decisions AS s
+         WHERE s.tenant_id = :tenant_id
+           AND s.project_id = :project_id
+           AND s.answers_rev = toc_requests.rev
+           AND s.answers_n = toc_requests.n
+           AND s.rev < :before_rev
+           AND s.recorded_at <= :at_latest) AS answered_by
+  FROM toc_requests
+{recorded_range};
+
+-- name: decision_about
+-- Return what a decision is about, and the id of the one that superseded it.
+SELECT d.about,
+       (SELECT s.rev || '.' || s.n
+          FROM toc_decisions AS s
+         WHERE s.tenant_id = :tenant_id
+           AND s.project_id = :project_id
+           AND s.supersedes_rev = d.rev
+           AND s.supersedes_n = d.n)
+  FROM toc_decisions AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.rev = :rev
+   AND d.n = :n;
+
+-- name: request_about
+-- Return what a request is about, and the id of the decision that answered it.
+SELECT r.about,
+       (SELECT s.rev || '.' || s.n
+          FROM toc_decisions AS s
+         WHERE s.tenant_id = :tenant_id
+           AND s.project_id = :project_id
+           AND s.answers_rev = r.rev
+           AND s.answers_n = r.n)
+  FROM toc_requests AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.rev = :rev
+   AND r.n = :n;
+
+-- name: latest_decisions
+-- Return the ids of the latest decisions, the newest first.
+SELECT rev, n
+  FROM toc_decisions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
+-- name: latest_requests
+-- Return the ids of the latest requests, the newest first.
+SELECT rev, n
+  FROM toc_requests
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
 
 -- name: latest_measurements
 -- Return the newest measurement of each indicator, with one index seek per indicator.
@@ -87,6 +157,14 @@ SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.
                  ORDER BY l.rev DESC, l.n DESC
                  LIMIT 1)
  ORDER BY m.rev, m.n;
+
+-- name: assumptions_in_doubt
+-- Return the assumptions that some review called at risk or refuted; the latest review decides whether they still are.
+SELECT DISTINCT assumption_key
+  FROM toc_assumption_reviews
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND (status = 'at_risk' OR status = 'refuted');
 
 -- name: kinds_by_key
 -- Return the kind of the item behind each key, in any version of a project.
@@ -184,3 +262,17 @@ VALUES (:tenant_id, :project_id, :rev, :n, {waiver:values}, :now, :actor_id);
 -- Insert a decision.
 INSERT INTO toc_decisions (tenant_id, project_id, rev, n, {decision}, recorded_at, recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, {decision:values}, :now, :actor_id);
+
+-- name: add_request
+-- Insert a request.
+INSERT INTO toc_requests (tenant_id, project_id, rev, n, {request}, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, {request:values}, :now, :actor_id);
+-- name: newest_decisions
+-- Return the newest decisions before a write, newest first.
+SELECT rev, n, {decision}, recorded_at, recorded_by
+  FROM toc_decisions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;

@@ -16,7 +16,14 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import normalize_number
 from groundplan.purpose.dates import to_last_instant
 from groundplan.purpose.model import Content
-from groundplan.purpose.observing.observation_rows import Decision, Measurement, Observations, Review, Waiver
+from groundplan.purpose.observing.observation_rows import (
+    Decision,
+    DecisionRequest,
+    Measurement,
+    Observations,
+    Review,
+    Waiver,
+)
 
 sql = load_queries(__file__)
 
@@ -55,6 +62,22 @@ def read_version_observations(tx: Transaction, content: Content, cutoff: Cutoff 
     )
 
 
+def list_assumptions_in_doubt(tx: Transaction) -> list[str]:
+    """Return the keys of assumptions that some review called at risk or refuted."""
+    return tx.scalars(sql.assumptions_in_doubt, project_id=tx.project.id)
+
+
+def read_latest_reviews(tx: Transaction, keys: Collection[str]) -> dict[str, Review]:
+    """Return the latest review of each of some assumptions."""
+    return {review.assumption: review for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
+
+
+def read_latest_observations(tx: Transaction, content: Content) -> Observations:
+    """Read only the latest observation of each indicator and assumption."""
+    measurements = _read_latest_measurements(tx, NO_CUTOFF, content.indicators)
+    return Observations(measurements, _read_latest_reviews(tx, NO_CUTOFF, content.assumptions), [], [])
+
+
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
     measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
@@ -89,6 +112,14 @@ def read_decisions(
 ) -> list[Decision]:
     """Return decisions after a position."""
     rows = tx.all(sql.decisions, Decision, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
+    return [row._replace(about=_parse_refs(row.about)) for row in rows]
+
+
+def read_requests(
+    tx: Transaction, cutoff: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
+) -> list[DecisionRequest]:
+    """Return requests for decisions after a position."""
+    rows = tx.all(sql.requests, DecisionRequest, **cutoff.to_parameters(tx), **_to_page_parameters(after, at_most))
     return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
 

@@ -1,15 +1,14 @@
-"""Record observations: measurements, reviews of assumptions, waivers, decisions. They never change afterwards."""
+"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import RuleViolated
@@ -17,14 +16,16 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.analysis.refuted_impacts import RefutedImpact, find_refuted_impacts
 from groundplan.purpose.dates import get_day, parse_day, parse_moment, to_last_instant
 from groundplan.purpose.events import Op
-from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
+from groundplan.purpose.limits import FactRefs, Ref, Sentence, Word
 from groundplan.purpose.model import AssumptionStatus
+from groundplan.purpose.observing.decide import DecisionWrite, RequestWrite, record_decision, record_request
+from groundplan.purpose.observing.recorder import Recorder, encode_refs
 from groundplan.purpose.observing.ref_resolver import RefResolver
 from groundplan.purpose.version import get_current_rev
 
@@ -80,15 +81,6 @@ class WaiverWrite(Struct, forbid_unknown_fields=True):
     due: str
 
 
-class DecisionWrite(Struct, forbid_unknown_fields=True):
-    """A decision and its rationale. `about` lists the keys it is about."""
-
-    text: Sentence
-    rationale: Sentence
-    about: Refs | None = None
-    outcome: Sentence | None = None
-
-
 class RecordObservations(Struct, forbid_unknown_fields=True):
     """The observations to record, as a whole or not at all."""
 
@@ -97,20 +89,25 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
     reviews: Annotated[list[ReviewWrite], _OBSERVATIONS_LIMIT] | None = None
     waivers: Annotated[list[WaiverWrite], _OBSERVATIONS_LIMIT] | None = None
     decisions: Annotated[list[DecisionWrite], _OBSERVATIONS_LIMIT] | None = None
+    requests: Annotated[list[RequestWrite], _OBSERVATIONS_LIMIT] | None = None
     lean: bool | None = None
     op_id: OpId = None
 
 
 class RecordedObservations(Struct):
-    """The number of observations recorded, and the impact of refuted assumptions."""
+    """The number of observations recorded, the ids of decisions and requests, and the impact of refuted assumptions."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
-        CutLists(("affected[].edges", "affected[].nodes", "affected[].work")), CutLists(("affected",))
+        CutLists(("affected[].edges", "affected[].nodes", "affected[].work")),
+        CutLists(("affected",)),
+        CutLists(("decisions", "requests")),
     )
 
     recorded: int
     rev: int
+    decisions: list[str] | UnsetType = UNSET
+    requests: list[str] | UnsetType = UNSET
     affected: list[RefutedImpact] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
@@ -120,28 +117,43 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
 
     Raises:
         Invalid: there is nothing to record, or an observation is malformed.
-        NotFound: a key is in no version of the project.
+        NotFound: a key is in no version of the project, or something that a decision names is not in the project.
         NotWaivable: a waiver names a check that cannot be waived.
+        AlreadySuperseded: a decision supersedes one that has a successor.
+        AlreadyAnswered: a decision answers a request that has an answer.
     """
-    parts = (request.measurements, request.reviews, request.waivers, request.decisions)
+    parts = (request.measurements, request.reviews, request.waivers, request.decisions, request.requests)
     if not any(parts):
-        raise invalid_argument((), "contain nothing to record; send measurements, reviews, waivers or decisions")
+        raise invalid_argument(
+            (), "contain nothing to record; send measurements, reviews, waivers, decisions or requests"
+        )
     names = RefResolver(tx, _collect_refs(request))
-    recording = _Recorder(tx)
+    recording = Recorder(tx)
     for index, measurement in enumerate(request.measurements or ()):
         _measure(recording, names, measurement, ("measurements", index))
     for index, review in enumerate(request.reviews or ()):
         _review(recording, names, review, ("reviews", index))
     for index, waiver in enumerate(request.waivers or ()):
         _waive(recording, names, waiver, ("waivers", index))
-    for index, decision in enumerate(request.decisions or ()):
-        _decide(recording, names, decision, ("decisions", index))
+    decisions = [
+        record_decision(recording, names, decision, ("decisions", index))
+        for index, decision in enumerate(request.decisions or ())
+    ]
+    requests = [
+        record_request(recording, names, one, ("requests", index)) for index, one in enumerate(request.requests or ())
+    ]
     refuted = [
         names.resolve_key(review.assumption, "assumption", ("reviews", index))
         for index, review in enumerate(request.reviews or ())
         if review.status is AssumptionStatus.REFUTED
     ]
-    return RecordedObservations(recording.count, get_current_rev(tx), find_refuted_impacts(tx, refuted) or UNSET)
+    return RecordedObservations(
+        recording.count,
+        get_current_rev(tx),
+        decisions or UNSET,
+        requests or UNSET,
+        find_refuted_impacts(tx, refuted) or UNSET,
+    )
 
 
 def _collect_refs(request: RecordObservations) -> Iterable[str]:
@@ -150,8 +162,8 @@ def _collect_refs(request: RecordObservations) -> Iterable[str]:
     yield from (one.assumption for one in request.reviews or ())
     for waiver in request.waivers or ():
         yield from waiver.refs
-    for decision in request.decisions or ():
-        yield from decision.about or ()
+    for one in (*(request.decisions or ()), *(request.requests or ())):
+        yield from one.about or ()
 
 
 def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPath) -> None:
@@ -163,26 +175,12 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPa
         NotWaivable: a waiver names a check that cannot be waived.
     """
     names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
-    recording = _Recorder(tx)
+    recording = Recorder(tx)
     for index, waiver in enumerate(waivers):
         _waive(recording, names, waiver, (*path, index))
 
 
-class _Recorder:
-    """Writes observations and their events, numbered within one write."""
-
-    def __init__(self, tx: Transaction) -> None:
-        self.tx = tx
-        self.count = 0
-
-    def add(self, query: Any, op: Op, subject: str, **row: Any) -> None:
-        self.tx.run(query, project_id=self.tx.project.id, rev=self.tx.rev, n=self.count, **row)
-        given = {name: value for name, value in row.items() if value is not None}
-        self.tx.record(op, subject, *(changed(name, None, value) for name, value in given.items()))
-        self.count += 1
-
-
-def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
+def _measure(recording: Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
     key = names.resolve_key(one.indicator, "indicator", (*path, "indicator"))
     as_of = parse_moment(one.as_of, (*path, "as_of"))
     if as_of > subtract_time(recording.tx.now, delta=-TIME_ZONE_LEAD_MAX):
@@ -202,7 +200,7 @@ def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, pa
     )
 
 
-def _review(recording: _Recorder, names: RefResolver, one: ReviewWrite, path: ArgumentPath) -> None:
+def _review(recording: Recorder, names: RefResolver, one: ReviewWrite, path: ArgumentPath) -> None:
     key = names.resolve_key(one.assumption, "assumption", (*path, "assumption"))
     recording.add(
         sql.add_review,
@@ -233,7 +231,7 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         raise NotWaivable(code, path)
 
 
-def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: ArgumentPath) -> None:
+def _waive(recording: Recorder, names: RefResolver, one: WaiverWrite, path: ArgumentPath) -> None:
     refuse_unwaivable(one.code, (*path, "code"))
     refs = [
         ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))
@@ -249,38 +247,11 @@ def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: Arg
         Op.WAIVED,
         one.code,
         code=one.code,
-        refs=_encode_refs(refs, (*path, "refs")),
+        refs=encode_refs(refs, (*path, "refs")),
         reason=one.reason,
         owner=one.owner,
         due=due,
     )
-
-
-def _decide(recording: _Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> None:
-    about = [names.resolve_any(ref, (*path, "about", index)) for index, ref in enumerate(one.about or ())]
-    recording.add(
-        sql.add_decision,
-        Op.DECIDED,
-        about[0] if about else "purpose",
-        text=one.text,
-        rationale=one.rationale,
-        about=_encode_refs(about, (*path, "about")),
-        outcome=one.outcome,
-    )
-
-
-def _encode_refs(refs: list[str], path: ArgumentPath) -> str:
-    """Encode a list of refs as JSON for storage.
-
-    Raises:
-        Invalid: the list is too long.
-    """
-    text = to_json_array(refs)
-    bytes_ = len(text.encode())
-    if bytes_ > LIST_BYTES_MAX:
-        sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; split it into two"
-        raise invalid_argument(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
-    return text
 
 
 WAIVE = Operation(
@@ -296,7 +267,7 @@ WAIVE = Operation(
 
 OPERATION = Operation(
     name="purpose.record",
-    summary="Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing.",
+    summary="Record measurements, assumption reviews, decisions, requests for them, and waivers (owners).",
     permission=Permission.PURPOSE_RECORD,
     effect=Effect.WRITE,
     input=RecordObservations,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from groundplan import providers
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -14,11 +17,14 @@ from groundplan.purpose.model import EdgeName, EdgeType
 
 sql = load_queries(__file__)
 
+NEAR_SHOWN_MAX = 3
+
 
 class RefResolver:
     """Resolves keys, row ids and edge names to stable keys, in any version of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
+        self._tx = tx
         self._next_step = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
         given = set(refs)
         edges = [name for name in map(parse_edge_name, given) if name is not None]
@@ -64,6 +70,29 @@ class RefResolver:
         if not found:
             raise NotFound("key", ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
+
+    def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
+        """Return what a decision or a request is about: as `resolve_any`, or a fact by pointer, or a work node by id.
+
+        Raises:
+            NotFound: the project has no such item.
+        """
+        if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
+            return self.resolve_any(ref, path)
+        find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
+        near = []
+        for find in (find_targets, providers.find_purpose_targets):
+            if find.is_connected:
+                targets = find(self._tx, [ref])
+                if ref in targets.found:
+                    return targets.found[ref].ref
+                near += targets.near.get(ref, [])
+        if list_links_to(self._tx, LinkType.RESTS_ON, [ref]):
+            return ref  # a fact that is gone, and on which something rests
+        thing = "fact" if ref.startswith("/") else "key or work node"
+        raise NotFound(
+            thing, ref, near=near[:NEAR_SHOWN_MAX], next_steps=self._next_step, field=format_argument_path(path)
+        )
 
     def _find(self, ref: str) -> tuple[str, str]:
         return self._items.get(ref) or self._items.get(parse_uuid(ref) or "") or ("", "")

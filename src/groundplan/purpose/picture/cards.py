@@ -100,7 +100,7 @@ def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
 
 
 def _choose_look(card: Card) -> _CardLook:
-    hue = tokens.TYPE_HUES[card.node.node_type]
+    hue = tokens.CARD_HUES[card.node.node_type]
     is_goal = card.node.node_type is NodeType.GOAL
     outline = tokens.CARDS[card.node.node_type].outline
     text, subtext = ("goal-text", "goal-subtext") if is_goal else ("text", "subtext")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.model import EdgeName, NodeType
+from groundplan.purpose.model import EdgeName
 from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.card_types import CardType
 from groundplan.purpose.picture.layout_steps.columns import Columns, Ends, Sizes, generate_columns
 from groundplan.purpose.picture.layout_steps.lanes import Lanes, assign_lanes
 from groundplan.purpose.picture.layout_steps.ordering import order_elements
@@ -38,7 +39,7 @@ class Box(NamedTuple):
 class Band(NamedTuple):
     """The area of the cards of one type."""
 
-    node_type: NodeType
+    node_type: CardType
     x: float
     width: float
 
@@ -57,7 +58,7 @@ class Layout(NamedTuple):
 class CardSize(NamedTuple):
     """A card to place."""
 
-    node_type: NodeType
+    node_type: CardType
     width: float
     height: float
 

@@ -10,6 +10,7 @@ from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import choose_line_style, draw_head
 from groundplan.purpose.picture.badges import draw_sign
+from groundplan.purpose.picture.card_types import CardType, WorkType
 from groundplan.purpose.picture.picture_model import Arrow, Card, Emphasis, Picture
 from groundplan.purpose.picture.shapes import build_card_path, build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.tokens import Paint
@@ -20,10 +21,12 @@ ENTRY_GAP = 22  # between two entries
 SYMBOL_WIDTH = 30  # width of one symbol
 WAIVER_LINES_MAX = 1_000  # more than the longest reason needs, so a waiver is never cut
 FEEDBACK = "feedback"
+SERVES = "serves, or is part of"
 NO_CONFIDENCE = "confidence not said"
 _LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
-_TYPE_NAMES = {
+_TYPE_NAMES: dict[CardType, str] = {
+    WorkType.WORK: "work",
     NodeType.ACTIVITY: "activity",
     NodeType.OUTPUT: "output",
     NodeType.OUTCOME: "outcome",
@@ -93,11 +96,15 @@ def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]
     for status, name in tokens.STATUS_NAMES.items():
         if status in statuses:
             yield _make_status_symbol(status, paint), name
-    lines = {_name_line(arrow.edge): arrow.edge for arrow in reversed(picture.arrows)}
+    of_work = [arrow for arrow in picture.arrows if picture.cards[arrow.edge.source].node.node_type is WorkType.WORK]
+    causal = [arrow for arrow in picture.arrows if arrow not in of_work] if of_work else picture.arrows
+    if of_work:
+        yield _make_line_symbol(of_work[0].edge, paint), SERVES
+    lines = {_name_line(arrow.edge): arrow.edge for arrow in reversed(causal)}
     for name in _LINE_NAMES:
         if name in lines:
             yield _make_line_symbol(lines[name], paint), name
-    types = {arrow.edge.edge_type for arrow in picture.arrows}
+    types = {arrow.edge.edge_type for arrow in causal}
     for edge_type, name in _HEAD_NAMES.items():
         if edge_type in types and len(types - {EdgeType.FEEDBACK}) > 1:
             yield _make_head_symbol(edge_type, paint), name
@@ -113,8 +120,8 @@ def _name_line(edge: PurposeEdge) -> str:
     return f"{edge.confidence} confidence" if edge.confidence else NO_CONFIDENCE
 
 
-def _make_card_symbol(node_type: NodeType, paint: Paint) -> Symbol:
-    hue = tokens.TYPE_HUES[node_type]
+def _make_card_symbol(node_type: CardType, paint: Paint) -> Symbol:
+    hue = tokens.CARD_HUES[node_type]
 
     def symbol(x: float, y: float) -> str:
         return (

@@ -16,13 +16,13 @@ from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
     EdgeName,
-    NodeType,
     PurposeEdge,
     PurposeNode,
     RiskLevel,
     key_order,
 )
 from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.picture.card_types import CardType, WorkSubject
 
 
 class Emphasis(StrEnum):
@@ -50,7 +50,7 @@ class Badge(NamedTuple):
 class Card(NamedTuple):
     """A node to draw."""
 
-    node: PurposeNode
+    node: PurposeNode | WorkSubject
     badges: list[Badge]
     indicators: int
     emphasis: Emphasis = Emphasis.PLAIN
@@ -75,7 +75,7 @@ class Picture(NamedTuple):
     arrows: list[Arrow]
     waivers: list[Waiver]
 
-    def list_cards_of_type(self, node_type: NodeType) -> list[Card]:
+    def list_cards_of_type(self, node_type: CardType) -> list[Card]:
         """Return the cards of one type."""
         return [card for card in self.cards.values() if card.node.node_type is node_type]
 

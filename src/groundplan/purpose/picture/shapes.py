@@ -1,7 +1,8 @@
 """The shapes of the picture: one for each type of card, each level of risk, and each sign.
 
-They differ without colour: an activity is an arrow, an output has a folded corner, an outcome is rounded, a goal has
-cut corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a square.
+They differ without colour: work is a plain box, an activity is an arrow, an output has a folded corner, an outcome is
+rounded, a goal has cut corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a
+square.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from groundplan.purpose.model import AssumptionStatus, NodeType, RiskLevel
+from groundplan.purpose.picture.card_types import CardType, WorkType
 from groundplan.purpose.picture.tokens import CORNER
 
 
@@ -18,12 +20,14 @@ def format_number(value: float) -> str:
     return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
 
 
-def build_card_path(node_type: NodeType, x: float, y: float, width: float, height: float) -> str:
+def build_card_path(node_type: CardType, x: float, y: float, width: float, height: float) -> str:
     """Return the outline of a card inside its box."""
     right, bottom = x + width, y + height
     corner = min(CORNER, height / 2)
     n = format_number
     match node_type:
+        case WorkType.WORK:
+            return f"M{n(x)} {n(y)}H{n(right)}V{n(bottom)}H{n(x)}Z"
         case NodeType.ACTIVITY:
             tip = corner * 0.8
             return (

@@ -92,7 +92,7 @@ def _draw_heading(picture: Picture, width: float, paint: Paint) -> str:
 def _style_band(band: Band, height: float, count: int, paint: Paint) -> str:
     """Draw the background of a band, with its name above."""
     name = truncate_to_width(
-        f"{tokens.BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD
+        f"{tokens.CARD_BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD
     )
     y = -tokens.BAND_HEADER_HEIGHT
     return (

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from groundplan.purpose.model import AssumptionStatus, Confidence, NodeType, RiskLevel
+from groundplan.purpose.picture.card_types import CardType, WorkType
 
 PREFIX = "--gp-"
 
@@ -66,8 +67,8 @@ COLOURS = {
 # Pairs of foreground and background; a test checks the contrast of every pair.
 TEXT_ON = {
     "heading": ("page", "band"),
-    "text": ("activity-fill", "output-fill", "outcome-fill", "page"),
-    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+    "text": ("activity-fill", "output-fill", "outcome-fill", "muted-fill", "page"),
+    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
     "muted-text": ("muted-fill", "band", "page"),
     "goal-text": ("goal-fill",),
     "goal-subtext": ("goal-fill",),
@@ -124,6 +125,10 @@ BAND_NAMES = {
     NodeType.GOAL: "Goals",
 }
 
+# Work has no hue, so that it does not look like a cause of its own.
+CARD_HUES: dict[CardType, str] = dict([(WorkType.WORK, "muted"), *TYPE_HUES.items()])
+CARD_BAND_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "Work"), *BAND_NAMES.items()])
+
 FONT = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
 TITLE_PX = 21
 SUBTITLE_PX = 13
@@ -145,7 +150,8 @@ class CardStyle(NamedTuple):
 
 
 CARD = CardStyle(width=190, title_px=15, line_height=18, lines_max=6, inset=13, outline=1.5)
-CARDS = {
+CARDS: dict[CardType, CardStyle] = {
+    WorkType.WORK: CARD,
     NodeType.ACTIVITY: CARD,
     NodeType.OUTPUT: CARD,
     NodeType.OUTCOME: CARD,

@@ -1,1 +1,1 @@
-"""Read a theory: how an answer about it is shortened."""
+"""Read a theory: which version is in force, and how an answer about it is shortened."""

@@ -39,6 +39,8 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
     for operation in operations:
         for command in operation.commands:
             first, *rest = command.words
+            if not rest:
+                continue  # `add_single_commands` adds it
             app = apps.get(first)
             if app is None:
                 description = GROUP_HELP.get(first, f"Work with {first}.")
@@ -48,6 +50,26 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
                 built = _build_command(operation, command, operations, with_help=with_help)
                 app.command(" ".join(rest), help=escape_markup(command.summary or operation.summary))(built)
     return apps
+
+
+def add_single_commands(
+    app: typer.Typer, operations: Registry, said: Collection[str] | None, *, panel: str | None = None
+) -> None:
+    """Add the commands of one word. As above, one that does not occur in the arguments has no options."""
+    with_help = asks_for_help(said)
+    for operation in operations:
+        for command in operation.commands:
+            if len(command.words) == 1:
+                (word,) = command.words
+                is_needed = said is None or word in said
+                built = _build_command(operation, command, operations, with_help=with_help) if is_needed else _nothing
+                app.command(word, help=escape_markup(command.summary or operation.summary), rich_help_panel=panel)(
+                    built
+                )
+
+
+def _nothing() -> None:
+    """Do nothing, in place of a command that the arguments do not name."""
 
 
 def _build_command(operation: Operation[Any, Any], command: Command, operations: Registry, *, with_help: bool) -> Any:

@@ -34,9 +34,9 @@ def resolve_option_type(described: TypeDescription) -> OptionType:
             values = tuple(value for value in described.choices if value is not None)
             return OptionType(Literal[values] if all(isinstance(value, str) for value in values) else str)
         case TypeKind.ARRAY if described.item is not None:
-            # Items of any type are taken as texts: the operation itself checks each.
-            is_any = described.item.kind is TypeKind.ANY
-            item = OptionType(str) if is_any else resolve_option_type(described.item)
+            # Items of any type and choices are taken as texts: the operation itself checks each.
+            is_text = described.item.kind in (TypeKind.ANY, TypeKind.CHOICE)
+            item = OptionType(str) if is_text else resolve_option_type(described.item)
             is_plain = item.kind in (str, int, float) and not item.is_json
             return OptionType(list[item.kind]) if is_plain else OptionType(str, is_json=True)  # type: ignore[name-defined] # a value
         case TypeKind.MAP | TypeKind.STRUCT | TypeKind.ANY:

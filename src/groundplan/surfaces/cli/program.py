@@ -26,11 +26,11 @@ from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED,
 from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
-from groundplan.surfaces.cli.operation_commands import build_operation_apps
+from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
-from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
+from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
@@ -73,6 +73,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "review": review,
         "waive": waive,
         "decide": decide,
+        "ask": ask,
         "compliance": check_compliance,
         "export": export_theory,
         "import": import_theory,
@@ -159,6 +160,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
                 own = describe_parameters(function, (word, name)) if asks_for_help(said) else None
                 sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
+    add_single_commands(app, operations, said, panel=PLAN)
     app.command(
         "mcp",
         rich_help_panel=AGENTS,

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
+from groundplan.surfaces.cli.briefing import coverage, events, inbox, search, throughline, undo
+from groundplan.surfaces.cli.briefing import task as task_briefing
 from groundplan.surfaces.cli.context import answers as context_answers
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, print_parts
 from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
@@ -23,7 +25,14 @@ RENDERERS: Mapping[str, Callable[[Any], None]] = {
     **containers.RENDERERS,
     **workflow.RENDERERS,
     **sections.RENDERERS,
+    **task_briefing.RENDERERS,
     **TOKEN_RENDERERS,
+    **events.RENDERERS,
+    **inbox.RENDERERS,
+    **throughline.RENDERERS,
+    **coverage.RENDERERS,
+    **search.RENDERERS,
+    **undo.RENDERERS,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -19,7 +19,7 @@ from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.pages import redirect, render_page
 
-FORM_BYTES_MAX = 4096
+FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0
 FORM_FIELDS_MAX = 10
 LOGIN_PATH = "/login"
@@ -29,7 +29,19 @@ Form = Mapping[str, str]
 Page = Callable[[Request, Form], Answer]  # called in a thread
 
 
-def make_page_route(pool: OperationPool, path: str, pages: Mapping[str, Page]) -> StarletteRoute:
+class FormLimits(NamedTuple):
+    """How large a form may be."""
+
+    bytes_max: int = FORM_BYTES_MAX
+    fields_max: int = FORM_FIELDS_MAX
+
+
+SMALL_FORM = FormLimits()
+
+
+def make_page_route(
+    pool: OperationPool, path: str, pages: Mapping[str, Page], *, limits: FormLimits = SMALL_FORM
+) -> StarletteRoute:
     """Return a route with a page for each method."""
     allowed = [*pages, "HEAD"] if "GET" in pages else list(pages)
 
@@ -39,7 +51,7 @@ def make_page_route(pool: OperationPool, path: str, pages: Mapping[str, Page]) -
         try:
             if page is None:
                 raise method_not_allowed(request.method, allowed)
-            form = await _read_form(request) if request.method == "POST" else {}
+            form = await _read_form(request, limits) if request.method == "POST" else {}
             request.scope[CSRF_OF_FORM] = form.get("csrf", "")
         except HttpProblem as problem:
             return AnswerSender(_show_problem(problem))
@@ -73,7 +85,7 @@ def _show(status: int, message: str, headers: Mapping[str, str]) -> Answer:
     return render_page("problem.html", status=status, headers=encoded, message=message)
 
 
-async def _read_form(request: Request) -> dict[str, str]:
+async def _read_form(request: Request, limits: FormLimits) -> dict[str, str]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise HttpProblem(415, "unsupported_media_type", "this page takes its own form only")
     body = bytearray()
@@ -81,11 +93,11 @@ async def _read_form(request: Request) -> dict[str, str]:
         async with asyncio.timeout(FORM_S):
             async for part in request.stream():
                 body += part
-                if len(body) > FORM_BYTES_MAX:
+                if len(body) > limits.bytes_max:
                     raise HttpProblem(413, "too_large", "the form is too large", headers={"connection": "close"})
     except TimeoutError:
         raise HttpProblem(408, "too_slow", "the form did not arrive in time", headers={"connection": "close"}) from None
     try:
-        return dict(parse_qsl(body.decode("ascii"), max_num_fields=FORM_FIELDS_MAX, errors="strict"))
+        return dict(parse_qsl(body.decode("ascii"), max_num_fields=limits.fields_max, errors="strict"))
     except ValueError:
         raise HttpProblem(400, "invalid_form", "the form cannot be read; send the page's own form") from None

@@ -1,4 +1,4 @@
-"""Render pages: templates, their headers and the one style sheet."""
+"""Render pages: templates and their headers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from groundplan import __version__
 from groundplan.surfaces.http.answers import Answer, Headers
+from groundplan.surfaces.web.assets import get_assets_path
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER = Path(__file__).parent
-STYLE = FOLDER / "static" / "style.css"
 HTML_TYPE = b"text/html; charset=utf-8"
 CONTENT_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; script-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 PAGE_HEADERS: Headers = [
     (b"content-security-policy", CONTENT_POLICY.encode()),
@@ -38,19 +38,18 @@ def render_page(
     template: str, *, status: int = 200, headers: Sequence[tuple[bytes, bytes]] = (), **values: Any
 ) -> Answer:
     """Return a page."""
-    body = _load_templates().get_template(template).render(version=__version__, **values)
+    body = _load_templates().get_template(template).render({**_get_defaults(), **values})
     return Answer(status, body.encode("utf-8", "replace"), [*PAGE_HEADERS, *headers], HTML_TYPE)
+
+
+def _get_defaults() -> dict[str, Any]:
+    """Return what every template needs, also where nobody is logged in."""
+    return {"version": __version__, "assets": get_assets_path(), "theme": ""}
 
 
 def redirect(location: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Answer:
     """Return the answer that leads a browser to another page, which it asks for with GET."""
     return Answer(303, b"", [(b"location", location.encode("ascii")), *PAGE_HEADERS, *headers], b"text/plain")
-
-
-@cache
-def read_style() -> bytes:
-    """Return the style sheet of all pages."""
-    return STYLE.read_bytes()
 
 
 @cache

@@ -20,9 +20,10 @@ from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
+from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.login import LoginPages
 from groundplan.surfaces.web.login_codes import LoginCodes
-from groundplan.surfaces.web.start_page import StartPage
+from groundplan.surfaces.web.project_pages import ProjectPages
 
 
 class ServerApp(NamedTuple):
@@ -68,7 +69,8 @@ def build_server_app(
         hosts=exposure.hosts,
         pool=pool,
         routes=[
-            *StartPage(store, authenticator, preferences).list_routes(pool),
+            *ProjectPages(store, authenticator, preferences).list_routes(pool),
+            *list_asset_routes(pool),
             *login.list_routes(pool),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],

@@ -7,10 +7,11 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import DropField, Trimming
+from groundplan.kernel.budget import CutLists, DropField, Trimming
+from groundplan.kernel.links.link import LinkType
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, load_containers
+from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, add_links, load_containers
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.statuses import FeatureStatusChange
@@ -47,7 +48,12 @@ class OneContainer(Struct, rename="camel", kw_only=True):
     """The container of a request, in the field of its type."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *(DropField(f"{kind}.{text}") for text in ("description", "summary") for kind in ("project", "feature", "task"))
+        *(CutLists(tuple(f"{kind}.{type_}" for type_ in LinkType)) for kind in ("project", "feature", "task")),
+        *(
+            DropField(f"{kind}.{text}")
+            for text in ("description", "summary")
+            for kind in ("project", "feature", "task")
+        ),
     )
 
     project: ProjectContainer | UnsetType = UNSET
@@ -66,9 +72,12 @@ def set_container(answer: OneContainer, container: Container) -> None:
             answer.task = container
 
 
-def load_container_into(answer: OneContainer, tx: Transaction, n: int) -> None:
-    """Load a container of the current project and set it in the answer."""
-    set_container(answer, load_containers(tx, tx.project.id, [n])[n])
+def load_container_into(answer: OneContainer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
+    """Load a container of the current project, with the links of its node if its id is given (`links_of`)."""
+    container = load_containers(tx, tx.project.id, [n])[n]
+    if links_of is not None:
+        add_links(tx, container, n, links_of)
+    set_container(answer, container)
 
 
 def get_feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:

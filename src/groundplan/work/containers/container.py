@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import Pipelines, decode_pipelines
 from groundplan.work.containers.requests import ContainerType, Priority, priority_from_number
 from groundplan.work.engine.statuses import get_status, is_claim_live
+from groundplan.work.links.shown_links import ShownLink, load_shown_links
 from groundplan.work.priority import parse_complexity
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
@@ -35,6 +36,10 @@ class _Container(Struct, rename="camel", kw_only=True):
     created_at: str
     modified_at: str
     last_modified_by: str
+    serves: list[ShownLink] | UnsetType = UNSET  # this and the next three: only where a container is read by itself
+    rests_on: list[ShownLink] | UnsetType = field(name="rests_on", default=UNSET)
+    supports: list[ShownLink] | UnsetType = UNSET
+    refutes: list[ShownLink] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -122,6 +127,13 @@ def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> di
     return build_containers(
         tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=to_json_array(ns))
     )
+
+
+def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> None:
+    """Add what a container of the current project serves and rests on."""
+    links = load_shown_links(tx, n, node_id)
+    container.serves, container.rests_on = links.serves, links.rests_on
+    container.supports, container.refutes = links.supports, links.refutes
 
 
 def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, field
@@ -11,6 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
+from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -47,6 +48,8 @@ from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
+from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
@@ -57,6 +60,8 @@ NOT_OF_PROJECTS = {
     "feature_id": "featureId",
     "complexity": "complexity",
     "related_to": "relatedTo",
+    "serves": "serves",
+    "rests_on": "rests_on",
 }
 
 SUMMARY_BYTES_MAX = 4_096  # of a project; it is stored as the summary of the root node
@@ -80,6 +85,8 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     complexity: Complexity | None = None
     tags: StringList | None = None
     related_to: StringList | None = None
+    serves: PurposeKeys | None = None
+    rests_on: Pointers | None = field(name="rests_on", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -96,6 +103,8 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
         NotFound: its feature or a related container does not exist.
         MixedProjects: one of them belongs to another project.
         Invalid: the name is missing.
+        UnknownKey, UnknownPointer: what it serves or rests on does not exist.
+        WrongLinkKind: it would serve an assumption.
     """
     name = resolve_name(request.name, request.title)
     if name is None:
@@ -116,6 +125,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
         *([changed("properties", None, properties)] if properties else []),
         *_set_tags(tx, node, tags),
         *set_relations(tx, node, request.related_to or []),
+        *_insert_links(tx, node, request),
     ]
     tx.record(WorkOp.CREATED, node.id, *changes)
     is_task = request.container_type is ContainerType.TASK
@@ -128,7 +138,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     )
     readiness.settle()
     answer = CreatedContainer(feature_transition=get_feature_transition(readiness))
-    load_container_into(answer, tx, node.n)
+    load_container_into(answer, tx, node.n, links_of=node.id)
     return answer
 
 
@@ -195,6 +205,13 @@ def _insert(
 def _set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> list[Change]:
     change = set_tags(tx, node, tags)
     return [] if change is None else [change]
+
+
+def _insert_links(tx: Transaction, node: WorkNodeRow, request: CreateContainer) -> Iterator[Change]:
+    requested = read_requested(request)
+    if any(requested.values()):
+        insert_links(tx, [(LinkSource(node.id, node.n), requested, ())], load_targets(tx, [requested]))
+    return describe_new_links(requested)
 
 
 def create_project(tx: Transaction, request: CreateContainer) -> CreatedContainer:

@@ -8,9 +8,12 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import changed
+from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.links.write import remove_links_of_many
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
@@ -106,9 +109,10 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     if not node.resolved:
         readiness.remove_open_children(node.parent_n)
     dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
+    links = _remove_links(tx, ids.values())
     _remove(tx, ids)
     for node_id in ids.values():
-        tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True))
+        tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True), *links.get(node_id, ()))
     released = list_entities(tx, readiness.settle().unblocked & dependents)
     return DeletedContainer(
         deleted=node.id,
@@ -136,6 +140,19 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
         if waited_for:
             readiness.adjust_open_dependencies([from_n], by=-waited_for)
     return {from_n for from_n, edges in touched.items() if any(type_ == DEPENDS_ON for type_, _ in edges)}
+
+
+def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
+    """Delete the links of these nodes, and return them as changes, by node."""
+    found: dict[str, dict[LinkType, list[str]]] = {}
+    for link in list_links_from(tx, node_ids):
+        found.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    if found:
+        remove_links_of_many(tx, found)
+    return {
+        source: [changed(type_.value, targets, []) for type_, targets in by_type.items()]
+        for source, by_type in found.items()
+    }
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:

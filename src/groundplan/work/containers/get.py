@@ -9,9 +9,11 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.requests import AnswerBudget
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.providers import FilesQuery, find_knowledge_of_files
+from groundplan.work import add_briefing as briefing
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.counts import TaskCounts, count_feature_tasks, count_project_tasks
 from groundplan.work.containers.refs import resolve_container, resolve_container_project
@@ -20,6 +22,7 @@ from groundplan.work.containers.sections.context_files import extract_context_fi
 from groundplan.work.containers.sections.section import Section, load_sections
 
 KNOWLEDGE_TENTHS = 3  # tenths of the answer's budget
+ENVELOPE_CHARS = len('{"success":true,"data":}')
 
 
 class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
@@ -29,12 +32,14 @@ class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
     id: ContainerId
     include_sections: bool = False
     include_graph_context: bool = False
+    budget: AnswerBudget = None
 
 
 class ContainerDetails(OneContainer, kw_only=True):
     """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
+        *briefing.TRIMMING,
         DropField("sections[].content"),
         *OneContainer.trimming,
         DropField("sections[].usage_description"),
@@ -46,6 +51,7 @@ class ContainerDetails(OneContainer, kw_only=True):
     graph_context: Any = UNSET  # knowledge about the paths in the task's Context Files
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
+    briefing: Any = UNSET  # of the container, if the request has a budget
 
 
 def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
@@ -58,7 +64,7 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
         raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
     node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerDetails()
-    load_container_into(answer, tx, node.n)
+    load_container_into(answer, tx, node.n, links_of=node.id)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = count_project_tasks(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:
@@ -71,6 +77,8 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
             answer.graph_context = find_knowledge_of_files(
                 tx, FilesQuery(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
             )
+    if request.budget is not None:
+        briefing.add_briefing(tx, answer, node.n, lean=tx.preferences.lean, envelope_chars=ENVELOPE_CHARS)
     return answer
 
 

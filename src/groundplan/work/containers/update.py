@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -52,6 +53,8 @@ from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
+from groundplan.work.links.own_links import load_targets, read_requested, set_links
+from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
@@ -60,7 +63,8 @@ WORK_FIELDS = {"priority": "priority", "related_to": "relatedTo"}
 TASK_FIELDS = {"feature_id": "featureId", "complexity": "complexity"}
 PROJECT_FIELDS = {"pipeline": "pipeline"}
 NAME_FIELDS = {"name": "name", "title": "title"}
-COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags"}
+LINK_FIELDS = {"serves": "serves", "rests_on": "rests_on"}
+COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags", **LINK_FIELDS}
 UPDATABLE_FIELDS = {**NAME_FIELDS, **COMMON_FIELDS, **WORK_FIELDS, **TASK_FIELDS, **PROJECT_FIELDS}
 NEVER_NULL = ("name", "title", "pipeline")  # null means the same as leaving them out
 
@@ -93,6 +97,8 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     complexity: Complexity | UnsetType | None = UNSET
     tags: StringList | UnsetType | None = UNSET
     related_to: StringList | UnsetType | None = UNSET
+    serves: PurposeKeys | UnsetType = UNSET
+    rests_on: Pointers | UnsetType = field(name="rests_on", default=UNSET)
     pipeline: Annotated[Any, Meta(extra_json_schema={"type": ["object", "array"]})] = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -110,6 +116,8 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         NotFound: it, its new feature or a related container does not exist.
         StaleVersion: its version changed; `currentVersion` is the new one.
         StatusesInUse: the new pipeline leaves out a status that is in use.
+        UnknownKey, UnknownPointer: what it serves or rests on does not exist.
+        WrongLinkKind: it would serve an assumption.
         Invalid: nothing changes, or a field does not apply to this container type.
     """
     _refuse_foreign_fields(request)
@@ -129,7 +137,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         tx.record(WorkOp.UPDATED, node.id, *changes)
     readiness.settle()
     answer = UpdatedContainer(feature_transition=get_feature_transition(readiness))
-    load_container_into(answer, tx, node.n)
+    load_container_into(answer, tx, node.n, links_of=node.id)
     return answer
 
 
@@ -200,11 +208,14 @@ def _build_properties(request: UpdateContainer) -> dict[str, Any]:
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """Apply the requested tags, relations and pipelines, and yield the changes."""
+    """Apply the requested tags, relations, links and pipelines, and yield the changes."""
     if request.tags is not UNSET and (change := set_tags(tx, node, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
         yield from set_relations(tx, node, request.related_to or [])
+    requested = read_requested(request)
+    if requested:
+        yield from set_links(tx, LinkSource(node.id, node.n), requested, load_targets(tx, [requested]))
     if request.pipeline is not None:
         before = load_pipelines(tx)
         after = parse_pipelines(request.pipeline, before, ("pipeline",))

@@ -65,7 +65,6 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
         changed("outcome", None, DROPPED),
         changed("evidence", None, [{"type": DROPPED, "ref": reason}]),
     )
-    for _, node_id, _ in rows:
-        tx.record(WorkOp.DROPPED, node_id, *changes, decision=decision)
+    tx.record_each(WorkOp.DROPPED, (node_id for _, node_id, _ in rows), *changes, decision=decision)
     readiness.propagate_resolved({n: parent_n for n, _, parent_n in rows})
     return "dropped" if len(ns) == 1 else f"dropped with {len(ns) - 1} below"

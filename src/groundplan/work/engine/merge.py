@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.links.link import LINKS_MAX, LinkSource
+from groundplan.kernel.links.write import move_links
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import enforce_claims
@@ -45,7 +49,7 @@ class CannotMerge(RuleViolated):
 
 
 class MergeLimitExceeded(RuleViolated):
-    """The merged node would have more sections or tags than one node may have."""
+    """The merged node would have more sections, tags or links than one node may have."""
 
     code = "too_much_together"
 
@@ -66,6 +70,7 @@ def merge(
         RootNotAllowed: one of the nodes is the root.
         CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed the source.
+        MergeLimitExceeded: together they have more sections, tags or links than one node may have.
     """
     _refuse_unmergeable(readiness, source, target)
     enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
@@ -76,6 +81,7 @@ def merge(
     changes += _append_evidence(tx, source, target)
     changes += _move_hold(tx, readiness, source, target)
     changes += _merge_sections_and_tags(tx, source, target)
+    changes += _move_links(tx, source, target)
     links = target.links_value + [link for link in source.links_value if link not in target.links_value]
     if links != target.links_value:
         changes.append(changed("context_links", target.links_value, links))
@@ -218,6 +224,19 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
         tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
     if gained:
         changes.append(changed("tags", before, sorted([*before, *gained])))
+    return changes
+
+
+def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Sequence[Change]:
+    """Move what `source` serves and rests on to `target`, and return the changes of `target`.
+
+    Raises:
+        MergeLimitExceeded: together they are more links than one node may have.
+    """
+    changes = move_links(tx, LinkSource(source.id, source.n), LinkSource(target.id, target.n))
+    for change in changes:
+        if len(change.after) > LINKS_MAX:
+            raise MergeLimitExceeded(target, f"{len(change.after)} links of type {change.field}", LINKS_MAX)
     return changes
 
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.links.shown_links import ShownLink
 
 EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
 EVIDENCE_MAX = 2**31  # more than a node can have
@@ -44,6 +45,10 @@ class WorkNode(Struct, kw_only=True):
     state: Any = UNSET
     properties: dict[str, Any] | UnsetType = UNSET
     context_links: list[str] | UnsetType = UNSET
+    serves: list[ShownLink] | UnsetType = UNSET  # this and the next three: only where a node is read by itself
+    rests_on: list[ShownLink] | UnsetType = UNSET
+    supports: list[ShownLink] | UnsetType = UNSET
+    refutes: list[ShownLink] | UnsetType = UNSET
     evidence: list[Evidence] | UnsetType = UNSET
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
     created_at: str | UnsetType = UNSET

@@ -41,6 +41,15 @@ SELECT project_id, n, id
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
+-- name: link_targets
+-- The id, kind and summary of the nodes of a project with these ids.
+SELECT c.id, c.kind, c.summary
+  FROM each(:ids) AS k
+ CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id = k.value
+   AND c.project_id = :project_id;
+
 -- name: nodes_by_prefix
 -- Nodes whose id is between two texts: those with the same prefix.
 SELECT project_id, n, id

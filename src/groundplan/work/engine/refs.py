@@ -5,6 +5,7 @@ Only nodes that the actor may see are considered: a node in a hidden project loo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import starmap
 from typing import NamedTuple
 
@@ -12,8 +13,9 @@ from groundplan.kernel.errors import Invalid, MixedProjects, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.providers import LinkTarget, LinkTargets
 from groundplan.work.kinds import TASK
 
 SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
@@ -151,6 +153,29 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
     if kind not in (None, TASK):
         raise NotTask(ref, kind)
     return found.project_id, found.id
+
+
+def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
+    """Return the nodes of the current project with these ids or unique prefixes, for slices that refer to nodes.
+
+    Raises:
+        AmbiguousNode: several ids begin with one of them.
+    """
+    found = _find_targets(tx, dict.fromkeys(refs))
+    near: dict[str, list[str]] = {}
+    for ref in refs:
+        if ref not in found:
+            node = find_node_or_none(tx, ref)
+            if node is not None and node.project_id == tx.project.id:
+                found[ref] = _find_targets(tx, [node.id])[node.id]
+            else:
+                near[ref] = list(missing_node(tx, ref).details.get("near", ()))
+    return LinkTargets(found, near)
+
+
+def _find_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
+    rows = tx.all(sql.link_targets, project_id=tx.project.id, ids=to_json_array(ids))
+    return {id_: LinkTarget(id_, kind or "node", summary) for id_, kind, summary in rows}
 
 
 class RemovedNode(NamedTuple):

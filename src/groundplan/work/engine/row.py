@@ -51,6 +51,7 @@ class WorkNodeRow(Struct):
     changed_rev: int = 0  # the revision of the project at the last change
     evidence_total: int = 0
     parent: str | None = None  # the id of the parent, where the query selects it
+    others_work: bool | None = None  # whether others work on a node of the project, where the query selects it
 
     @property
     def state_value(self) -> Any:

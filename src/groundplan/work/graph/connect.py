@@ -8,7 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import MixedProjects, NotFound
+from groundplan.kernel.errors import GroundplanError, MixedProjects, NotFound
+from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
@@ -19,12 +22,15 @@ from groundplan.work.engine.refs import (
     AmbiguousNode,
     NodeLocation,
     find_node_in_project,
+    find_node_or_none,
     missing_node,
     resolve_node_project,
 )
 from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
+from groundplan.work.links.edge_links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
+from groundplan.work.links.targets import OF_ASSUMPTIONS, Pointer
 from groundplan.work.requests import Decision, NodeRef, TypeName
 from groundplan.work.warnings import Warnings, describe_edge_type
 
@@ -34,10 +40,10 @@ PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the parent of a n
 
 
 class Edge(Struct, forbid_unknown_fields=True):
-    """An edge to add, or to remove."""
+    """An edge to add, or to remove. `to` is a node, or what a link leads to: a key of the purpose or a pointer."""
 
     from_: NodeRef = field(name="from")
-    to: NodeRef
+    to: Pointer
     type: TypeName
     remove: bool = False
 
@@ -46,6 +52,7 @@ class Connect(Struct, forbid_unknown_fields=True):
     """Edges between nodes of one project: first the ones to remove, then the ones to add, in order."""
 
     edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
+    project: Name | None = None
     lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
@@ -89,7 +96,7 @@ def connect(tx: Transaction, request: Connect) -> Connected:
 
     Edges are removed before others are added, so that one call can turn a dependency round.
     """
-    writer = _EdgeWriter(tx, request.decision)
+    writer = _EdgeWriter(tx, request)
     rejected: dict[int, RejectedEdge] = {}
     for index, edge in sorted(enumerate(request.edges), key=lambda item: not item[1].remove):
         try:
@@ -107,9 +114,12 @@ def connect(tx: Transaction, request: Connect) -> Connected:
 class _EdgeWriter:
     """Applies the edges of one call, in order."""
 
-    def __init__(self, tx: Transaction, decision: str | None) -> None:
+    def __init__(self, tx: Transaction, request: Connect) -> None:
         self._tx = tx
-        self._decision = decision
+        self._decision = decision = request.decision
+        links = [edge for edge in request.edges if edge.type in LINK_TYPES and _is_link(tx, edge)]
+        self._link_ids = {id(edge) for edge in links}
+        self._links = LinkWriter(tx, links, decision=decision)
         self._moments = WaitingMoments(tx)
         self._cycles_explained = 0
         self.readiness = Readiness(tx, decision=decision)
@@ -117,6 +127,9 @@ class _EdgeWriter:
 
     def apply(self, edge: Edge) -> None:
         """Add or remove one edge, or raise _EdgeRejected."""
+        if id(edge) in self._link_ids:
+            self._apply_link(edge)
+            return
         source, target = _find_end(self._tx, edge.from_), _find_end(self._tx, edge.to)
         ends = source.n, edge.type, target.n
         if edge.remove:
@@ -134,6 +147,24 @@ class _EdgeWriter:
             (self._moments.remove if edge.remove else self._moments.add)(source.n, target.n)
             if not fetch_node(self._tx, target.n).resolved:
                 self.readiness.adjust_open_dependencies([source.n], by=-1 if edge.remove else 1)
+
+    def _apply_link(self, edge: Edge) -> None:
+        if begins_at_purpose(edge):
+            source = LinkSource(edge.from_)
+        else:
+            node = _find_end(self._tx, edge.from_)
+            source = LinkSource(node.id, node.n)
+        try:
+            is_applied = (self._links.remove if edge.remove else self._links.add)(source, edge)
+        except GroundplanError as error:
+            raise _EdgeRejected(error.code, near=error.details.get("near")) from None
+        if not is_applied:
+            raise _EdgeRejected("not_connected" if edge.remove else "already_connected")
+        if source.node_n is None:
+            return
+        touch(self._tx, source.node_n)
+        if edge.type in OF_ASSUMPTIONS and not edge.remove and not fetch_node(self._tx, source.node_n).evidence_total:
+            self.warnings.add(source.ref, f"{edge.type} an assumption but has no evidence; add_evidence adds it")
 
     def _record_change(self, op: WorkOp, source: NodeLocation, change: Change) -> None:
         self.readiness.snapshot([source.n])
@@ -158,6 +189,16 @@ class _EdgeWriter:
             raise _EdgeRejected(CycleDetected.code, path=details["path"], depends_on=details.get("depends_on"))
 
 
+def _is_link(tx: Transaction, edge: Edge) -> bool:
+    """Return whether an edge leads out of the work graph: its target is not a work node."""
+    if is_link_target(edge.to):
+        return True
+    try:
+        return find_node_or_none(tx, edge.to) is None
+    except AmbiguousNode:
+        return False
+
+
 def _find_end(tx: Transaction, ref: str) -> NodeLocation:
     try:
         return find_node_in_project(tx, ref)
@@ -174,8 +215,13 @@ def locate(tx: Transaction, request: Connect) -> str:
 
     Raises:
         NotFound: none of the nodes exists.
+        Invalid: no node is given, only keys of the purpose, and no project.
     """
-    refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
+    if request.project is not None:
+        return request.project
+    refs = [ref for edge in request.edges for ref in (edge.from_, edge.to) if not is_link_target(ref)]
+    if not refs:
+        raise missing_argument("project", (), expected="the project of the keys, by name or id")
     for ref in refs:
         try:
             return resolve_node_project(tx, ref)
@@ -186,7 +232,7 @@ def locate(tx: Transaction, request: Connect) -> str:
 
 OPERATION = Operation(
     name="work.connect",
-    summary="Add or remove edges; depends_on edges never form a cycle.",
+    summary="Add or remove edges and links; depends_on edges never form a cycle.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=Connect,

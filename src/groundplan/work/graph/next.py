@@ -16,17 +16,16 @@ from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.requests import AnswerBudget, OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
+from groundplan.work import add_briefing as briefing
 from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
-from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
     NodeSummary,
-    WorkCounts,
     WorkNode,
     build_node,
     format_evidence,
@@ -37,7 +36,9 @@ from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
 from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
 from groundplan.work.kinds import FEATURE
+from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings
 
@@ -59,6 +60,7 @@ class Next(Struct, forbid_unknown_fields=True):
     filter: dict[str, Any] = {}
     count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
     claim: bool = False
+    budget: AnswerBudget = None
     lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
@@ -66,6 +68,8 @@ class Next(Struct, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.node_id is not None and (self.scope is not None or self.filter or self.count > 1):
             raise ValueError("node_id names one node; leave out scope, filter and count")
+        if self.budget is not None and self.count > 1:
+            raise ValueError("budget is for the briefing of one node; leave out count")
 
 
 class InheritedLinks(Struct):
@@ -124,6 +128,7 @@ class Offers(Struct):
     """The best nodes, best first. If there are none, `reason` says why."""
 
     trimming: ClassVar[Trimming] = Trimming(
+        *briefing.TRIMMING,
         *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
         *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
     )
@@ -132,6 +137,7 @@ class Offers(Struct):
     reason: str | UnsetType = UNSET
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
+    briefing: Any = UNSET  # of the node, if the request has a budget
 
 
 class NotActionable(Conflict):
@@ -187,9 +193,11 @@ def offer(tx: Transaction, request: Next) -> Offers:
         NotFound: the scope or the named node is not a node of the project.
         NotActionable: the named node cannot be worked on now.
         AlreadyClaimed: another actor has claimed the named node.
+        OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
-    picked = _pick(tx, request)
-    return _build_offers(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
+    guard = OverlapGuard(tx)
+    picked = _pick(tx, request, guard)
+    return _build_offers(tx, request, picked, _fit_to_budget(tx, picked), guard, is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
@@ -201,8 +209,10 @@ def claim(tx: Transaction, request: Next) -> Offers:
         NotFound: the scope or the named node is not a node of the project.
         NotActionable: the named node cannot be worked on now.
         AlreadyClaimed: another actor has claimed the named node.
+        OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
-    picked = _pick(tx, request)
+    guard = OverlapGuard(tx)
+    picked = _pick(tx, request, guard)
     taken = _fit_to_budget(tx, picked)
     until = compute_lease_end(tx)
     for node in taken:
@@ -214,13 +224,16 @@ def claim(tx: Transaction, request: Next) -> Offers:
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
         begin_features(tx, node.feature_n, decision=request.decision)
-    return _build_offers(tx, request, picked, taken, is_claimed=True)
+    return _build_offers(tx, request, picked, taken, guard, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
+def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
-        return [_pick_named(tx, request.node_id)]
-    parameters = {"project_id": tx.project.id, "at_most": request.count}
+        node = _pick_named(tx, request.node_id)
+        guard.check(node)
+        return [node]
+    at_most = request.count + guard.look_ahead
+    parameters = {"project_id": tx.project.id, "at_most": at_most}
     if request.scope is None and not request.filter:
         rows = tx.all(sql.next_nodes, WorkNodeRow, **parameters)
     elif request.scope is None:
@@ -230,7 +243,7 @@ def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
         rows = tx.all(
             sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=encode_wanted_properties(request.filter)
         )
-    return sorted(rows, key=rank)[: request.count]
+    return guard.pass_over(sorted(rows, key=rank)[:at_most], wanted=request.count)
 
 
 def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
@@ -272,24 +285,27 @@ def _encode_value(value: Any) -> tuple[str, Any]:
 
 
 def _build_offers(
-    tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
+    tx: Transaction,
+    request: Next,
+    picked: list[WorkNodeRow],
+    kept: list[WorkNodeRow],
+    guard: OverlapGuard,
+    *,
+    is_claimed: bool,
 ) -> Offers:
-    warnings = _warn_about_filter(tx, request.filter, is_found=bool(picked))
+    warnings = Warnings()
+    if request.filter:
+        warn_about_filter(tx, warnings, request.filter, is_found=bool(picked))
     if not picked:
-        return Offers([], reason=_explain_no_offer(tx), warnings=warnings)
+        return Offers([], reason=guard.explain() or explain_no_offer(tx), warnings=warnings.lines())
+    guard.warn(warnings, kept)
     lean = tx.preferences.lean if request.lean is None else request.lean
     offers = [_build_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
-    return Offers(offers, warnings=warnings, left_out=left_out)
-
-
-def _warn_about_filter(tx: Transaction, given: dict[str, Any], *, is_found: bool) -> list[str] | UnsetType:
-    """Return warnings about properties that no node has; a value that was found needs no look."""
-    warnings = Warnings()
-    for name in (name for name, value in given.items() if value is None or not is_found):
-        if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
-            warnings.add(f"filter {quote_text(name)}", "no node has this property")
-    return warnings.lines()
+    answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
+    if request.budget is not None:
+        briefing.add_briefing(tx, answer, kept[0].n, lean=lean)
+    return answer
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -337,23 +353,6 @@ def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow
     if rows[0].n != ROOT_N:
         rows.insert(0, tx.one(sql.root_with_links, AncestorLinksRow, project_id=tx.project.id))
     return rows
-
-
-def _explain_no_offer(tx: Transaction) -> str:
-    """Return why there is nothing to offer, from the stored counts."""
-    counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
-    if counts.total == 1:
-        return (
-            f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
-        )
-    if counts.unresolved <= 1 and not counts.actionable:
-        return "everything is resolved"
-    if not counts.actionable and (loop := find_stored_loop(tx, ROOT_N)) is not None:
-        return f"the plan can never be finished: {describe_stored_loop(loop)}"
-    return (
-        f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
-        "none of them is available to you here"
-    )
 
 
 def locate(tx: Transaction, request: Next) -> str:

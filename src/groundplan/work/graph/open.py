@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -157,7 +156,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     before = get_policies(tx)
     after = request.policies.apply(before)
     stored = configure(tx, tx.project.id, before, after, decision=request.decision)
-    tx.set_project(replace(tx.project, policies=stored))
+    tx.set_project(msgspec.structs.replace(tx.project, policies=stored))
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:

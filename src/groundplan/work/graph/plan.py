@@ -12,6 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -33,7 +34,9 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
 from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.moment_graph import find_cycle
+from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
 from groundplan.work.warnings import Warnings
@@ -125,6 +128,8 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         MixedProjects: it is in another project.
         CycleDetected: a node would wait for itself, or be below itself.
         ReservedProperty: a property is reserved for the engine.
+        UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
+        WrongLinkKind: a node would serve an assumption.
     """
     existing = _load_existing(tx, request)
     nodes = _build_nodes(tx, request.nodes, existing)
@@ -137,6 +142,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         existing = _fetch_by_id(tx, {node.id for node in existing.values()})
     _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
     _insert(tx, in_order)
+    _insert_links(tx, nodes)
     for node in nodes:
         tx.record(WorkOp.CREATED, node.id, *_build_changes(node), decision=request.decision)
     readiness.count_new_nodes(
@@ -167,6 +173,7 @@ def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingN
                 node.request.ref,
                 f"its parent {name} waits, which does not hold it back; the policy inherit_dependencies would",
             )
+    warn_about_planned_overlaps(tx, nodes, warnings)
     return warnings
 
 
@@ -216,6 +223,7 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
             properties=validate_properties(item.properties, ("nodes", index, "properties")),
             links=list(dict.fromkeys(item.context_links)),
             parent=existing[ROOT_REF],
+            served=read_requested(item),
         )
         for index, item in enumerate(requests)
     ]
@@ -326,6 +334,13 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
         tx.run_many(sql.add_edges, edges)
 
 
+def _insert_links(tx: Transaction, nodes: Sequence[NewNode]) -> None:
+    linked = [node for node in nodes if any(node.served.values())]
+    if linked:
+        links = [(LinkSource(node.id, node.n), node.served, ("nodes", node.index)) for node in linked]
+        insert_links(tx, links, load_targets(tx, [node.served for node in linked]))
+
+
 def _build_changes(node: NewNode) -> Iterator[Change]:
     yield changed("summary", None, node.request.summary)
     yield changed("parent", None, node.parent.id)
@@ -335,6 +350,7 @@ def _build_changes(node: NewNode) -> Iterator[Change]:
         yield changed("context_links", None, node.links)
     if node.targets:
         yield changed("depends_on", None, [target.id for target in node.targets])
+    yield from describe_new_links(node.served)
 
 
 OPERATION = Operation(

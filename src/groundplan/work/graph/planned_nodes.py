@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from groundplan.kernel.links.link import LinkType
+from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.requests import Links, NodeRef, Summary
 
 
@@ -19,6 +21,8 @@ class PlanNode(Struct, forbid_unknown_fields=True):
     depends_on: list[NodeRef] = []
     context_links: Links = []
     properties: dict[str, Any] = {}
+    serves: PurposeKeys = []
+    rests_on: Pointers = []
 
 
 class ExistingNode(Struct):
@@ -46,6 +50,7 @@ class NewNode:
     properties: dict[str, Any]
     links: list[str]
     parent: NewNode | ExistingNode
+    served: dict[LinkType, list[str]]  # the targets of its links
     targets: list[NewNode | ExistingNode] = field(default_factory=list)
     depth: int = 0
     feature_n: int | None = None

@@ -162,9 +162,9 @@ SELECT c.n
 
 -- name: next_nodes
 -- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
--- caller merges the two lists in order.
+-- caller merges the two lists in order. The first one says whether others work in the project.
 SELECT *
-  FROM (SELECT {node}
+  FROM (SELECT {node}, NULL AS parent, {others_work}
           FROM work_nodes AS c
          WHERE {is_ready}
            AND c.claimed_by IS NULL
@@ -172,7 +172,7 @@ SELECT *
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {node}
+  FROM (SELECT {node}, NULL AS parent, CAST(NULL AS boolean) AS others_work
           FROM work_nodes AS c
          WHERE {is_ready}
            AND c.claimed_by IS NOT NULL
@@ -312,3 +312,12 @@ SELECT c.n, c.id, c.summary, {evidence_total}
    AND c.resolved
  ORDER BY c.changed_rev DESC, c.n
  LIMIT :at_most;
+
+-- name: ids_from_below
+-- Return the ids of some nodes of a project, the deepest first.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids))
+   AND c.project_id = :project_id
+ ORDER BY c.depth DESC, c.n;

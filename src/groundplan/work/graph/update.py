@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -29,6 +30,8 @@ from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_an
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.kinds import TASK
+from groundplan.work.links.own_links import Requested, load_targets, read_requested, set_links
+from groundplan.work.links.targets import KnownTargets, Pointers, PurposeKeys
 from groundplan.work.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import (
     Decision,
@@ -103,6 +106,8 @@ class Update(Struct, forbid_unknown_fields=True):
     add_context_links: Links | UnsetType = UNSET
     remove_context_links: list[str] | UnsetType = UNSET
     add_evidence: Annotated[list[AddEvidence], Meta(max_length=50)] | UnsetType = UNSET
+    serves: PurposeKeys | UnsetType = UNSET
+    rests_on: Pointers | UnsetType = UNSET
     expected_rev: int | UnsetType = UNSET
     claim: int | UnsetType = UNSET
     renew: bool = False
@@ -149,12 +154,16 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         UnresolvedChildren: a node to resolve has open children.
         EvidenceRequired: the project requires evidence and the node has none.
         ReservedProperty: a property is reserved for the engine.
+        UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
+        WrongLinkKind: a node would serve an assumption.
     """
     readiness = Readiness(tx, decision=request.decision)
     warnings = Warnings()
     early = []  # nodes that were resolved before their dependencies
     updated = []
     completes_task = False
+    requested = [read_requested(item) for item in request.updates]
+    targets = load_targets(tx, requested) if any(requested) else None
     for index, item in enumerate(request.updates):
         node = fetch_node(tx, find_node_in_project(tx, item.node_id, beside=request.updates[0].node_id).n)
         _check(tx, node, item)
@@ -162,7 +171,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
             completes_task = completes_task or node.kind in (None, TASK)
             if node.open_deps:
                 early.append(node.n)
-        rev = _apply(tx, node, item, index, readiness, warnings, decision=request.decision)
+        links = _set_links(tx, node, requested[index], targets, index)
+        rev = _apply(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if len(updated) > 1:
         _refresh_revisions(tx, updated)
@@ -210,10 +220,11 @@ def _apply(
     readiness: Readiness,
     warnings: Warnings,
     *,
+    links: Iterable[Change],
     decision: str | None,
 ) -> int:
-    """Apply one update and return the revision of the node."""
-    changes = _update_fields(tx, node, item, index, warnings)
+    """Apply one update, of which the links are set already, and return the revision of the node."""
+    changes = [*_update_fields(tx, node, item, index, warnings), *links]
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -298,6 +309,14 @@ def _change_links(node: WorkNodeRow, item: Update, index: int) -> Iterable[Chang
         return []
     node.context_links = encode_links(after, ("updates", index, "add_context_links"))
     return [changed("context_links", before, after)]
+
+
+def _set_links(
+    tx: Transaction, node: WorkNodeRow, requested: Requested, targets: KnownTargets | None, index: int
+) -> Sequence[Change]:
+    if targets is None:
+        return ()
+    return list(set_links(tx, LinkSource(node.id, node.n), requested, targets, ("updates", index)))
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:

@@ -18,3 +18,30 @@ WITH RECURSIVE above (start_n, n, parent_n, id, distance) AS (
 SELECT start_n, id
   FROM above
  ORDER BY start_n, distance;
+
+-- name: count_open_below_root
+-- Returns the number of open nodes of a project besides its root.
+SELECT p.total - p.resolved - CASE WHEN r.resolved THEN 0 ELSE 1 END
+  FROM work_projects AS p
+  JOIN work_nodes AS r
+    ON r.tenant_id = p.tenant_id
+   AND r.project_id = p.project_id
+   AND r.n = 1
+ WHERE p.tenant_id = :tenant_id
+   AND p.project_id = :project_id;
+
+-- name: tree_of_project
+-- Returns each node of a project with its parent and whether it is resolved, in no order.
+SELECT n, parent_n, resolved
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: ids_of_numbers
+-- Returns the ids of some nodes by their numbers.
+SELECT c.n, c.id
+  FROM each(:ns) AS k
+ CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = CAST(k.value AS bigint);

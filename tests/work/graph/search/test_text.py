@@ -235,3 +235,35 @@ def test_a_text_of_common_words_costs_a_third_of_reading_every_row(crowd: Sessio
     every_row = steps_of(crowd, filter={"properties": {"size": 1}})
     for text in ("component 5 step", "component step", "component", "abcab"):
         assert steps_of(crowd, filter={"text": text}) < every_row / 3, text
+
+
+@pytest.mark.parametrize("ready", [160, 10])
+def test_short_pages_of_a_frequent_text_have_the_order_of_a_long_one(engine: Engine, ready: int) -> None:
+    ada, ben = engine.session("ada"), engine.session("ben")
+    ada.call("work.open", project="atlas", goal="g")
+    nodes: list[dict[str, Any]] = [
+        {
+            "ref": f"n{n}",
+            "summary": f"{'Needle' if n % 3 == 1 else 'thread'} {n}",
+            "properties": {"priority": n % 4},
+            "depends_on": [] if n < ready else ["n0"],
+        }
+        for n in range(160)
+    ]
+    ada.call("work.plan", project="atlas", nodes=nodes)
+    for _ in range(12):
+        ben.call("work.claim", project="atlas", count=1)
+
+    asked = {"project": "atlas", "filter": {"text": "needle"}}
+    whole = ada.call("work.query", **asked, limit=100)
+    assert whole.total == 53
+    found, cursor = [], None
+    while True:
+        page = ada.call("work.query", **asked, limit=4, cursor=cursor)
+        assert page.total == whole.total
+        found += [node.id for node in page.nodes]
+        cursor = page.next_cursor
+        if not cursor:
+            break
+
+    assert found == [node.id for node in whole.nodes]

@@ -24,10 +24,15 @@ class translate_errors:  # noqa: N801 - used like a function: `with translate_er
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if isinstance(error, sqlite3.Error):
-            if self._cancellation is not None and is_interrupt(error):
-                # Else a signal handler has raised in the progress handler, where SQLite drops the exception.
-                raise self._cancellation.build_error() if self._cancellation.is_over else KeyboardInterrupt from error
-            raise translate_error(error) from error
+            raise translate_interrupted(error, self._cancellation) from error
+
+
+def translate_interrupted(error: sqlite3.Error, cancellation: Cancellation | None) -> BaseException:
+    """Return why a statement was interrupted, or the translation of any other error."""
+    if cancellation is not None and is_interrupt(error):
+        # Else a signal handler has raised in the progress handler, where SQLite drops the exception.
+        return cancellation.build_error() if cancellation.is_over else KeyboardInterrupt()
+    return translate_error(error)
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:

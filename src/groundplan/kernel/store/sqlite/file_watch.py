@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
@@ -17,6 +18,7 @@ from groundplan.kernel.store.sqlite.file_mark import read_content, read_mark, wr
 from groundplan.kernel.store.sqlite.log_file import read_log
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
+SETTLED_NS = 2_000_000_000  # no file system counts the time of a change in longer steps
 _stat = os.stat  # not pathlib: it runs before every transaction, and is twice as fast
 FilesInPlace = tuple[os.stat_result, os.stat_result]  # the database and its log
 
@@ -52,6 +54,8 @@ class FileWatch:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._database, self._log, self._index = (f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
+        self._folder = str(path.parent)
+        self._folder_seen: tuple[int, int, int] | None = None  # of the folder in which the files were last in place
         self._expected = tuple(_read_identity(name) for name in (self._database, self._log, self._index))
         if None in self._expected:
             raise FileReplaced(path, self._describe())
@@ -78,6 +82,24 @@ class FileWatch:
         ):
             raise FileReplaced(self._path, self._describe())
         return database, log
+
+    def check_before_read(self) -> None:
+        """Check the files as `check` does, but look at each of them only if an entry of their folder may have changed.
+
+        One call of the system instead of three: each costs more than most statements. Writes look at all three files.
+
+        Raises:
+            FileReplaced: one of them was removed or replaced.
+        """
+        try:
+            folder = _stat(self._folder)
+        except OSError:
+            raise FileReplaced(self._path, self._describe()) from None
+        seen = folder.st_mtime_ns, folder.st_ino, folder.st_dev
+        if seen != self._folder_seen:
+            self.check()
+            # A change that comes soon after the last one could have the same time, and would not show.
+            self._folder_seen = seen if time.time_ns() - folder.st_mtime_ns > SETTLED_NS else None
 
     def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
         """Write a mark within a transaction if the log may have none for the file as it is now.

@@ -17,11 +17,11 @@ from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, format_timestamp, system_clock
+from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
     STEPS_BETWEEN_CHECKS,
     connect,
@@ -89,18 +89,25 @@ class SqliteStore(Store):
         self._first_connection = self._thread_local.held = self._register(connection)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        self._check_files()
+        try:
+            self._files.check_before_read()
+        except FileReplaced:
+            self._check_files()  # says so if the store was closed
+            raise
         held = self._get_connection()
-        with held.in_use, translate_errors(cancellation):
+        with held.in_use:
             connection = held.require_open()
             cancellation.start()
-            connection.execute("BEGIN")
-            held.watch.cancellation = cancellation
             try:
-                return run(self._begin_at_now(connection, actor, cancellation))
-            finally:
-                held.watch.cancellation = None
-                _end_transaction(connection, "ROLLBACK")
+                connection.execute("BEGIN")
+                held.watch.cancellation = cancellation
+                try:
+                    return run(self._begin_at_now(connection, actor, cancellation))
+                finally:
+                    held.watch.cancellation = None
+                    _end_transaction(connection, "ROLLBACK")
+            except sqlite3.Error as error:
+                raise translate_interrupted(error, cancellation) from error
 
     @contextmanager
     def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
@@ -137,7 +144,7 @@ class SqliteStore(Store):
     def _begin_at_now(
         self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
     ) -> SqliteTransaction:
-        now = format_timestamp(self._clock())
+        now = read_timestamp(self._clock)
         return SqliteTransaction(connection, actor, now, self.cache, cancellation, self._uptime)
 
     def _set_savepoint(self, tx: Transaction) -> None:
@@ -173,11 +180,11 @@ class SqliteStore(Store):
 
     def _get_connection(self) -> HeldConnection:
         """Return the connection of this thread."""
-        if not hasattr(self._thread_local, "held"):
+        held: HeldConnection | None = getattr(self._thread_local, "held", None)
+        if held is None:
             self._check_files()
             with translate_errors():
-                self._thread_local.held = self._register(connect(self.path))
-        held: HeldConnection = self._thread_local.held
+                held = self._thread_local.held = self._register(connect(self.path))
         return held
 
     def _register(self, connection: sqlite3.Connection) -> HeldConnection:
@@ -273,6 +280,7 @@ class HeldConnection:
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
+    _bulk_events_min = 50
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(

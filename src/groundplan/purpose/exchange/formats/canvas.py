@@ -84,7 +84,9 @@ def _place_cards(content: Content) -> _CanvasPositions:
         for one in under:
             cards[one.key] = _Box(x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[one.key])
             y += heights[one.key] + GAP
-    return _CanvasPositions(cards, {band.node_type: _to_band_box(band, layout.height) for band in layout.bands})
+    return _CanvasPositions(
+        cards, {NodeType(band.node_type): _to_band_box(band, layout.height) for band in layout.bands}
+    )
 
 
 def _to_band_box(band: Band, height: float) -> _Box:

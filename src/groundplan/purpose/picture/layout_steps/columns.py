@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.model import LEVELS, NodeType
-
-BANDS = tuple(sorted(LEVELS, key=LEVELS.__getitem__))
+from groundplan.purpose.picture.card_types import BANDS, CardType
 
 ATTEMPTS = 12
 ATTEMPTS_LARGE = 3
@@ -26,13 +24,13 @@ class Columns(NamedTuple):
     """The cards of each column by number, and the band of each column."""
 
     of: list[int]
-    bands: list[NodeType]  # by column
+    bands: list[CardType]  # by column
 
 
 class Sizes(NamedTuple):
     """The properties of cards before placement, by number."""
 
-    types: Sequence[NodeType]
+    types: Sequence[CardType]
     widths: Sequence[float]
     heights: Sequence[float]
 
@@ -140,10 +138,10 @@ def _sort_topologically(
     return order
 
 
-def _join_bands(count: int, ranked: list[tuple[NodeType, dict[int, int]]]) -> Columns:
+def _join_bands(count: int, ranked: list[tuple[CardType, dict[int, int]]]) -> Columns:
     """Number the columns across all bands, without empty ones."""
     of = [0] * count
-    bands: list[NodeType] = []
+    bands: list[CardType] = []
     for band, ranks in ranked:
         used = {rank: place for place, rank in enumerate(sorted(set(ranks.values())))}
         for number, rank in ranks.items():

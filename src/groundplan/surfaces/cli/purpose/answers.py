@@ -174,13 +174,20 @@ OBSERVATIONS = (
     ),
     Rows(
         "decisions",
-        "decision: text, why: rationale",
+        "id, decision: text, why: rationale",
         ("about", lambda one: join_names(one.about)),
-        "outcome, at, by",
+        "outcome, supersedes, superseded by: superseded_by, answers, at, by",
         title="Decisions:",
     ),
+    Rows(
+        "requests",
+        "id, question",
+        ("about", lambda one: join_names(one.about)),
+        "to, answered by: answered_by, at, by",
+        title="Requests:",
+    ),
     When(
-        lambda answer: answer.measurements or answer.reviews or answer.waivers or answer.decisions,
+        lambda answer: answer.measurements or answer.reviews or answer.waivers or answer.decisions or answer.requests,
         otherwise=("No observations here. Next: groundplan purpose measure INDICATOR VALUE --project {project}",),
     ),
 )
@@ -237,6 +244,10 @@ RENDERERS = {
     "purpose.compliance": CHECK,
     "purpose.record": View(
         lambda answer: f"Recorded {pluralize(answer.recorded, 'observation')}.",
+        Fields(
+            ("decisions", lambda answer: ", ".join(answer.decisions or ()) or None),
+            ("requests", lambda answer: ", ".join(answer.requests or ()) or None),
+        ),
         Each("affected", Lines(lambda one: list_named_keys(one, "nodes, edges, work"), title=REFUTED_TITLE)),
     ),
 }

@@ -1,4 +1,4 @@
-"""`groundplan purpose measure|review|waive|decide`: record one observation with `purpose record`."""
+"""`groundplan purpose measure|review|waive|decide|ask`: record one observation with `purpose record`."""
 
 from __future__ import annotations
 
@@ -123,18 +123,55 @@ def decide(
         typer.Option(
             "--about",
             metavar="KEY",
-            help="The subject: a key, or an edge such as 'AC1->OP2'; repeatable.",
+            help="The subject: a key, an edge such as 'AC1->OP2', a pointer or a work node; repeatable.",
             show_default=False,
         ),
     ] = None,
     outcome: Annotated[
         str | None, typer.Option("--outcome", metavar="TEXT", help="The outcome.", show_default=False)
     ] = None,
+    supersedes: Annotated[
+        str | None,
+        typer.Option("--supersedes", metavar="ID", help="The decision that it replaces.", show_default=False),
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option("--answers", metavar="ID", help="The request that it answers.", show_default=False)
+    ] = None,
     op_id: OpIdOption = None,
 ) -> CommandResult:
     """Record a decision and its subjects."""
-    given = {"text": text, "rationale": rationale, "about": about or None, "outcome": outcome}
+    given = {
+        "text": text,
+        "rationale": rationale,
+        "about": about or None,
+        "outcome": outcome,
+        "supersedes": supersedes,
+        "answers": answers,
+    }
     return _record(invocation, project, op_id, decisions=[_drop_none(given)])
+
+
+def ask(
+    invocation: Invocation,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)],
+    project: ProjectOption,
+    about: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--about",
+            metavar="KEY",
+            help="The subject: a key, an edge such as 'AC1->OP2', a pointer or a work node; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="NAME", help="Who should decide.", show_default=False)
+    ] = None,
+    op_id: OpIdOption = None,
+) -> CommandResult:
+    """Ask for a decision. `purpose decide --answers ID` answers it."""
+    given = {"question": question, "about": about or None, "to": to}
+    return _record(invocation, project, op_id, requests=[_drop_none(given)])
 
 
 def _record(invocation: Invocation, project: str, op_id: str | None, **observed: list[dict[str, Any]]) -> CommandResult:

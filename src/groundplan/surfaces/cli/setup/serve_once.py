@@ -14,8 +14,9 @@ from msgspec import Struct
 from groundplan.kernel.errors import Unavailable
 
 TIMEOUT_S = 30.0
-PATHS = ("/", "/v1/projects", "/v1/openapi.json")
-_PICTURE = re.compile(r'src="(/picture\.svg[^"]*)"')
+PATHS = ("/v1/projects", "/v1/openapi.json")
+_PLAN = re.compile(r'href="(/p/[^"/]+/plan)"')
+_PICTURE = re.compile(r'src="(/p/[^"]+/picture\.svg)"')
 
 
 class SeenAnswer(Struct):
@@ -70,9 +71,14 @@ class ServerCall:
         try:
             opened, _ = self._get(connection, f"{self._target.path}?{self._target.query}", {})
             headers = {"Cookie": (opened.getheader("set-cookie") or "").partition(";")[0]}
-            pages = {path: self._get(connection, path, headers)[1] for path in PATHS}
-            if picture := _PICTURE.search(pages["/"].decode()):
-                self._get(connection, picture[1], headers)
+            first, _ = self._get(connection, "/", headers)
+            _, home = self._get(connection, first.getheader("location") or "/", headers)
+            for path in PATHS:
+                self._get(connection, path, headers)
+            if plan := _PLAN.search(home.decode()):
+                _, page = self._get(connection, plan[1], headers)
+                if picture := _PICTURE.search(page.decode()):
+                    self._get(connection, picture[1], headers)
         finally:
             connection.close()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
+from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
     ByClass,
@@ -19,6 +20,7 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
+from groundplan.surfaces.cli.work.links import list_links
 from groundplan.surfaces.cli.work.sections import SECTION
 from groundplan.work.containers.answers import OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task
@@ -82,6 +84,7 @@ CONTAINER = (
         "archived: archived_at, status, priority, complexity, feature: feature_id, claimed_by",
         ("blocked by", format_blockers),
         "related_to, tags, summary",
+        list_links,
         ("changed", "{modified_at} by {last_modified_by}"),
     ),
     GAP,
@@ -144,6 +147,7 @@ RENDERERS = {
         TASK_COUNTS,
         Each("sections", *SECTION),
         Each("graph_context", KNOWLEDGE),
+        BRIEFING,
     ),
     "container.search": PAGE_OR_OVERVIEW,
     "container.overview": PAGE_OR_OVERVIEW,

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from groundplan.kernel.audit import Change
+from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
@@ -23,6 +25,7 @@ from groundplan.surfaces.cli.drawing import (
     read,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.work.links import list_links
 from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
@@ -90,6 +93,10 @@ def _list_evidence(answer: Offer | NodeContext) -> Pairs:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
 
+def _list_links(answer: NodeContext) -> Pairs:
+    return list_links(answer.node)
+
+
 def _list_inherited_links(offer: Offer) -> Pairs:
     inherited = offer.context_links.inherited if offer.context_links else UNSET
     for one in inherited or ():
@@ -140,10 +147,11 @@ def _join_properties(one: Any) -> str:
 
 def _join_changes(event: HistoryEvent) -> str:
     more = [f"{event.left_out['changes']} more"] if event.left_out else []
-    return "; ".join([*map(_format_change, event.changes or ()), *more])
+    return "; ".join([*map(format_change, event.changes or ()), *more])
 
 
-def _format_change(change: HistoryChange) -> str:
+def format_change(change: HistoryChange | Change) -> str:
+    """Return what an event changed in one field, on one line."""
     if change.field == "evidence" and isinstance(change.after, list):
         return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
     before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
@@ -182,6 +190,7 @@ OFFERS = View(
             indent=INDENT,
         ),
     ),
+    BRIEFING,
     WARNINGS,
 )
 REMINDERS = Each("graph_hints", Lines("suggested_actions", title="{message}"))
@@ -199,11 +208,18 @@ RENDERERS = {
     "work.claim": OFFERS,
     "work.context": View(
         lambda answer: _mention_with_mark(answer.node),
-        Fields(("in", _join_ancestors), *NODE, "changed: node.updated_at", indent=INDENT),
+        Fields(
+            ("in", _join_ancestors),
+            *NODE,
+            lambda answer: list_links(answer.node),
+            "changed: node.updated_at",
+            indent=INDENT,
+        ),
         Lines("depends_on", lambda one: _mention_with_mark(one.node), title="Depends on:"),
         Lines("depended_by", lambda one: _mention_with_mark(one.node), title="Required by:"),
         Lines("related", _format_related, title="Related:"),
         Lines("children", _format_tree, title="Children:"),
+        BRIEFING,
     ),
     "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS, REMINDERS),
     "work.connect": View(
@@ -222,6 +238,15 @@ RENDERERS = {
         _format_count,
         footer=(),
     ),
+    "work.outline": View(
+        Rows(
+            "nodes",
+            "id, summary, state, claimed: claimed_by, open: open_children, of: children",
+            empty="No nodes found.",
+        ),
+        _format_count,
+        footer=(),
+    ),
     "work.restructure": View(Rows("details", "done: op, id: node_id, result"), *SIDE_EFFECTS),
     "work.history": View(
         Rows(
@@ -232,10 +257,17 @@ RENDERERS = {
             empty="No events recorded.",
         ),
     ),
+    "work.analyse": View(
+        Fields("total"),
+        GAP,
+        Rows("rows", "id, value, note, summary", empty="Nothing found."),
+        WARNINGS,
+    ),
     "work.onboard": View(
         Each("project", _format_goal, When("archived_at", "Status: archived")),
         Lines("counts", format_counts),
         Lines("next", _mention, title="Ready to start:"),
+        Lines("marks", title="In doubt:"),
         Lines("my_claims", _mention, title="Claimed by you:"),
         Lines("blocked", _format_blocked, title="Blocked:"),
         Lines("tree", _format_branch, title="Plan:"),

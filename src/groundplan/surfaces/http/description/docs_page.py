@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 FOLDER = Path(__file__).parent / "page"
 
@@ -39,6 +40,7 @@ def render_page(document: Mapping[str, Any]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["mark_code"] = _mark_code
     page = environment.get_template("docs.html").render(
         info=document["info"],
         sections=[_build_section(document, tag) for tag in document["tags"]],
@@ -49,6 +51,15 @@ def render_page(document: Mapping[str, Any]) -> bytes:
         ],
     )
     return page.encode()
+
+
+def _mark_code(text: str) -> Markup:
+    """Return a text of the document with what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else part
+        for index, part in enumerate(parts)
+    )
 
 
 def _build_section(document: Mapping[str, Any], tag: Mapping[str, Any]) -> DocsSection:
@@ -99,4 +110,6 @@ def describe_schema(schema: Mapping[str, Any]) -> str:
 
 def _describe_answer(operation: Mapping[str, Any]) -> str:
     status, response = next(iter(operation["responses"].items()))
-    return f"{status} {describe_schema(response['content']['application/json']['schema'])}"
+    media_type, content = next(iter(response["content"].items()))
+    described = describe_schema(content["schema"])
+    return f"{status} {described}" if media_type == "application/json" else f"{status} {media_type}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundplan import __version__
 from groundplan.argument_descriptions import describe_argument
+from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.schema import JsonSchema, add_limits, build_json_schema
 from groundplan.surfaces.http.description.answer_schemas import build_answer_schemas
 from groundplan.surfaces.http.problems import PROBLEM_TYPE
@@ -40,11 +41,16 @@ PROBLEMS = {
 }
 ALWAYS = (400, 401, 403, 404, 406, 409, 421, 422, 429, 500, 503)
 WITH_BODY = (413, 415)
+EVENT_STREAM = "text/event-stream"
+STREAM_PATH = f"/projects/{{{PROJECT}}}/events"
+STREAM_PROBLEMS = (400, 401, 404, 405, 406, 421, 429, 500, 503)
 PROJECT_DESCRIPTION = "The id or name of the project."
 TAGS = {
     "project": "Projects of the organization.",
     "member": "The members of a project and their roles.",
     "token": "Tokens of people, agents and services.",
+    "event": "What happened: every change, with who made it and why.",
+    "briefing": "What joins why, facts, work and knowledge.",
     "work": "What is next: the dependency graph of work.",
     "knowledge": "What to know about files.",
     "purpose": "Why: the theory of change.",
@@ -65,6 +71,7 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
     for endpoint in table.endpoints:
         item = paths.setdefault(PREFIX + endpoint.route.path, {})
         item[endpoint.route.method.lower()] = _build_operation(endpoint, answers[endpoint.operation.name])
+    paths[PREFIX + STREAM_PATH] = {"get": _build_stream()}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -88,6 +95,39 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
                 "RetryAfter": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
             },
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _build_stream() -> dict[str, Any]:
+    """Return the live events, which are no operation: their answer has no end."""
+    position = {"type": "string", "pattern": r"^\d+\.\d+$"}
+    return {
+        "operationId": "event.stream",
+        "tags": ["event"],
+        "summary": "Live events of a project, as server-sent events.",
+        "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
+        f"`{Permission.PROJECT_READ}`. It goes on until the client leaves or may not read the project any more.",
+        "parameters": [
+            {
+                "name": PROJECT,
+                "in": "path",
+                "required": True,
+                "description": PROJECT_DESCRIPTION,
+                "schema": {"type": "string"},
+            },
+            {"name": "after", "in": "query", "description": "Go on after this event.", "schema": position},
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "description": "The same, as browsers send it.",
+                "schema": position,
+            },
+        ],
+        "responses": {
+            "200": {"description": "The stream.", "content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+            "204": {"description": "The project is archived, and the client has seen everything."},
+            **{str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in STREAM_PROBLEMS},
         },
     }
 

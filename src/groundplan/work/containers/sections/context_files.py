@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from groundplan.work.containers.sections.section import Section
+from msgspec import UnsetType
 
 TITLE = "context files"
 PATHS_MAX = 500
@@ -54,7 +55,16 @@ FILES = re.compile(
 )
 
 
-def extract_context_files(sections: Iterable[Section]) -> list[str]:
+class TitledText(Protocol):
+    """A section, or its title and content alone."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def content(self) -> str | UnsetType: ...
+
+
+def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
     """Return the paths in the sections with the title Context Files, without duplicates, in order."""
     found: dict[str, None] = {}
     for section in sections:
@@ -64,6 +74,14 @@ def extract_context_files(sections: Iterable[Section]) -> list[str]:
                 if len(found) == PATHS_MAX:
                     return list(found)
     return list(found)
+
+
+def parse_link(link: str) -> str | None:
+    """Return the path of a context link, or None if it is not certainly one: a URL, a commit, a sentence."""
+    path = _parse_single(link)
+    if path is None or not path.isprintable() or len(path) > PATH_CHARS_MAX:
+        return None
+    return path if FILES.fullmatch(path) or (" " not in path and _looks_like_path(path)) else None
 
 
 def _is_context_files_title(title: str) -> bool:

@@ -6,14 +6,17 @@ are cut first: the lower levels of the tree, then edges, then distant ancestors;
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.requests import AnswerBudget
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import add_briefing as briefing
 from groundplan.work.engine.node import WorkNode, load_nodes
 from groundplan.work.engine.refs import find_node, find_node_in_project
 from groundplan.work.graph.reading.neighbours import (
@@ -24,6 +27,7 @@ from groundplan.work.graph.reading.neighbours import (
     load_edge_neighbours,
 )
 from groundplan.work.graph.reading.tree import NodeTree, count_left_out, fit_branches, join_branches, load_branches
+from groundplan.work.links.shown_links import load_shown_links
 from groundplan.work.requests import NodeRef
 
 DEPTH_MAX = 10
@@ -34,6 +38,7 @@ class ReadContext(Struct, forbid_unknown_fields=True):
 
     node_id: NodeRef
     depth: Annotated[int, Meta(ge=0, le=DEPTH_MAX)] = 2
+    budget: AnswerBudget = None
     lean: bool | None = None
 
 
@@ -42,11 +47,13 @@ class NodeContext(Struct, kw_only=True):
 
     # The tree needs no rule here: `context` adds only as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
+        *briefing.TRIMMING,
         CutLists(("related",)),
         CutLists(("depended_by",)),
         CutLists(("depends_on",)),
         CutLists(("ancestors",), from_start=True),
         DropField("children.state"),  # the node has it as well
+        CutLists(("node.serves", "node.rests_on", "node.supports", "node.refutes")),
         CutLists(("node.context_links",)),
         CutLists(("node.evidence",), from_start=True),
         DropField("node.properties"),
@@ -60,6 +67,7 @@ class NodeContext(Struct, kw_only=True):
     depended_by: list[NodeDependency] | UnsetType = UNSET
     related: list[Relation] | UnsetType = UNSET
     left_out: LeftOut = UNSET
+    briefing: Any = UNSET  # of the node, if the request has a budget
 
 
 def context(tx: Transaction, request: ReadContext) -> NodeContext:
@@ -71,6 +79,8 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     lean = tx.preferences.lean if request.lean is None else request.lean
     n = find_node_in_project(tx, request.node_id).n
     node = load_nodes(tx, [n], lean=lean)[n]
+    links = load_shown_links(tx, n, node.id, with_titles=not lean)
+    node.serves, node.rests_on, node.supports, node.refutes = msgspec.structs.astuple(links)
     over, around = load_ancestors(tx, n), load_edge_neighbours(tx, n, resolved=node.resolved, lean=lean)
     answer = NodeContext(
         node=node,
@@ -85,10 +95,14 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
         answer.depended_by = answer.depended_by or UNSET
     branches = load_branches(tx, node, n, depth=request.depth)
     missing = {"ancestors": over.left_out, "children": count_left_out(branches[:1]), **around.left_out}
-    branches = fit_branches(branches, tx.budget.reserve(answer, missing))
+    room = tx.budget.reserve(answer, missing)
+    # With a budget, the tree leaves at least half of it to the briefing.
+    branches = fit_branches(branches, room if request.budget is None else room.share(1, of=2))
     answer.children = join_branches(branches, lean=lean)
     missing["children"] = count_left_out(branches)
     answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
+    if request.budget is not None:
+        briefing.add_briefing(tx, answer, n, lean=lean)
     return answer
 
 

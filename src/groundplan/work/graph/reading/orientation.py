@@ -14,8 +14,8 @@ from groundplan.work.engine.node import WorkCounts
 TOKENS_MAX = 600
 
 # The lists, the most important first: how many entries each has at most, and how many it keeps as long as possible.
-LISTS_MAX = {"next": 3, "my_claims": 5, "blocked": 3, "tree": 8, "recent": 5, "projects": 20}
-LISTS_MIN = {"next": 2, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
+LISTS_MAX = {"next": 3, "marks": 3, "my_claims": 5, "blocked": 3, "tree": 8, "recent": 5, "projects": 20}
+LISTS_MIN = {"next": 2, "marks": 1, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
 
 # A goal and a decision get a multiple of the room that a summary gets.
 GOAL_WIDTHS = 4
@@ -86,12 +86,13 @@ class Orientation(Struct, kw_only=True):
     project: ProjectBrief | UnsetType = UNSET
     counts: WorkCounts | UnsetType = UNSET
     next: list[NodeBrief] | UnsetType = UNSET
+    marks: list[str] | UnsetType = UNSET  # assumptions in doubt and changed facts, the latest first
     my_claims: list[ClaimBrief] | UnsetType = UNSET
     blocked: list[BlockedBrief] | UnsetType = UNSET
     tree: list[BranchBrief] | UnsetType = UNSET
     recent: list[RecentBrief] | UnsetType = UNSET
     projects: list[ProjectChoice] | UnsetType = UNSET
-    left_out: LeftOut = UNSET  # for my_claims, tree (only open nodes) and projects
+    left_out: LeftOut = UNSET  # for marks, my_claims, tree (only open nodes) and projects
     hint: str | UnsetType = UNSET
 
 
@@ -116,7 +117,10 @@ def _shorten(
     orientation: Orientation, unlisted: Mapping[str, int], chars: int, list_lengths: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
-        name: [_shorten_entry(entry, chars, lean=lean) for entry in getattr(orientation, name)[:count]]
+        name: [
+            _cut(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
+            for entry in getattr(orientation, name)[:count]
+        ]
         for name, count in list_lengths.items()
     }
     if orientation.project is not UNSET:
@@ -142,6 +146,10 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
         case ClaimBrief() if lean:
             shortened.claimed_at = UNSET
     return shortened
+
+
+def _cut(line: str, chars_max: int) -> str:
+    return line if len(line) <= chars_max else line[: chars_max - 1] + "…"
 
 
 def _make_excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan import providers
 from groundplan.kernel.events.read import list_headlines
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.providers import MarkLines
 from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import WorkCounts
 from groundplan.work.events import ACTIONS, WorkOp
@@ -87,6 +89,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _load_claims(tx), _load_tree(tx)
+    marks = _describe_marks(tx)
     blocked = _blocked_rows(tx) if row.blocked else []
     whole = Orientation(
         project=ProjectBrief(
@@ -94,6 +97,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         ),
         counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
         next=_load_next(tx),
+        marks=marks.lines or UNSET,
         my_claims=claims[: LISTS_MAX["my_claims"]],
         blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
@@ -101,12 +105,22 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         hint=_suggest_first_step(tx) if row.total == 1 else _name_loop(tx, blocked),
     )
     open_in_tree = sum(not branch.resolved for branch in tree)
-    return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
+    return whole, {
+        **({"marks": marks.left_out} if marks.lines else {}),
+        "my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0),
+        "tree": row.open_children - open_in_tree,
+    }
 
 
 def _suggest_first_step(tx: Transaction) -> str:
     step = NextStep("work.plan", "adds the first nodes", {"project": tx.project.name})
     return f"nothing is planned yet; {tx.describe(step)}"
+
+
+def _describe_marks(tx: Transaction) -> MarkLines:
+    if not providers.describe_marks.is_connected:
+        return MarkLines([], 0)
+    return providers.describe_marks(tx, LISTS_MAX["marks"])
 
 
 def _load_next(tx: Transaction) -> list[NodeBrief]:

@@ -95,6 +95,8 @@ class NodeSearch:
     source: Source
     parameters: Mapping[str, Any]
     total: int | None  # how many nodes it finds, if that is known without counting
+    last_n: int  # about how many nodes the project has
+    matches_max: float | None = None  # if nothing but the text index is searched: an estimate of the most it finds
 
 
 def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
@@ -122,6 +124,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
         "is_ready": counts.actionable,
         "is_below_root": counts.total - 1,
     } | ({} if text.total is None else {"text": text.total})
+    parameters = {"project_id": tx.project.id, "source": source, "match": text.match, **keys, **conditions}
     known_total: int | None
     match [(name, value) for name, value in conditions.items() if value is not None]:
         case []:
@@ -130,8 +133,8 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
             known_total = known[name] if value else counts.total - known[name]
         case _:
             known_total = None
-    parameters = {"project_id": tx.project.id, "source": source, "match": text.match, **keys, **conditions}
-    return NodeSearch(source, parameters, known_total)
+    is_only_text = sum(value is not None for value in conditions.values()) == 1
+    return NodeSearch(source, parameters, known_total, counts.last_n, text.matches_max if is_only_text else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class _TextSearch:
     source: Source
     match: str | None = None
     total: int | None = None
+    matches_max: float | None = None  # an estimate of the summaries with its rarest trigram
 
 
 def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys: Mapping[str, int]) -> _TextSearch:
@@ -154,7 +158,8 @@ def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys:
         return _TextSearch(Source.TEXT)
     frequencies = [TEXT_SAMPLE * counts.last_n / (n or counts.last_n) for n in complete_at]
     if min(frequencies) * COMMON_SHARE <= max(counts.last_n, TEXT_SAMPLE * COMMON_SHARE):
-        return _TextSearch(Source.TEXT, match=build_index_query(trigrams, frequencies))
+        match_ = build_index_query(trigrams, frequencies)
+        return _TextSearch(Source.TEXT, match=match_, matches_max=min(frequencies))
     total = int(tx.scalar(sql.count_summaries, text=text, project_id=tx.project.id, **keys))
     is_common = total * COMMON_SHARE > counts.last_n
     return _TextSearch(Source.PROJECT if is_common else Source.SUMMARIES, total=total)

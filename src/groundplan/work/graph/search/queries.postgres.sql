@@ -50,6 +50,14 @@ SELECT count(*)
    AND c.project_id = :project_id
    AND {contains_text};
 
+-- name: count_matches
+-- Differs from SQLite for the same reason.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND {contains_text};
+
 -- part: children_of_b
 -- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many
 -- children a node has, and with a wrong estimate it reads the whole project for each node of the walk. Three things
@@ -77,3 +85,50 @@ CROSS JOIN LATERAL (
     OFFSET 0
  ) AS c
  WHERE true
+
+-- part: nodes_by_text
+-- The newest nodes of each project that fulfill a condition; all summaries of the project are read.
+FROM each(:projects) AS p
+ CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = p.value
+
+-- name: nodes_with_words
+-- Differs from SQLite, which has a trigram index: here every summary is compared, after its characters were folded.
+SELECT {match_columns}
+  {nodes_by_text}
+           AND translate(lower(node.summary COLLATE "C"), :uppers, :lowers)
+               LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+           AND CAST(:match AS text) IS NOT NULL
+         ORDER BY node.n DESC
+         LIMIT :per_project
+     ) AS c
+ ORDER BY row_number() OVER (PARTITION BY c.project_id ORDER BY c.n DESC), c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_short_words
+-- Differs from SQLite for the same reason.
+SELECT {match_columns}
+  {nodes_by_text}
+           AND translate(lower(node.summary COLLATE "C"), :uppers, :lowers)
+               LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+           AND CAST(:read_max AS bigint) > 0
+           AND CAST(:longest_part AS text) IS NOT NULL
+         ORDER BY node.n DESC
+         LIMIT :per_project
+     ) AS c
+ ORDER BY row_number() OVER (PARTITION BY c.project_id ORDER BY c.n DESC), c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_summary
+-- Differs from SQLite, which keeps the texts beside their trigrams.
+SELECT {match_columns}
+  {nodes_by_text}
+           AND lower(node.summary COLLATE "C") = :folded_text
+         ORDER BY node.n DESC
+         LIMIT :per_project
+     ) AS c
+ ORDER BY row_number() OVER (PARTITION BY c.project_id ORDER BY c.n DESC), c.project_id
+ LIMIT :at_most;

@@ -187,6 +187,41 @@ SELECT count(*)
  WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
    AND instr(t.c0, CAST(:text AS text)) > 0;
 
+-- name: count_matches
+-- The same among the summaries that the text index finds, for which the rows of the nodes are not needed.
+SELECT count(*)
+  FROM work_text
+ CROSS JOIN work_text_content AS t
+ WHERE work_text MATCH :match
+   AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+   AND t.id = work_text.rowid
+   AND instr(t.c0, CAST(:text AS text)) > 0;
+
+-- name: ready_nodes_with_text
+-- Ready nodes with a text, best first, and whether each is unclaimed: of the best unclaimed ones, and of all claimed ones.
+SELECT n, is_unclaimed
+  FROM (SELECT c.n, c.priority, c.depth, c.changed_rev, true AS is_unclaimed
+          FROM (SELECT c.n, c.priority, c.depth, c.changed_rev, c.summary
+                  FROM work_nodes AS c
+                 WHERE c.tenant_id = :tenant_id
+                   AND c.project_id = :project_id
+                   AND c.is_ready
+                   AND c.claimed_by IS NULL
+                {behind_in_rank}
+                 ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+                 LIMIT :looked_at) AS c
+         WHERE {contains_text}
+         UNION ALL
+        SELECT c.n, c.priority, c.depth, c.changed_rev, false AS is_unclaimed
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND {contains_text}
+        {behind_in_rank}) AS ready
+ ORDER BY priority DESC, depth DESC, changed_rev, n;
+
 -- name: ready_nodes
 -- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
 SELECT n
@@ -323,3 +358,127 @@ SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.pro
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = wanted.n;
+
+-- name: root_id
+-- Returns the id of the root.
+SELECT id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: live_claims
+-- Returns the numbers of the nodes in progress: claimed, and the claim has not ended. The best come first.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND (c.claimed_until IS NULL OR c.claimed_until > :now)
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+ LIMIT :at_most;
+
+-- name: outline_rows
+-- The fields of the nodes of an outline, and their sort keys.
+WITH wanted (n) AS MATERIALIZED (
+    SELECT CAST(e.value AS bigint)
+      FROM each(:ns) AS e
+)
+SELECT c.n, c.id, c.summary, p.id AS parent, c.kind, c.status, c.resolved, c.outcome, c.claimed_by, c.claimed_until,
+       c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
+       (SELECT count(*)
+          FROM work_nodes AS k
+         WHERE k.tenant_id = c.tenant_id
+           AND k.project_id = c.project_id
+           AND k.parent_n = c.n) AS children
+  FROM wanted
+ CROSS JOIN work_nodes AS c
+  LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = wanted.n;
+-- part: searched_projects
+-- The projects of a search, each with the first key of its nodes in the text index.
+FROM (SELECT w.tenant_id, w.project_id, w.number * 4294967296 AS first_key, w.last_n
+          FROM each(:projects) AS p
+         CROSS JOIN work_projects AS w
+         WHERE w.tenant_id = :tenant_id
+           AND w.project_id = p.value) AS w
+
+-- part: node_found
+-- The node of a number that a search found.
+CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = w.tenant_id
+   AND c.project_id = w.project_id
+   AND c.n = found.value
+
+-- part: match_columns
+c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, '' AS text
+
+-- name: nodes_with_id
+-- Return the node of these projects whose id is the text.
+SELECT {match_columns}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id = :folded_text
+   AND c.project_id IN (SELECT value FROM each(:projects));
+
+-- name: nodes_with_words
+-- Return the newest nodes of each project with all words, of which one has a trigram.
+SELECT {match_columns}
+  {searched_projects}
+ CROSS JOIN each((SELECT json_group_array(n)
+                    FROM (SELECT work_text.rowid - w.first_key AS n
+                            FROM work_text
+                           WHERE work_text MATCH :match
+                             AND work_text.rowid BETWEEN w.first_key AND w.first_key + 4294967295
+                             AND NOT EXISTS (SELECT 1
+                                               FROM each(:word_parts) AS part
+                                              WHERE instr(work_text.summary, part.value) = 0)
+                             AND NOT EXISTS (SELECT 1
+                                               FROM each(:other_globs) AS pattern
+                                              WHERE work_text.summary NOT GLOB pattern.value)
+                           ORDER BY work_text.rowid DESC
+                           LIMIT :per_project) AS newest)) AS found
+ {node_found}
+ ORDER BY found.key, c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_short_words
+-- Return the newest nodes of each project with all words, of which none has a trigram, so that the summaries are read.
+SELECT {match_columns}
+  {searched_projects}
+ CROSS JOIN each((SELECT json_group_array(n)
+                    FROM (SELECT t.id - w.first_key AS n
+                            FROM work_text_content AS t
+                           WHERE t.id BETWEEN w.first_key + max(w.last_n - :read_max, 0) AND w.first_key + 4294967295
+                             AND instr(t.c0, :longest_part) > 0
+                             AND NOT EXISTS (SELECT 1
+                                               FROM each(:word_parts) AS part
+                                              WHERE instr(t.c0, part.value) = 0)
+                             AND NOT EXISTS (SELECT 1
+                                               FROM each(:other_globs) AS pattern
+                                              WHERE t.c0 NOT GLOB pattern.value)
+                           ORDER BY t.id DESC
+                           LIMIT :per_project) AS newest)) AS found
+ {node_found}
+ ORDER BY found.key, c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_summary
+-- Return the newest nodes of each project whose summary is the text, apart from the case of ASCII letters.
+SELECT {match_columns}
+  {searched_projects}
+ CROSS JOIN each((SELECT json_group_array(n)
+                    FROM (SELECT t.id - w.first_key AS n
+                            FROM work_text_content AS t
+                           WHERE t.id BETWEEN w.first_key AND w.first_key + 4294967295
+                             AND t.c0 = :folded_text
+                           ORDER BY t.id DESC
+                           LIMIT :per_project) AS newest)) AS found
+ {node_found}
+ ORDER BY found.key, c.project_id
+ LIMIT :at_most;

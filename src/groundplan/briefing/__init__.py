@@ -1,0 +1,1 @@
+"""What joins why, facts, work and knowledge: the only package that reads all four slices."""

@@ -1,0 +1,138 @@
+"""Collect what a briefing can say about a task, the most important part first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from groundplan.briefing.briefing import (
+    BeforeNote,
+    ConstraintNote,
+    FactNote,
+    KnowledgeNote,
+    OverlapNote,
+    WhyStep,
+)
+from groundplan.briefing.decisions import collect_decisions
+from groundplan.briefing.fill import Entry, Part
+from groundplan.briefing.why import Reasons, collect_why
+from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.reading.files import load_atoms_of_files
+from groundplan.work.engine.node import format_evidence
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.graph.reading.background import collect_paths, load_ancestor_paths, load_resolved_before
+from groundplan.work.links.effective import load_effective_links
+from groundplan.work.overlap.find_overlaps import find_overlapping_work
+
+STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
+FACT_CHARS_MIN = 80  # with its pointer, label and provenance
+ATOM_CHARS_MIN = 100  # id, name and a short text
+BEFORE_MAX = 20
+EVIDENCE_MAX = 3  # the newest of each node
+DECISIONS_MAX = 50
+
+
+def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool) -> list[Part]:
+    """Return the parts of the briefing of a node, with as many entries as `chars` characters could show."""
+    links = load_effective_links(tx, [node.n])[node.n]
+    above = load_ancestor_paths(tx, node)
+    reasons = collect_why(tx, links.serves, at_most=chars // STEP_CHARS_MIN + 1)
+    keys = [step.key for step in reasons.steps]
+    pointers = [*links.rests_on, *_list_facts_of_purpose(tx, keys)]
+    facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=chars // FACT_CHARS_MIN + 1)
+    edges = [f"{step.key}->{step.via.to}" for step in reasons.steps if step.via]
+    refs = [*keys, *edges, *pointers]
+    decisions = collect_decisions(tx, [node.id, *(one.id for one in above)], refs, at_most=DECISIONS_MAX)
+    paths = collect_paths(tx, node, above)
+    at_risk = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if one.is_at_risk]
+    others = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if not one.is_at_risk]
+    return [
+        _make_why(reasons),
+        *_make_conditions(facts),
+        Part("assumptions", at_risk, len(at_risk)),
+        _make_before(tx, node, lean=lean),
+        _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
+        _make_facts(facts),
+        _make_overlap(tx, node),
+        Part("decisions", [_to_entry(one, text="text") for one in decisions], len(decisions)),
+        Part("assumptions", others, len(others)),
+    ]
+
+
+def _list_facts_of_purpose(tx: Transaction, keys: Sequence[str]) -> list[str]:
+    """Return the pointers that purpose nodes rest on."""
+    links = list_links_from(tx, keys) if keys else []
+    return [link.target for link in links if link.type is LinkType.RESTS_ON]
+
+
+def _make_why(reasons: Reasons) -> Part:
+    entries = [Entry(_shorten_step(step)) for step in reasons.steps]
+    return Part("why", entries, reasons.steps_total, leading=reasons.strongest_length, is_chain=True)
+
+
+def _shorten_step(step: WhyStep) -> tuple[WhyStep, ...]:
+    if step.via is UNSET or step.via.mechanism is UNSET:
+        return (step,)
+    return step, structs.replace(step, via=structs.replace(step.via, mechanism=UNSET))
+
+
+def _make_conditions(facts: FactsInForce | None) -> list[Part]:
+    if facts is None:
+        return []
+    constraints = [
+        _to_entry(ConstraintNote(key=one.key, value=one.value, provenance=one.provenance), text="value")
+        for one in facts.constraints
+    ]
+    return [
+        Part("missing", [Entry((pointer,)) for pointer in facts.missing], len(facts.missing)),
+        Part("constraints", constraints, facts.constraints_total),
+    ]
+
+
+def _make_facts(facts: FactsInForce | None) -> Part:
+    if facts is None:
+        return Part("facts", [], 0)
+    entries = [
+        _to_entry(
+            FactNote(pointer=one.pointer, label=one.label, value=one.value, provenance=one.provenance), text="value"
+        )
+        for one in facts.facts
+    ]
+    return Part("facts", entries, facts.facts_total)
+
+
+def _make_before(tx: Transaction, node: WorkNodeRow, *, lean: bool) -> Part:
+    found = load_resolved_before(tx, node, at_most=BEFORE_MAX, evidence_max=EVIDENCE_MAX)
+    entries = []
+    for one in found.nodes:
+        full = BeforeNote(one.id, one.summary, format_evidence(one.evidence, lean=lean))
+        entries.append(Entry((full, BeforeNote(one.id, one.summary)) if one.evidence else (full,)))
+    return Part("before", entries, found.total)
+
+
+def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:
+    found = load_atoms_of_files(tx, own, inherited, at_most=at_most)
+    entries = [
+        _to_entry(
+            KnowledgeNote(id=one.id, name=one.name, freshness=one.freshness or UNSET, text=one.knowledge), text="text"
+        )
+        for one in found.atoms
+    ]
+    return Part("knowledge", entries, found.total)
+
+
+def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
+    found = find_overlapping_work(tx, node)
+    entries = [Entry((OverlapNote(one.id, one.summary, one.claimed_by, one.paths),)) for one in found]
+    return Part("overlap", entries, len(entries))
+
+
+def _to_entry(note: Any, *, text: str | None = None, step: str | None = None) -> Entry:
+    """Return the entry of a note; an excerpt can be taken of the field `text` if it holds a text."""
+    is_text = text is not None and isinstance(getattr(note, text), str)
+    return Entry((note,), text if is_text else None, step)

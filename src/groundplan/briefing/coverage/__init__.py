@@ -1,0 +1,1 @@
+"""What is missing between purpose, work, facts and knowledge."""

@@ -1,0 +1,124 @@
+"""Search in all slices of one project, or of all projects that the caller may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.briefing.search.ranking import build_snippet, order_matches
+from groundplan.context.reading.matches import find_facts
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.text_search.matches import TextMatch
+from groundplan.kernel.text_search.words import SearchWords
+from groundplan.knowledge.reading.matches import find_entities
+from groundplan.purpose.reading.matches import find_items
+from groundplan.work.graph.search.matches import find_nodes
+
+LIMIT = 20
+LIMIT_MAX = 50
+TEXT_CHARS_MAX = 400
+TITLE_CHARS_MAX = 255  # of a longer title only the excerpt is shown
+
+
+class Slice(StrEnum):
+    """The slices that can be searched, in the order in which they take turns."""
+
+    WORK = "work"
+    KNOWLEDGE = "knowledge"
+    PURPOSE = "purpose"
+    CONTEXT = "context"
+
+
+FINDERS: Mapping[Slice, Callable[[Transaction, Sequence[str], SearchWords], list[TextMatch]]] = {
+    Slice.WORK: find_nodes,
+    Slice.KNOWLEDGE: find_entities,
+    Slice.PURPOSE: find_items,
+    Slice.CONTEXT: find_facts,
+}
+
+
+class Search(Struct, forbid_unknown_fields=True):
+    """The words to find, and where."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=TEXT_CHARS_MAX)]
+    project: Name | None = None
+    slices: Annotated[list[Slice], Meta(min_length=1)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+
+
+class Hit(Struct, kw_only=True):
+    """One row that contains the words."""
+
+    slice: Slice
+    ref: str
+    kind: str
+    title: str | UnsetType = UNSET
+    snippet: str
+    project: str
+
+
+class Hits(Struct):
+    """The best hits, and the slices that have more."""
+
+    hits: list[Hit]
+    more: list[Slice] | UnsetType = UNSET
+
+
+def search(tx: Transaction, request: Search) -> Hits:
+    """Return what contains every word, in any order.
+
+    Raises:
+        Invalid: the text has no word, or too many.
+    """
+    words = SearchWords(request.text)
+    names = _find_projects(tx)
+    slices = [one for one in Slice if request.slices is None or one in request.slices]
+    projects = list(names)
+    found = {one: FINDERS[one](tx, projects, words) if projects else [] for one in slices}
+    ordered = order_matches(found, words)
+    hits = [_to_hit(slice_, match, names, words) for slice_, match in ordered[: request.limit]]
+    listed = tx.budget.reserve({"hits": [], "more": list(Slice)}).take_rows(hits)
+    rest = {slice_ for slice_, _ in ordered[len(listed) :]}
+    return Hits(listed, [one for one in slices if one in rest] or UNSET)
+
+
+def _find_projects(tx: Transaction) -> dict[str, str]:
+    """Return the names of the searched projects, by id: the one of the request, or all that the caller may see."""
+    if tx.has_project:
+        return {tx.project.id: tx.project.name}
+    return {view.id: view.name for view in list_projects(tx, ListProjects()).projects}
+
+
+def _to_hit(slice_: Slice, match: TextMatch, names: Mapping[str, str], words: SearchWords) -> Hit:
+    return Hit(
+        slice=slice_,
+        ref=match.ref,
+        kind=match.kind,
+        title=match.title if len(match.title) <= TITLE_CHARS_MAX else UNSET,
+        snippet=build_snippet(match, words),
+        project=names[match.project_id],
+    )
+
+
+OPERATION = Operation(
+    name="briefing.search",
+    summary="Find words in work, knowledge, purpose and context.",
+    permission=Permission.PROJECT_READ,
+    effect=Effect.READ,
+    input=Search,
+    output=Hits,
+    handler=search,
+    project=lambda _tx, request: request.project,
+    without_project=Permission.PROJECT_LIST,
+    tool=Tool("search", Group.BRIEFING),
+    command=Command(("search",), arguments=("text",), names={"slices": "slice"}),
+    http=Route("GET", "/projects/{project}/search"),
+    other_routes=(Route("GET", "/organization/search"),),
+)

@@ -1,0 +1,127 @@
+"""Follow the line from work to the goals, or from a purpose node down to work, evidence and measurements."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+from msgspec import Meta, Struct
+
+from groundplan.briefing.throughline.chain import Direction, Throughline, ThroughlinePicture, ThroughlineText
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.output_gate import CHARS_PER_TOKEN
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.model import Content
+from groundplan.work.engine.refs import find_node_or_none, missing_node, node_elsewhere
+
+NEAR_MAX = 3
+
+LineFormat = Literal["data", "markdown", "svg"]
+
+
+class FollowLine(Struct, rename={"start": "from"}, forbid_unknown_fields=True):
+    """The work node or purpose node to start from. By default work is followed up and purpose down."""
+
+    project: Name
+    start: Annotated[str, Meta(min_length=1, max_length=255)]
+    direction: Direction | None = None
+    format: LineFormat = "data"
+
+
+class TracedLine(NamedTuple):
+    """A line to present, and the characters that the answer can have; 0 means any number."""
+
+    line: Throughline
+    format: LineFormat
+    title: str
+    chars_max: int
+
+
+def follow_line(tx: Transaction, request: FollowLine) -> TracedLine:
+    """Trace the line from a work node or a purpose node.
+
+    Raises:
+        NotFound: there is no such node or key.
+        AmbiguousNode: several node ids begin with the given text.
+        ContentAltered: the content of the published version does not match its hash.
+    """
+    # Here, because a start of the program does not need the graph algorithms.
+    from groundplan.briefing.throughline.purpose_steps import build_purpose_graph
+    from groundplan.briefing.throughline.trace_down import trace_purpose_down, trace_work_down
+    from groundplan.briefing.throughline.trace_up import trace_purpose_up, trace_work_up
+    from groundplan.purpose.reading.in_force import read_purpose_in_force
+
+    # Ids of work nodes have small letters and keys have capitals, so only one kind can match.
+    node = find_node_or_none(tx, request.start)
+    if node is not None:
+        if node.project_id != tx.project.id:
+            raise node_elsewhere(node, tx.project.id, beside=None)
+        trace_work = trace_work_down if request.direction == "down" else trace_work_up
+        line = trace_work(tx, node.n)
+    else:
+        purpose = read_purpose_in_force(tx, [request.start])
+        if purpose is None or request.start not in purpose.content.nodes:
+            raise _missing_start(tx, request.start, None if purpose is None else purpose.content)
+        trace_purpose = trace_purpose_up if request.direction == "up" else trace_purpose_down
+        line = trace_purpose(tx, build_purpose_graph(purpose), request.start)
+    chars_max = tx.preferences.answer_tokens_max * CHARS_PER_TOKEN
+    return TracedLine(line, request.format, tx.project.name, chars_max)
+
+
+def present_line(traced: TracedLine) -> Throughline | ThroughlineText | ThroughlinePicture:
+    """Return the answer in its format, outside the transaction because a picture takes long."""
+    if traced.format == "data":
+        return traced.line
+    if traced.format == "markdown":
+        from groundplan.briefing.throughline.outline import write_outline  # loaded only for this format
+
+        return write_outline(traced.line, chars_max=traced.chars_max)
+    from groundplan.briefing.throughline.picture import draw_line  # loaded only to draw
+
+    return draw_line(traced.line, traced.title, chars_max=traced.chars_max)
+
+
+def _missing_start(tx: Transaction, ref: str, content: Content | None) -> NotFound:
+    """Return the error for a text that names nothing, with similar ids and keys."""
+    near: list[str] = []
+    if content is not None:
+        from difflib import get_close_matches  # here, because only this error needs it
+
+        key = ref.upper()
+        subjects = {
+            one.key: one.node or (one.edge.source if one.edge else None) for one in content.assumptions.values()
+        }
+        subjects |= {one.key: one.node for one in content.indicators.values()}
+        if key in content.nodes:
+            near = [key]
+        elif subject := subjects.get(key):
+            near = [subject]  # an assumption or an indicator is no node, but it is on one
+        else:
+            near = get_close_matches(key[:32], content.nodes, n=NEAR_MAX)
+    similar = missing_node(tx, ref)
+    near = [*near, *similar.details.get("near", ())][:NEAR_MAX]
+    steps = (
+        NextStep("work.query", "finds work nodes by text"),
+        NextStep("purpose.open", "shows the keys of the purpose", {"project": tx.project.name}),
+    )
+    return NotFound("work node or purpose node", ref, near=near, next_steps=steps, hint=similar.hint, field="from")
+
+
+OPERATION: Operation[FollowLine, Any] = Operation(
+    name="briefing.throughline",
+    summary="The line from work up to the goals, or from a purpose node down to work, evidence and measurements.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=FollowLine,
+    output=Throughline,
+    other_outputs=(ThroughlineText, ThroughlinePicture),
+    handler=follow_line,
+    finish=present_line,
+    project=lambda _tx, request: request.project,
+    tool=Tool("throughline", Group.BRIEFING),
+    command=Command(("throughline",), arguments=("start",), names={"start": "ref"}),
+    http=Route("GET", "/projects/{project}/throughline/{from}"),
+)

@@ -1,0 +1,1 @@
+"""The inverse of a change."""

@@ -1,0 +1,67 @@
+"""The inverse of a write: one call of an operation, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Operation
+from groundplan.kernel.store.transaction import Transaction
+
+
+class NoInverse(NamedTuple):
+    """Why an event has no inverse, and the operation that helps instead, if any."""
+
+    reason: str
+    step: NextStep | None = None
+
+
+class CannotUndo(RuleViolated):
+    """The change has no inverse, or its inverse would not restore what was there."""
+
+    code = "cannot_undo"
+
+    def __init__(self, subject: str, why: NoInverse) -> None:
+        steps = () if why.step is None else why.step
+        super().__init__(f"cannot undo the change of {subject}: {why.reason}", next_steps=steps, subject=subject)
+
+
+@dataclass(frozen=True, slots=True)
+class InverseCall:
+    """The call that undoes a write."""
+
+    operation: Operation[Any, Any]
+    arguments: dict[str, Any]
+    warnings: list[str] = field(default_factory=list)  # what stays as it is
+    # Raises an error if the answer of the call says that it did not do everything.
+    verify: Callable[[Any], None] | None = None
+
+
+# Returns the call that undoes all events of a write.
+Builder = Callable[[Transaction, Sequence[PastChange]], InverseCall]
+
+
+class Inverses(NamedTuple):
+    """What one slice knows about its events: a reason for each that has no inverse, and the builder for the others."""
+
+    ops: Mapping[str, NoInverse | None]  # None: has an inverse
+    build: Builder
+    ignored: frozenset[str] = frozenset()  # events that other events bring along
+
+
+def restore(changes: PastChange, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values before an event by the names of arguments.
+
+    Raises:
+        CannotUndo: a field has no argument.
+    """
+    restored = {}
+    for change in changes.changes:
+        if change.field not in names:
+            raise CannotUndo(changes.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
+        restored[names[change.field]] = change.before
+    return restored

@@ -1,0 +1,38 @@
+"""Inverses of changes to the project itself: its policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from groundplan.briefing.undo.inverse import InverseCall, Inverses, NoInverse
+from groundplan.kernel.audit import KernelOp
+from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.graph import open as open_work
+
+_MEMBER = NoInverse("membership is changed by name", NextStep("member.list", "lists the members"))
+_ACCESS = NoInverse("it is no change of the project", NextStep("token.list", "lists the tokens"))
+OPS: Mapping[str, NoInverse | None] = {
+    KernelOp.PROJECT_CONFIGURED: None,
+    KernelOp.PROJECT_CREATED: NoInverse("a project stays", NextStep("project.archive", "archives it")),
+    KernelOp.PROJECT_ARCHIVED: NoInverse(
+        "an archived project is read only", NextStep("project.restore", "restores it")
+    ),
+    KernelOp.PROJECT_RESTORED: NoInverse("a restored project is open", NextStep("project.archive", "archives it")),
+    **dict.fromkeys((KernelOp.MEMBER_ADDED, KernelOp.MEMBER_CHANGED, KernelOp.MEMBER_REMOVED), _MEMBER),
+    **dict.fromkeys(
+        (KernelOp.TOKEN_CREATED, KernelOp.TOKEN_REVOKED, KernelOp.SESSION_OPENED, KernelOp.SESSION_CLOSED), _ACCESS
+    ),
+}
+
+
+def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+    """Return the call that sets policies back."""
+    policies = {
+        change.field.removeprefix("policies."): change.before for event in reversed(events) for change in event.changes
+    }
+    return InverseCall(open_work.OPERATION, {"project": tx.project.id, "policies": policies})
+
+
+INVERSES = Inverses(OPS, build_call)

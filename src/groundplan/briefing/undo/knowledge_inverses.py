@@ -1,0 +1,58 @@
+"""Inverses of changes to knowledge: by `knowledge.update` and `knowledge.delete`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse, restore
+from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.events import Op
+from groundplan.knowledge.reading.versions import find_version
+from groundplan.knowledge.writing import delete, update
+
+ARGUMENTS = {
+    "name": "name",
+    "knowledge": "knowledge",
+    "paths": "paths",
+    "molecule_id": "moleculeId",
+    "last_task_id": "lastTaskId",
+}
+RELATIONS = {"related_atoms": ("relatedAtoms", "atomId"), "related_molecules": ("relatedMolecules", "moleculeId")}
+
+_GONE = NoInverse("what was deleted is gone", NextStep("knowledge.create", "creates it anew"))
+OPS: Mapping[str, NoInverse | None] = {
+    Op.CREATED: None,
+    Op.UPDATED: None,
+    Op.ORPHANED: _GONE,
+    Op.DELETED: _GONE,
+    Op.CHANGELOG_APPENDED: NoInverse(
+        "the changelog is never rewritten", NextStep("knowledge.append_changelog", "adds a correction")
+    ),
+    Op.CHECKED: NoInverse("a check says what was found", NextStep("knowledge.record_check", "records another one")),
+}
+
+
+def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+    """Return the call that undoes a change of one atom or molecule.
+
+    Raises:
+        CannotUndo: it changed several, or a field that has no argument.
+    """
+    event = events[0]
+    found = find_version(tx, event.subject)
+    if len(events) > 1 or found is None:
+        raise CannotUndo(event.subject, NoInverse("it is gone, or others were changed with it"))
+    which = {"entityType": found.kind, "id": event.subject, "version": found.version}
+    if event.op == Op.CREATED:
+        return InverseCall(delete.OPERATION, which)
+    fields = [change for change in event.changes if change.field not in RELATIONS]
+    arguments = restore(PastChange(event.n, event.actor, event.op, event.subject, fields), ARGUMENTS)
+    for change in event.changes:
+        if change.field in RELATIONS:
+            arguments[RELATIONS[change.field][0]] = change.before
+    return InverseCall(update.OPERATION, {**which, **arguments})
+
+
+INVERSES = Inverses(OPS, build_call)

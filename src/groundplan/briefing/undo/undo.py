@@ -1,0 +1,217 @@
+"""Undo a change: run its inverse, if there is one and nothing was built on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.briefing.undo import (
+    context_inverses,
+    kernel_inverses,
+    knowledge_inverses,
+    purpose_inverses,
+    work_inverses,
+)
+from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.budget import DropField, Trimming
+from groundplan.kernel.errors import Conflict, Forbidden, NotFound
+from groundplan.kernel.events.follow import EventPosition, parse_position
+from groundplan.kernel.events.past_writes import LaterEvent, PastChange, find_last_write, find_later_event, load_write
+from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import invalid_argument, quote_text
+from groundplan.purpose.version import read_versions
+
+EVENTS_MAX = 1_000  # of a write that can be undone
+
+# By the first word of an event.
+INVERSES: Mapping[str, Inverses] = {
+    "work": work_inverses.INVERSES,
+    "knowledge": knowledge_inverses.INVERSES,
+    "purpose": purpose_inverses.INVERSES,
+    "context": context_inverses.INVERSES,
+    "project": kernel_inverses.INVERSES,
+    "member": kernel_inverses.INVERSES,
+}
+IGNORED_OPS = frozenset[str]().union(*(inverses.ignored for inverses in INVERSES.values()))
+
+
+class ChangedSince(Conflict):
+    """What the change touched was changed again."""
+
+    code = "changed_since"
+
+    def __init__(self, later: LaterEvent) -> None:
+        super().__init__(
+            f"{later.subject} was changed again at {later.position}; undo that first, or change it yourself",
+            subject=later.subject,
+            event=str(later.position),
+            actor=later.actor,
+        )
+
+
+class NothingToUndo(Conflict):
+    """The actor made none of the last changes of the project."""
+
+    code = "nothing_to_undo"
+
+    def __init__(self) -> None:
+        super().__init__("none of the last changes of this project is yours; name the event to undo")
+
+
+class NotYourChange(Forbidden):
+    """Only an owner who is a person undoes what somebody else did."""
+
+    code = "not_your_change"
+
+    def __init__(self, position: EventPosition, actor: str) -> None:
+        super().__init__(
+            f"the change at {position} was made by {quote_text(actor)}; ask them or an owner to undo it",
+            event=str(position),
+            actor=actor,
+        )
+
+
+class Undo(Struct, forbid_unknown_fields=True):
+    """The change to undo."""
+
+    project: Name
+    event: str | None = None
+    dry_run: bool = False
+    op_id: OpId = None
+
+
+class DoneCall(Struct):
+    """The call that was made."""
+
+    operation: str
+    arguments: dict[str, Any] | UnsetType = UNSET
+
+
+class Undone(Struct):
+    """The event that was undone, the call that did it, and what could not be set back."""
+
+    trimming: ClassVar[Trimming] = Trimming(DropField("did.arguments"))
+
+    undone: str
+    did: DoneCall
+    dry_run: bool | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET
+
+
+class _PastWrite(NamedTuple):
+    position: EventPosition
+    events: Sequence[PastChange]
+
+
+def undo(tx: Transaction, request: Undo) -> Undone:
+    """Undo my last change of a project, or the write that a named event belongs to, as a whole.
+
+    Raises:
+        NotFound: there is no such event.
+        NothingToUndo: none of the last changes is the caller's.
+        NotYourChange: somebody else made the change, and the caller is no owner.
+        ChangedSince: what it touched was changed again.
+        CannotUndo: it has no inverse.
+        EdgesRejected: an edge cannot be restored.
+        ValueProtected: the value before would only be suggested.
+    """
+    write = _load(tx, request.event)
+    call = _build_inverse(tx, write)
+    _refuse_changed(tx, write)
+    if not request.dry_run:
+        _run(tx, call, write.position)
+    return Undone(
+        str(write.position),
+        DoneCall(call.operation.name, call.arguments),
+        request.dry_run or UNSET,
+        call.warnings or UNSET,
+    )
+
+
+def _load(tx: Transaction, event: str | None) -> _PastWrite:
+    if event is None:
+        rev = find_last_write(tx, tx.actor.id)
+        if rev is None:
+            raise NothingToUndo
+        position = EventPosition(rev, 0)
+    else:
+        parsed = parse_position(event)
+        if parsed is None:
+            raise invalid_argument(
+                ("event",), f"must be the position of an event, such as 12.0, not {quote_text(event)}"
+            )
+        position = parsed
+    events = load_write(tx, position.rev, at_most=EVENTS_MAX + 1)
+    if not any(one.n == position.n for one in events):
+        raise NotFound("event", str(position))
+    if events[0].actor != tx.actor.id and not (
+        tx.project.role is Role.OWNER and tx.actor.kind is ActorKind.PERSON and event is not None
+    ):
+        raise NotYourChange(position, events[0].actor)
+    return _PastWrite(position, events)
+
+
+def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
+    events = [event for event in write.events if event.op not in IGNORED_OPS]
+    if not events or len(write.events) > EVENTS_MAX:
+        wrong = "the engine made it" if not events else f"it has more than {EVENTS_MAX} parts"
+        raise CannotUndo(write.events[0].subject, NoInverse(wrong))
+    for event in events:
+        known = INVERSES.get(_get_area(event))
+        why = NoInverse("it has no inverse") if known is None else known.ops.get(event.op, NoInverse("it is unknown"))
+        if why is not None:
+            raise CannotUndo(event.subject, why)
+    areas = {_get_area(event) for event in events}
+    if len(areas) > 1:
+        raise CannotUndo(events[0].subject, NoInverse(f"it changed {', '.join(sorted(areas))} at once"))
+    return INVERSES[areas.pop()].build(tx, events)
+
+
+def _get_area(event: PastChange) -> str:
+    return event.op.partition(".")[0]
+
+
+def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
+    subjects = {event.subject for event in write.events}
+    if any(_get_area(event) == "purpose" for event in write.events):
+        # A draft that was created later has the same keys, but is another one.
+        subjects |= {f"v{version.number}" for version in read_versions(tx) if version.is_draft}
+    later = find_later_event(tx, sorted(subjects), write.position.rev, ignored_ops=IGNORED_OPS)
+    if later is not None:
+        raise ChangedSince(later)
+
+
+def _run(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
+    """Run an operation inside this transaction, with its own permission."""
+    operation = call.operation
+    request = parse_request(call.arguments, operation.input)
+    chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
+    authorize_project(tx, tx.project.id, chosen.permission, by_id=True)
+    tx.default_decision = f"undo of {position}"
+    answer = chosen.handler(tx, request)
+    if call.verify is not None:
+        call.verify(answer)
+
+
+OPERATION = Operation(
+    name="briefing.undo",
+    summary="Undo your last change, or the write of an event, if nothing was built on it.",
+    permission=Permission.PROJECT_WRITE,
+    effect=Effect.WRITE,
+    input=Undo,
+    output=Undone,
+    handler=undo,
+    project=lambda _tx, request: request.project,
+    tool=Tool("undo", Group.BRIEFING),
+    command=Command(("undo",), arguments=("event",)),
+    http=Route("POST", "/projects/{project}/undo"),
+)

@@ -1,0 +1,166 @@
+"""Inverses of changes to work nodes: by `work.update`, `work.connect` or `work.restructure`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
+from groundplan.kernel.errors import Conflict
+from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import WorkOp
+from groundplan.work.graph import connect, restructure, update
+from groundplan.work.graph.depths import sort_from_below
+
+PROPERTIES = "properties."
+LINK_LISTS = ("serves", "rests_on")
+# Fields that follow from resolving, reopening or the end of a claim.
+IMPLIED_FIELDS = ("resolved", "outcome", "status", "claimed_until")
+FLIPS = (WorkOp.RESOLVED, WorkOp.DROPPED, WorkOp.REOPENED)
+UPDATES = (WorkOp.UPDATED, *FLIPS, WorkOp.CLAIMED)
+EDGES = (WorkOp.CONNECTED, WorkOp.DISCONNECTED)
+
+_STATUS = NoInverse("a status has its own way back", NextStep("container.revert", "sets the status back"))
+_SECTION = NoInverse("a section has no inverse", NextStep("section.update_text", "changes its text"))
+OPS: Mapping[str, NoInverse | None] = {
+    **dict.fromkeys((*UPDATES, *EDGES, WorkOp.MOVED)),
+    WorkOp.LEASE_MOVED: None,
+    WorkOp.CREATED: NoInverse(
+        "a node that was planned is never deleted", NextStep("work.restructure", "drops it with a reason")
+    ),
+    WorkOp.MERGED: NoInverse("merged nodes cannot be told apart again", NextStep("work.plan", "plans a new node")),
+    WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
+    WorkOp.RELEASED: NoInverse("a claim that ended does not come back", NextStep("work.claim", "claims the node")),
+    WorkOp.ADVANCED: _STATUS,
+    WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
+    WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
+    WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
+    WorkOp.DELETED: NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew")),
+    WorkOp.TAGGED: NoInverse("a tag that was renamed may stand for two", NextStep("tag.rename", "renames it again")),
+    WorkOp.SECTION_ADDED: NoInverse(_SECTION.reason, NextStep("section.delete", "deletes it")),
+    WorkOp.SECTION_CHANGED: _SECTION,
+    WorkOp.SECTION_DELETED: NoInverse("what was deleted is gone", NextStep("section.add", "adds it anew")),
+}
+
+
+class EdgesRejected(Conflict):
+    """An edge cannot be restored."""
+
+    code = "edges_rejected"
+
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__(f"the edges cannot be set back: {', '.join(reasons)}", reasons=reasons)
+
+
+def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+    """Return the call that undoes changes of work nodes.
+
+    Raises:
+        CannotUndo: one call cannot undo all of them.
+    """
+    kinds = {event.op for event in events}
+    if kinds <= {*EDGES}:
+        return _build_connect(events)
+    if kinds == {WorkOp.MOVED}:
+        return _build_moves(events)
+    if kinds == {WorkOp.REOPENED} and any(_was_dropped(event) for event in events):
+        return _build_drops(tx, events)
+    flipped = [event.subject for event in events if event.op in FLIPS]
+    if len(set(flipped)) < len(flipped):
+        raise CannotUndo(flipped[0], NoInverse("a node was resolved and reopened at once; do it step by step"))
+    if kinds <= {*UPDATES}:
+        return _build_updates(tx, events)
+    raise CannotUndo(
+        events[0].subject, NoInverse("it moved or connected nodes and changed others with them; undo it step by step")
+    )
+
+
+def _build_updates(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+    items: dict[str, dict[str, Any]] = {}
+    warnings: list[str] = []
+    # Nodes below come first: they are opened before the nodes above them, which opens those, and resolved before them.
+    for subject in sort_from_below(tx, {event.subject for event in events}):
+        item = {"node_id": subject}
+        for event in events:
+            if event.subject == subject:
+                _add_fields(item, event, warnings)
+        if len(item) > 1:
+            items[subject] = item
+    if not items:
+        raise CannotUndo(events[0].subject, NoInverse("evidence is never removed, and there is nothing else to undo"))
+    updates = sorted(items.values(), key=lambda item: item.get("resolved") is True)  # what is resolved again comes last
+    return InverseCall(update.OPERATION, {"updates": updates}, warnings)
+
+
+def _add_fields(item: dict[str, Any], event: PastChange, warnings: list[str]) -> None:
+    """Add the values before an event to the update of its node, unless an earlier event of the write has them."""
+    if event.op in FLIPS:
+        item.setdefault("resolved", event.op == WorkOp.REOPENED)
+    for change in event.changes:
+        if change.field in ("summary", "state"):
+            item.setdefault(change.field, change.before)
+        elif change.field.startswith(PROPERTIES):
+            item.setdefault("properties", {}).setdefault(change.field.removeprefix(PROPERTIES), change.before)
+        elif change.field == "context_links":
+            item.setdefault("add_context_links", change.before)
+            item["remove_context_links"] = change.after
+        elif change.field in LINK_LISTS:
+            item.setdefault(change.field, change.before or [])
+        elif change.field == "evidence":
+            warnings.append(f"{event.subject}: its evidence stays, because evidence is never removed")
+        elif change.field == "claimed_by" and event.op == WorkOp.CLAIMED and change.before is None:
+            item["release"] = True
+        elif change.field not in IMPLIED_FIELDS or (change.field == "status" and event.op == WorkOp.UPDATED):
+            raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
+
+
+def _build_connect(events: Sequence[PastChange]) -> InverseCall:
+    edges = []
+    for event in reversed(events):
+        for change in event.changes:
+            to = change.before or change.after
+            edge = {"from": event.subject, "to": to, "type": change.field, "remove": change.before is None}
+            if not isinstance(to, str) or (change.before is not None and change.after is not None):
+                raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back"))
+            edges.append(edge)
+    return InverseCall(connect.OPERATION, {"edges": edges}, verify=_refuse_rejected)
+
+
+def _refuse_rejected(answer: connect.Connected) -> None:
+    if answer.rejected:
+        raise EdgesRejected([f"{edge.from_} to {edge.to}: {edge.reason}" for edge in answer.rejected])
+
+
+def _build_moves(events: Sequence[PastChange]) -> InverseCall:
+    moves = [
+        {"op": "move", "node_id": event.subject, "new_parent": change.before}
+        for event in reversed(events)
+        for change in event.changes
+    ]
+    return InverseCall(restructure.OPERATION, {"operations": moves})
+
+
+def _build_drops(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+    if not all(_was_dropped(event) for event in events):
+        raise CannotUndo(
+            events[0].subject, NoInverse("it reopened dropped and resolved nodes; resolve or drop each of them")
+        )
+    ids = sort_from_below(tx, {event.subject for event in events})
+    drops = [{"op": "drop", "node_id": node_id, "reason": "Dropped before"} for node_id in ids]
+    return InverseCall(restructure.OPERATION, {"operations": drops}, verify=_refuse_more_drops)
+
+
+def _refuse_more_drops(answer: restructure.Restructured) -> None:
+    """Refuse to drop nodes that were planned or opened below since."""
+    for detail in answer.details:
+        if detail.result != "dropped":
+            raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
+
+
+def _was_dropped(event: PastChange) -> bool:
+    return any(change.field == "outcome" for change in event.changes)
+
+
+INVERSES = Inverses(OPS, build_call, ignored=frozenset({WorkOp.LEASE_MOVED}))

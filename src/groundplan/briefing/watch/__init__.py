@@ -1,0 +1,1 @@
+"""The assumption watch: what depends on an assumption in doubt or on a changed fact."""

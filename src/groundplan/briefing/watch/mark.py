@@ -1,0 +1,28 @@
+"""A mark: an assumption in doubt or a changed fact, and what depends on it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class WatchMark(Struct, kw_only=True):
+    """What depends on an assumption in doubt or on a changed fact.
+
+    `purpose` and `edges` are what follows from it. `work` is the open work for these and for what leads to it; it lists
+    some ids, and `work_total` counts all. `work_paths` has the way from each listed node to the assumption or the fact.
+    """
+
+    kind: Literal["assumption", "fact"]
+    ref: str  # the key of the assumption, or the pointer of the fact
+    status: str  # as in DoubtStatus or FactStatus
+    rev: int  # the revision of the project that made the mark
+    since: str  # its time
+    text: str | None = None  # the text of the assumption
+    purpose: list[str]
+    edges: list[str]
+    path: list[str]  # from the assumption or the fact to a goal
+    work: list[str] = []
+    work_total: int = 0
+    work_paths: dict[str, list[str]] = {}

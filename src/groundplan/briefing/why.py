@@ -1,0 +1,132 @@
+"""Why a task is done: the strongest paths from what it serves to the goals, with the assumptions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from groundplan.briefing.briefing import AssumptionNote, Via, WhyStep
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.model import Assumption, AssumptionStatus, RiskLevel
+from groundplan.purpose.observing.latest_records import read_assumption_statuses
+from groundplan.purpose.reading.purpose_chains import PurposeChains, load_chains, load_chains_in_force
+
+ASSUMPTIONS_MAX = 500  # of which the status is read
+
+_STATUS_RANKS = {AssumptionStatus.REFUTED: 0, AssumptionStatus.AT_RISK: 1}
+_RISK_RANKS = {RiskLevel.HIGH: 0, RiskLevel.MEDIUM: 1, RiskLevel.LOW: 2, None: 3}
+
+
+class StepAssumption(NamedTuple):
+    """An assumption, and the key of the step that shows it."""
+
+    step: str
+    note: AssumptionNote
+    is_at_risk: bool  # it is at risk or refuted, or its risk is high and it was never tested
+
+
+class Reasons(NamedTuple):
+    """The steps from what a task serves to the goals."""
+
+    steps: list[WhyStep]  # strongest path first; a step that two paths share stands once
+    steps_total: int
+    strongest_length: int  # how many of them are the strongest path
+    assumptions: list[StepAssumption]  # the worst first
+
+
+class _Start(NamedTuple):
+    chains: PurposeChains
+    number: int
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        ways = self.chains.ways
+        return -ways.strengths[self.number], ways.lengths[self.number], self.number
+
+
+def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reasons:
+    """Return the first `at_most` steps from purpose nodes, given by their keys, to the goals."""
+    if not served:
+        return Reasons([], 0, 0, [])
+    starts, dangling = _find_starts(tx, served)
+    steps: list[WhyStep] = []
+    found: list[tuple[str, Assumption]] = []
+    seen: set[str] = set()
+    strongest_length = 0
+    for start in starts:
+        chains = start.chains
+        for number in chains.walk_to_goal(start.number):
+            key = chains.causal.graph.keys[number]
+            if key in seen:
+                break  # from here on, the path was listed already
+            seen.add(key)
+            if len(steps) < at_most:
+                steps.append(_build_step(chains, number))
+                found += [(key, one) for one in _list_assumptions(chains, number)]
+        strongest_length = strongest_length or len(seen)
+    steps += [WhyStep(key=key, dangling=True) for key in dangling[: max(at_most - len(steps), 1)]]
+    return Reasons(steps, len(seen) + len(dangling), strongest_length, _build_notes(tx, found))
+
+
+def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], list[str]]:
+    """Return where the paths begin, strongest first, and the keys that neither the version nor the draft has."""
+    in_force, draft = load_chains_in_force(tx)
+    starts, others, dangling = [], [], []
+    for key in served:
+        number = None if in_force is None else in_force.find_number(key)
+        if in_force is not None and number is not None:
+            starts.append(_Start(in_force, number))
+        else:
+            others.append(key)
+    if others and draft is not None:
+        chains = load_chains(tx, draft)
+        for key in others:
+            number = chains.find_number(key)
+            if number is None:
+                dangling.append(key)
+            else:
+                starts.append(_Start(chains, number))
+    else:
+        dangling = others
+    return sorted(starts, key=lambda one: one.order), dangling
+
+
+def _build_step(chains: PurposeChains, number: int) -> WhyStep:
+    node, edge = chains.get_node(number), chains.get_edge_ahead(number)
+    step = WhyStep(key=node.key, type=node.node_type, title=node.title)
+    if edge is not None:
+        step.via = Via(edge.target, edge.mechanism or UNSET, edge.confidence or UNSET)
+    return step
+
+
+def _list_assumptions(chains: PurposeChains, number: int) -> list[Assumption]:
+    edge = chains.get_edge_ahead(number)
+    of_edge = [] if edge is None else chains.edge_assumptions.get(edge.name, [])
+    return chains.node_assumptions.get(chains.causal.graph.keys[number], []) + of_edge
+
+
+def _build_notes(tx: Transaction, found: list[tuple[str, Assumption]]) -> list[StepAssumption]:
+    shown = found[:ASSUMPTIONS_MAX]
+    statuses = read_assumption_statuses(tx, [one.key for _, one in shown])
+
+    def rank(entry: tuple[str, Assumption]) -> tuple[int, int]:
+        _, one = entry
+        status = statuses.get(one.key, AssumptionStatus.UNTESTED)
+        is_untested = status is AssumptionStatus.UNTESTED
+        return _STATUS_RANKS.get(status, 2 if is_untested else 3), _RISK_RANKS[one.risk_level]
+
+    return [
+        StepAssumption(
+            step,
+            AssumptionNote(
+                one.key,
+                one.assumption_text,
+                one.risk_level or UNSET,
+                statuses.get(one.key, AssumptionStatus.UNTESTED),
+            ),
+            rank((step, one)) <= (2, 0),
+        )
+        for step, one in sorted(shown, key=rank)
+    ]

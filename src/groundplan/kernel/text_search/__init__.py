@@ -1,0 +1,1 @@
+"""Words of a search text, and the rows in which slices find them."""

@@ -1,0 +1,138 @@
+-- name: newest_versions
+-- Return the two versions with the highest numbers: the draft, if there is one, and the latest published version.
+SELECT id, status
+  FROM toc_versions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY version_number DESC
+ LIMIT 2;
+
+-- name: link_targets
+-- Return the nodes and assumptions with some keys in some versions, with one index seek for each key and version.
+SELECT t.toc_version_id AS version_id, t.key, t.node_type AS kind, t.title
+  FROM each(:version_ids) AS v
+ CROSS JOIN each(:keys) AS k
+ CROSS JOIN toc_nodes AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+   AND t.key = k.value
+ UNION ALL
+SELECT t.toc_version_id, t.key, 'assumption', t.assumption_text
+  FROM each(:version_ids) AS v
+ CROSS JOIN each(:keys) AS k
+ CROSS JOIN toc_assumptions AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+   AND t.key = k.value
+ UNION ALL
+SELECT t.toc_version_id, t.key, 'assumption', t.assumption_text
+  FROM each(:version_ids) AS v
+ CROSS JOIN each(:keys) AS k
+ CROSS JOIN toc_edge_assumptions AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+   AND t.key = k.value;
+
+-- name: link_target_keys
+-- Return keys of nodes and assumptions of some versions, to suggest them for unknown ones.
+SELECT t.key
+  FROM each(:version_ids) AS v
+ CROSS JOIN toc_nodes AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+ UNION
+SELECT t.key
+  FROM each(:version_ids) AS v
+ CROSS JOIN toc_assumptions AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+ UNION
+SELECT t.key
+  FROM each(:version_ids) AS v
+ CROSS JOIN toc_edge_assumptions AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+-- Text search in versions and decisions.
+
+-- part: lacks_words_in_title
+-- Whether neither the key nor the title of a row has all words of a search.
+lower(x.ref) <> :folded_text
+                       AND EXISTS (SELECT 1
+                                     FROM each(:globs) AS pattern
+                                    WHERE x.title NOT GLOB pattern.value)
+
+-- part: has_words
+-- Whether a row has every word of a search.
+NOT EXISTS (SELECT 1
+                                      FROM each(:globs) AS pattern
+                                     WHERE x.ref || ' ' || x.title || ' ' || x.text NOT GLOB pattern.value)
+
+-- part: of_version
+ WHERE t.tenant_id = :tenant_id
+                           AND t.toc_version_id = v.id
+
+-- name: items_with_words
+-- Return the first items of each project with all words, those with the words in their titles first.
+WITH versions (project_id, id, is_draft) AS MATERIALIZED (
+    SELECT v.project_id, v.id, true
+      FROM each(:projects) AS p
+     CROSS JOIN toc_versions AS v
+     WHERE v.tenant_id = :tenant_id
+       AND v.project_id = p.value
+       AND v.status = 'DRAFT'
+     UNION ALL
+    SELECT v.project_id, v.id, false
+      FROM each(:projects) AS p
+     CROSS JOIN toc_versions AS v
+     WHERE v.tenant_id = :tenant_id
+       AND v.project_id = p.value
+       AND v.version_number = (SELECT max(latest.version_number)
+                                 FROM toc_versions AS latest
+                                WHERE latest.tenant_id = :tenant_id
+                                  AND latest.project_id = p.value
+                                  AND latest.status = 'PUBLISHED')
+)
+SELECT project_id, ref, kind, title, text
+  FROM (SELECT x.*,
+               row_number() OVER (PARTITION BY x.project_id
+                                  ORDER BY x.lacks_words, x.is_draft, x.kind, length(x.ref), x.ref) AS position
+          FROM (SELECT x.*, {lacks_words_in_title} AS lacks_words
+                  FROM (SELECT v.project_id, v.is_draft, t.key AS ref, lower(t.node_type) AS kind, t.title,
+                               coalesce(t.description, '') || ' ' || coalesce(t.narrative, '') || ' '
+                               || coalesce(t.owner, '') AS text
+                          FROM versions AS v
+                         CROSS JOIN toc_nodes AS t
+                        {of_version}
+                         UNION ALL
+                        SELECT v.project_id, v.is_draft, t.key, 'assumption', t.assumption_text, coalesce(t.owner, '')
+                          FROM versions AS v
+                         CROSS JOIN toc_assumptions AS t
+                        {of_version}
+                         UNION ALL
+                        SELECT v.project_id, v.is_draft, t.key, 'assumption', t.assumption_text, coalesce(t.owner, '')
+                          FROM versions AS v
+                         CROSS JOIN toc_edge_assumptions AS t
+                        {of_version}
+                         UNION ALL
+                        SELECT v.project_id, v.is_draft, t.key, 'indicator', t.name,
+                               coalesce(t.unit, '') || ' ' || coalesce(t.method, '') || ' ' || coalesce(t.owner, '')
+                          FROM versions AS v
+                         CROSS JOIN toc_indicators AS t
+                        {of_version}
+                         UNION ALL
+                        SELECT t.project_id, false, CAST(t.rev AS text) || '.' || CAST(t.n AS text), 'decision',
+                               t.text, t.rationale || ' ' || coalesce(t.outcome, '')
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_decisions AS t
+                         WHERE t.tenant_id = :tenant_id
+                           AND t.project_id = p.value) AS x
+                 WHERE {has_words}) AS x) AS ranked
+ WHERE position <= :per_project
+ ORDER BY lacks_words, position, project_id
+ LIMIT :at_most;

@@ -1,0 +1,1 @@
+"""What in the purpose waits for a person."""

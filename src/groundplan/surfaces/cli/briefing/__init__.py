@@ -1,0 +1,1 @@
+"""Views of what joins the slices."""

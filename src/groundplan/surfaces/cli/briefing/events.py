@@ -1,0 +1,29 @@
+"""The view of the events of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from groundplan.kernel.events.list import EventRecord
+from groundplan.surfaces.cli.drawing import Rows, View
+from groundplan.surfaces.cli.work.graph import format_change
+
+
+def _join_changes(event: EventRecord) -> str:
+    more = [f"{event.left_out['changes']} more"] if event.left_out else []
+    return "; ".join([*map(format_change, event.changes or ()), *more])
+
+
+RENDERERS: dict[str, Callable[[Any], None]] = {
+    "event.list": View(
+        Rows(
+            "events",
+            "id, at, who: actor, what: op, subject",
+            ("changes", _join_changes),
+            "why: decision",
+            empty="No events found.",
+            whole=("id",),
+        ),
+    ),
+}

@@ -1,0 +1,81 @@
+"""The view of a throughline: a table of its steps, or the text or picture that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from groundplan.briefing.throughline.chain import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
+from groundplan.briefing.throughline.wording import (
+    describe_assumption,
+    describe_dead_end,
+    describe_evidence,
+    describe_indicator,
+    describe_step,
+    describe_work,
+)
+from groundplan.surfaces.cli.drawing import FOOTER, GAP, ByClass, Lines, Part, Rows, View
+from groundplan.surfaces.cli.terminal import join_first
+
+GOALS_SHOWN_MAX = 12
+REFS_SHOWN_MAX = 4
+
+
+def _format_targets(step: ChainStep) -> str:
+    return join_first([link.ref for link in step.to], REFS_SHOWN_MAX)
+
+
+def _list_conditions(line: Throughline) -> Iterator[str]:
+    for step in line.chain:
+        for link in step.to:
+            for assumption in link.assumptions or ():
+                yield f"{step.ref}->{link.ref} {describe_assumption(assumption)}"
+        for assumption in step.assumptions or ():
+            yield f"{step.ref} {describe_assumption(assumption)}"
+
+
+def _list_proofs(line: Throughline) -> Iterator[str]:
+    for step in line.chain:
+        for indicator in step.indicators or ():
+            yield f"{step.ref} {describe_indicator(indicator)}"
+        for evidence in step.evidence or ():
+            yield f"{step.ref} {describe_evidence(evidence)}"
+
+
+def _summarize(line: Throughline) -> Iterator[Part]:
+    yield GAP
+    if line.work:
+        yield f"Work: {describe_work(line.work)}"
+    if line.goals:
+        yield f"Goals: {join_first(line.goals, GOALS_SHOWN_MAX)}"
+
+
+def _suggest(line: Throughline) -> Iterator[Part]:
+    if line.dead_ends:
+        yield from (GAP, "Next: groundplan coverage --project PROJECT")
+    elif line.direction == "up" and line.goals:
+        yield from (GAP, f"Next: groundplan throughline {line.goals[0]} --project PROJECT")
+
+
+TABLE = (
+    Rows("chain", "step: level, ref", ("what", describe_step), "title", ("leads to", _format_targets), whole=("ref",)),
+    _summarize,
+    Lines(_list_conditions, title="Assumptions:"),
+    Lines(_list_proofs, title="Evidence and measurements:"),
+    Lines("dead_ends", describe_dead_end, title="Dead ends:"),
+    _suggest,
+    *FOOTER,
+)
+
+RENDERERS: dict[str, Callable[[Any], None]] = {
+    "briefing.throughline": View(
+        ByClass(
+            {
+                Throughline: TABLE,
+                ThroughlineText: (Lines("markdown"),),
+                ThroughlinePicture: (Lines("svg"),),  # nothing else, so that the output is the file
+            }
+        ),
+        footer=(),
+    ),
+}

@@ -1,0 +1,75 @@
+"""An area of the page, and a visit of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from groundplan.kernel.access import Permission, allows
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.projects.view import ProjectView
+from groundplan.session import Session
+
+
+class Refusal(NamedTuple):
+    """A form that was refused: its name, what was typed, and the error."""
+
+    form: str
+    fields: Mapping[str, str]
+    error: GroundplanError
+
+    @property
+    def at_field(self) -> str:
+        """The path of the argument that the error is about, if it names one: `updates.0.summary`."""
+        return str(self.error.details.get("field", "")).replace("[", ".").replace("]", "")
+
+
+@dataclass
+class Visit:
+    """One request for a page of a project, by one actor."""
+
+    session: Session
+    project: ProjectView
+    path: str  # of the page
+    query: Mapping[str, str]
+    refusal: Refusal | None = None
+
+    def call(self, operation: str, /, **arguments: Any) -> Any:
+        """Run an operation on the project of the page."""
+        return self.session.call(operation, project=self.project.name, **arguments)
+
+    def try_call(self, operation: str, /, **arguments: Any) -> Any:
+        """Run an operation; return None if there is nothing to read yet."""
+        try:
+            return self.call(operation, **arguments)
+        except GroundplanError as error:
+            if error.status != 404:
+                raise
+            return None
+
+    def link(self, **changes: str | None) -> str:
+        """Return the address of this page in another state: with some parts of the query changed, or without them."""
+        query = {name: value for name, value in {**self.query, **changes}.items() if value}
+        return f"{self.path}?{urlencode(query)}" if query else self.path
+
+    def may(self, permission: str) -> bool:
+        """Return whether the role of the actor has a permission, so that the page offers only what is allowed."""
+        return self.project.archived_at is None and allows(self.project.role, Permission(permission))
+
+    @cached_property
+    def is_writer(self) -> bool:
+        """Whether the actor may change the project at all."""
+        return self.may(Permission.PROJECT_WRITE)
+
+
+class Area(NamedTuple):
+    """A part of the project with its own address."""
+
+    path: str
+    title: str
+    letter: str  # `g` and this letter lead to it
+    template: str
+    read: Callable[[Visit], Mapping[str, Any]]

@@ -1,0 +1,112 @@
+"""Turn the fields of a form into the arguments of an operation.
+
+A field is named by the path of its argument: `updates.0.resolved`. A word after a bar says how to read the text:
+
+    updates.0.add_context_links|lines    a list, one entry on each line
+    nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
+    updates.0.summary|text               as it is, also if it is empty
+
+Other empty fields are left out: a person who types nothing says nothing. Numbers, booleans and JSON stay text here;
+the input gate reads them by the type of the argument.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from groundplan.kernel.errors import Invalid
+
+RESERVED = frozenset({"csrf", "operation", "form", "to"})
+_STEP = re.compile(r"[A-Za-z_]+|[0-9]{1,3}")
+_AFTER = re.compile(r"\bafter:\s*(.+)$")
+
+
+class InvalidForm(Invalid):
+    """The fields of a form do not name arguments."""
+
+    code = "invalid_form"
+
+
+def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments that the fields of a form stand for.
+
+    Raises:
+        InvalidForm: a field is not named by a path, or two fields contradict each other.
+    """
+    arguments: dict[str, Any] = {}
+    for name, text in fields.items():
+        if name in RESERVED:
+            continue
+        path, _, word = name.partition("|")
+        if word not in READERS:
+            raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
+        value = READERS[word](text.replace("\r\n", "\n"))
+        if value is not None:
+            _set(arguments, path.split("."), value, name)
+    return {name: _number_lists(value) for name, value in arguments.items()}
+
+
+def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+    target = arguments
+    for step in path[:-1]:
+        target = target.setdefault(step, {}) if _STEP.fullmatch(step) else {}
+        if not isinstance(target, dict):
+            break
+    if not isinstance(target, dict) or not all(map(_STEP.fullmatch, path)) or path[-1] in target:
+        raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
+    target[path[-1]] = value
+
+
+def _number_lists(value: Any) -> Any:
+    """Return the value with each object whose names are numbers as a list."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(name.isdigit() for name in value):
+        return [_number_lists(value[name]) for name in sorted(value, key=int)]
+    return {name: _number_lists(inner) for name, inner in value.items()}
+
+
+def _read_given(text: str) -> str | None:
+    return text.strip() or None
+
+
+def _read_lines(text: str) -> list[str] | None:
+    return [line.strip() for line in text.split("\n") if line.strip()] or None
+
+
+def read_outline(text: str) -> list[dict[str, Any]] | None:
+    """Return the nodes of an outline, each line one node. Dependencies name other lines by their text, or ids."""
+    nodes: list[dict[str, Any]] = []
+    refs: dict[str, str] = {}
+    open_lines: list[tuple[int, str]] = []
+    for number, line in enumerate(text.expandtabs(4).split("\n"), 1):
+        written = line.strip().lstrip("-*").strip()
+        if not written:
+            continue
+        indent = len(line) - len(line.lstrip())
+        found = _AFTER.search(written)
+        summary = written[: found.start()].strip() if found else written
+        while open_lines and open_lines[-1][0] >= indent:
+            open_lines.pop()
+        node: dict[str, Any] = {"ref": f"line {number}", "summary": summary}
+        if open_lines:
+            node["parent_ref"] = open_lines[-1][1]
+        if found:
+            node["depends_on"] = [one.strip() for one in found[1].split(",") if one.strip()]
+        open_lines.append((indent, node["ref"]))
+        refs.setdefault(summary, node["ref"])
+        nodes.append(node)
+    for node in nodes:
+        if "depends_on" in node:
+            node["depends_on"] = [refs.get(one, one) for one in node["depends_on"]]
+    return nodes or None
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "": _read_given,
+    "text": lambda text: text,
+    "lines": _read_lines,
+    "outline": read_outline,
+}

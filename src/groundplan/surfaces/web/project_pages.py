@@ -1,0 +1,145 @@
+"""The pages of a project: each area has an address, and a form on a page is one operation.
+
+GET  /p/PROJECT/AREA?…    the page in the state that the address names
+POST /p/PROJECT/AREA?…    run the operation of a form; then show the page again, or the form with its refusal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from groundplan.kernel.errors import GroundplanError, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.projects.view import ProjectView
+from groundplan.kernel.store.store import Store
+from groundplan.session import Session
+from groundplan.surfaces.http.answers import Answer
+from groundplan.surfaces.http.authentication import Authenticator, Principal
+from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.web.areas import facts, home, knowledge, members, plan, work
+from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
+from groundplan.surfaces.web.form_arguments import read_arguments
+from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
+from groundplan.surfaces.web.pages import PICTURE_HEADERS, redirect, render_page
+
+AREAS: Mapping[str, Area] = {
+    area.path: area for area in (home.AREA, plan.AREA, work.AREA, knowledge.AREA, facts.AREA, members.AREA)
+}
+FIRST_AREA = home.AREA.path
+FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
+THEMES = ("light", "dark")
+THEME_COOKIE = "groundplan_theme"
+
+
+class ProjectPages:
+    """The pages of all projects of a store."""
+
+    def __init__(self, store: Store, authenticator: Authenticator, preferences: Preferences) -> None:
+        self._store = store
+        self._authenticator = authenticator
+        self._preferences = preferences
+
+    def list_routes(self, pool: OperationPool) -> list[BaseRoute]:
+        """Return the routes of the pages."""
+        return [
+            make_page_route(pool, "/", {"GET": self.choose}),
+            make_page_route(pool, "/p/{project}", {"GET": self.choose_area}),
+            make_page_route(pool, "/p/{project}/picture.svg", {"GET": self.draw}),
+            make_page_route(
+                pool, "/p/{project}/{area}", {"GET": self.show, "POST": self.run}, limits=FORM_OF_OPERATION
+            ),
+        ]
+
+    def choose(self, request: Request, _form: Form) -> Answer:
+        """Lead to the project that changed last; without any, say how to create one."""
+        principal, session = self._open(request)
+        projects = [project for project in session.call("project.list").projects if project.archived_at is None]
+        if not projects:
+            return render_page("no_project.html", **self._frame(request, principal, []))
+        latest = max(projects, key=lambda project: project.updated_at)
+        return redirect(f"/p/{quote(latest.name, safe='')}/{FIRST_AREA}")
+
+    def choose_area(self, request: Request, _form: Form) -> Answer:
+        """Lead to the first area."""
+        return redirect(f"/p/{quote(request.path_params['project'], safe='')}/{FIRST_AREA}")
+
+    def show(self, request: Request, _form: Form) -> Answer:
+        """Return a page."""
+        principal, session = self._open(request)
+        return self._render(request, principal, session)
+
+    def run(self, request: Request, form: Form) -> Answer:
+        """Run the operation of a form."""
+        principal, session = self._open(request)
+        try:
+            if form.get("operation", "") not in session.operations:
+                raise NotFound("operation", form.get("operation", ""))
+            session.call(form["operation"], **read_arguments(form))
+        except (Unauthenticated, Unavailable):
+            raise
+        except GroundplanError as error:
+            return self._render(request, principal, session, Refusal(form.get("form", ""), form, error))
+        to = form.get("to", "")
+        query = f"?{request.url.query}" if request.url.query else ""
+        # Only an address on this server: a form must not lead elsewhere.
+        return redirect(to if to.startswith("/p/") and to.isascii() else f"{_quote_path(request)}{query}")
+
+    def draw(self, request: Request, _form: Form) -> Answer:
+        """Return the picture of a project's theory of change."""
+        _, session = self._open(request)
+        picture = session.call("purpose.render", project=request.path_params["project"], theme="auto")
+        return Answer(200, picture.svg.encode(), PICTURE_HEADERS, b"image/svg+xml")
+
+    def _open(self, request: Request) -> tuple[Principal, Session]:
+        principal = self._authenticator.authenticate(request)
+        return principal, Session(self._store, principal.actor, preferences=self._preferences)
+
+    def _render(
+        self, request: Request, principal: Principal, session: Session, refusal: Refusal | None = None
+    ) -> Answer:
+        area = AREAS.get(request.path_params["area"])
+        if area is None:
+            raise NotFound("page", request.path_params["area"])
+        projects = session.call("project.list", archived=True).projects
+        name = request.path_params["project"]
+        project = next((one for one in projects if name in (one.name, one.id)), None)
+        if project is None:
+            raise NotFound("project", name)
+        visit = Visit(session, project, _quote_path(request), dict(request.query_params), refusal)
+        shown = area.read(visit)
+        status = 200 if refusal is None else refusal.error.status
+        return render_page(
+            area.template, status=status, **self._frame(request, principal, projects, project, area, visit), **shown
+        )
+
+    def _frame(
+        self,
+        request: Request,
+        principal: Principal,
+        projects: list[Any],
+        project: ProjectView | None = None,
+        area: Area | None = None,
+        visit: Visit | None = None,
+    ) -> dict[str, Any]:
+        """Return what every page shows around its own part."""
+        theme = request.cookies.get(THEME_COOKIE, "")
+        return {
+            "theme": theme if theme in THEMES else "",
+            "actor": principal.actor.id,
+            "csrf": principal.csrf_token if principal.is_login else "",
+            "projects": projects,
+            "project": project,
+            "areas": AREAS.values(),
+            "area": area,
+            "visit": visit,
+            "address": f"{_quote_path(request)}?{request.url.query}" if request.url.query else _quote_path(request),
+        }
+
+
+def _quote_path(request: Request) -> str:
+    return quote(request.url.path, safe="/:@!$&'()*+,;=-._~")

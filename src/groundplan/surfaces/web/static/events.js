@@ -1,0 +1,64 @@
+// Follow the events of the project: refresh what is shown, and say who changed how much.
+
+const PAUSE_MS = 250; // an agent that writes a hundred times causes few refreshes
+
+/** @param {string} project @param {() => Promise<void>} refresh */
+export function followEvents(project, refresh) {
+  const state = /** @type {HTMLElement} */ (document.getElementById("live"));
+  /** @type {EventSource | null} */
+  let source = null;
+  /** @type {Map<string, number>} */
+  const changes = new Map();
+  let isWaiting = false;
+  let lastId = "";
+
+  async function refreshSoon() {
+    if (isWaiting) return;
+    isWaiting = true;
+    await new Promise((done) => setTimeout(done, PAUSE_MS));
+    isWaiting = false;
+    const said = [...changes].map(([actor, count]) => `${count} ${count === 1 ? "change" : "changes"} by ${actor}`);
+    changes.clear();
+    try {
+      await refresh();
+      if (said.length) state.textContent = said.slice(0, 3).join(", ");
+    } catch {
+      state.textContent = "The server does not answer";
+    }
+  }
+
+  function open() {
+    if (source) return;
+    source = new EventSource(`/v1/projects/${encodeURIComponent(project)}/events`);
+    source.addEventListener("open", () => {
+      if (state.textContent) state.textContent = "Connected";
+      if (lastId) void refreshSoon(); // for what was missed meanwhile
+    });
+    source.addEventListener("message", (event) => {
+      lastId = event.lastEventId;
+      const { actor } = JSON.parse(event.data);
+      changes.set(actor, (changes.get(actor) ?? 0) + 1);
+      void refreshSoon();
+    });
+    source.addEventListener("reset", () => void refreshSoon());
+    source.addEventListener("closed", close);
+    source.addEventListener("error", () => {
+      state.textContent = "Reconnecting …";
+    });
+  }
+
+  function close() {
+    source?.close();
+    source = null;
+  }
+
+  // A browser has six connections for each host, over all tabs: a hidden tab gives its own back.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) close();
+    else {
+      open();
+      void refreshSoon();
+    }
+  });
+  if (!document.hidden) open();
+}

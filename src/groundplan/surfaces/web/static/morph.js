@@ -1,0 +1,70 @@
+// Change one tree of elements into another, so that focus, selection, scroll and half-typed text stay.
+
+/** The name by which an element is found again. @param {Node} node */
+const keyOf = (node) => (node instanceof Element ? node.getAttribute("data-id") || node.id || "" : "");
+
+/** @param {Node} a @param {Node} b */
+const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+/**
+ * Make `old` equal to `fresh`. A form for which `isKept` is true stays as it is, with what was typed.
+ * @param {Element} old @param {Element} fresh @param {(form: HTMLFormElement) => boolean} isKept
+ */
+export function morph(old, fresh, isKept) {
+  if (old.hasAttribute("data-keep")) return;
+  if (old instanceof HTMLFormElement && isKept(old)) {
+    // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
+    return;
+  }
+  copyAttributes(old, fresh);
+  if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old !== document.activeElement) {
+    old.value = fresh.value;
+  }
+  if (old instanceof HTMLTextAreaElement && fresh instanceof HTMLTextAreaElement) {
+    if (old !== document.activeElement || old.value === old.defaultValue) old.value = fresh.value;
+    old.defaultValue = fresh.defaultValue;
+    return;
+  }
+  morphChildren(old, fresh, isKept);
+}
+
+/** @param {Element} old @param {Element} fresh */
+function copyAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) {
+    // What a person opened stays open.
+    if (!fresh.hasAttribute(name) && !(name === "open" && old instanceof HTMLDetailsElement)) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+}
+
+/** @param {Element} old @param {Element} fresh @param {(form: HTMLFormElement) => boolean} isKept */
+function morphChildren(old, fresh, isKept) {
+  const byKey = new Map([...old.children].filter(keyOf).map((child) => [`${child.nodeName} ${keyOf(child)}`, child]));
+  /** @type {Node | null} */
+  let at = old.firstChild;
+  for (const next of [...fresh.childNodes]) {
+    const key = keyOf(next);
+    const known = key ? byKey.get(`${next.nodeName} ${key}`) : undefined;
+    if (known) {
+      if (known === at) at = at.nextSibling;
+      else old.insertBefore(known, at);
+      morph(known, /** @type {Element} */ (next), isKept);
+    } else if (at && !key && isSameKind(at, next)) {
+      const current = at;
+      at = at.nextSibling;
+      if (current instanceof Element) morph(current, /** @type {Element} */ (next), isKept);
+      else if (current.nodeValue !== next.nodeValue) current.nodeValue = next.nodeValue;
+    } else {
+      const added = document.importNode(next, true);
+      old.insertBefore(added, at);
+      if (key && added instanceof Element && old.isConnected) added.classList.add("flash");
+    }
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    if (!(gone instanceof Element && gone.hasAttribute("data-keep"))) gone.remove();
+  }
+}

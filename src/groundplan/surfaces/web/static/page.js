@@ -1,0 +1,105 @@
+// The script of the page: without it every page and form works; with it, pages change in place and follow the events.
+import { morph } from "./morph.js";
+import { followEvents } from "./events.js";
+import { listenToKeys } from "./keys.js";
+import { describeTimes, showToast } from "./words.js";
+
+const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
+
+/** Whether something typed into the form would be lost. @param {HTMLFormElement} form */
+const isTyped = (form) =>
+  form.querySelector(".refusal") !== null ||
+  [...form.querySelectorAll("input:not([type=hidden]), textarea")].some(
+    (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
+  );
+
+/** Show a page that the server sent. @param {string} html @param {{ keepTyped: boolean }} options */
+function show(html, { keepTyped }) {
+  const next = new DOMParser().parseFromString(html, "text/html");
+  document.title = next.title;
+  for (const name of PARTS) {
+    const old = document.querySelector(name === "main" ? "main" : `.${name}`);
+    const fresh = next.querySelector(name === "main" ? "main" : `.${name}`);
+    if (old && fresh) morph(old, fresh, keepTyped ? isTyped : () => false);
+    else if (old && name === "inspector") old.remove();
+    else if (fresh) document.querySelector("main")?.after(fresh);
+  }
+  describeTimes();
+}
+
+/** @param {Response} response */
+function leaveIfLoggedOut(response) {
+  if (new URL(response.url).pathname === "/login") location.assign(response.url);
+}
+
+let asked = 0; // the number of the last request: an answer to an earlier one comes too late
+
+/** Load an address and show it. @param {string} address @param {{ push?: boolean, keepTyped?: boolean }} [options] */
+async function visit(address, { push = true, keepTyped = false } = {}) {
+  const mine = ++asked;
+  const response = await fetch(address, { headers: { accept: "text/html" } });
+  if (mine !== asked) return;
+  leaveIfLoggedOut(response);
+  const html = await response.text();
+  if (push) history.pushState(null, "", response.url);
+  show(html, { keepTyped });
+}
+
+/** Send a form and show the page after it. @param {HTMLFormElement} form */
+async function send(form) {
+  const button = form.querySelector("button");
+  if (button) button.disabled = true; // a second press must not send it twice
+  try {
+    const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
+    const response = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
+    asked += 1;
+    leaveIfLoggedOut(response);
+    show(await response.text(), { keepTyped: false });
+    if (response.ok) {
+      if (response.redirected) history.replaceState(null, "", response.url);
+      if (form.dataset.done) showToast(form.dataset.done);
+    } else document.querySelector("[aria-invalid], .refusal")?.scrollIntoView({ block: "nearest" });
+  } catch {
+    showToast("The server does not answer. What you typed is still here; try again.");
+  } finally {
+    if (button?.isConnected) button.disabled = false;
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (form.method === "dialog" || form.classList.contains("who")) return;
+  event.preventDefault();
+  if (form.method === "post") void send(form);
+  else void visit(`${form.action}?${new URLSearchParams(/** @type {any} */ (new FormData(form)))}`);
+});
+
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = /** @type {Element} */ (event.target).closest("a[href]");
+  if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
+  const sameProject = link.pathname.startsWith(`/p/${encodeURIComponent(document.body.dataset.name ?? "")}/`);
+  if (!sameProject || link.pathname.endsWith(".svg") || (link.hash && link.pathname === location.pathname)) return;
+  event.preventDefault();
+  link.closest("details.menu")?.removeAttribute("open");
+  void visit(link.href);
+});
+
+addEventListener("popstate", () => void visit(location.href, { push: false }));
+
+document.getElementById("theme")?.addEventListener("click", () => {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  document.cookie = `groundplan_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+});
+for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute("hidden");
+
+listenToKeys();
+describeTimes();
+setInterval(describeTimes, 30_000);
+if (document.body.dataset.project) {
+  followEvents(document.body.dataset.project, () => visit(location.href, { push: false, keepTyped: true }));
+}

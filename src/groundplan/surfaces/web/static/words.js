@@ -1,0 +1,38 @@
+// Times as people say them, and short messages.
+
+const STEPS = /** @type {const} */ ([
+  [60, "second"],
+  [3600, "minute"],
+  [86_400, "hour"],
+  [604_800, "day"],
+]);
+const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** @param {number} seconds */
+function describeDistance(seconds) {
+  const size = Math.abs(seconds);
+  if (size < 45) return "now";
+  const step = STEPS.find(([limit]) => size < limit) ?? [0, "day"];
+  const unit = { second: 1, minute: 60, hour: 3600, day: 86_400 }[step[1]];
+  return format.format(Math.round(seconds / unit), step[1]);
+}
+
+/** Show times relative to now; the exact time stays in the title. */
+export function describeTimes() {
+  for (const time of document.querySelectorAll("time[data-ago], time[data-until]")) {
+    const at = new Date(time.getAttribute("datetime") ?? "");
+    if (Number.isNaN(at.getTime())) continue;
+    time.setAttribute("title", at.toLocaleString());
+    const words = describeDistance((at.getTime() - Date.now()) / 1000);
+    time.textContent = time.hasAttribute("data-until") ? `ends ${words}` : words;
+  }
+}
+
+/** @param {string} text */
+export function showToast(text) {
+  const toast = document.createElement("p");
+  toast.className = "toast";
+  toast.textContent = text;
+  document.getElementById("toasts")?.append(toast);
+  setTimeout(() => toast.remove(), 4000);
+}

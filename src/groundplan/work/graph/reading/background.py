@@ -1,0 +1,90 @@
+"""What stands behind a task: the nodes above it, the paths it is about, and what was resolved before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.sections.context_files import extract_context_files
+from groundplan.work.containers.sections.section import load_sections
+from groundplan.work.engine.node import Evidence, load_evidence
+from groundplan.work.engine.row import WorkNodeRow
+
+ANCESTORS_MAX = 50  # the nearest ones
+SIBLINGS_MAX = 50  # that are looked through
+
+sql = load_queries(__file__)
+
+
+class AncestorPaths(NamedTuple):
+    """An ancestor and its paths."""
+
+    id: str
+    paths: list[str]
+
+
+class TaskPaths(NamedTuple):
+    """The paths of a task: its own, and those of its ancestors."""
+
+    own: list[str]
+    inherited: list[str]
+
+
+class ResolvedNode(NamedTuple):
+    """A resolved node and its newest evidence."""
+
+    id: str
+    summary: str
+    evidence: list[Evidence]
+
+
+class ResolvedNodes(NamedTuple):
+    """The first resolved nodes of a list, and how many there are."""
+
+    nodes: list[ResolvedNode]
+    total: int
+
+
+class _ResolvedRow(Struct):
+    n: int
+    id: str
+    summary: str
+    total: int
+
+
+def load_ancestor_paths(tx: Transaction, node: WorkNodeRow) -> list[AncestorPaths]:
+    """Return the nearest ancestors of a node with their paths, nearest first."""
+    if node.parent_n is None:
+        return []
+    rows = tx.all(sql.lineage, project_id=tx.project.id, n=node.parent_n, at_most=ANCESTORS_MAX)
+    return [AncestorPaths(id_, [] if links == "[]" else msgspec.json.decode(links)) for id_, links in rows]
+
+
+def collect_paths(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths]) -> TaskPaths:
+    """Return the paths of a node: its links and Context Files, then the links of its ancestors."""
+    own = dict.fromkeys([*node.links_value, *extract_context_files(load_sections(tx, node))])
+    inherited = dict.fromkeys(path for one in above for path in one.paths if path not in own)
+    return TaskPaths(list(own), list(inherited))
+
+
+def load_resolved_before(tx: Transaction, node: WorkNodeRow, *, at_most: int, evidence_max: int) -> ResolvedNodes:
+    """Return what was resolved before a node: its dependencies, the latest first, then siblings planned before it."""
+    place = {"project_id": tx.project.id, "n": node.n}
+    rows = tx.all(sql.resolved_dependencies, _ResolvedRow, **place, at_most=at_most)
+    total = rows[0].total if rows else 0
+    if node.parent_n is not None:
+        beside = tx.all(
+            sql.resolved_siblings, _ResolvedRow, **place, parent_n=node.parent_n, looked_through=SIBLINGS_MAX
+        )
+        known = {row.n for row in rows}
+        siblings = [row for row in beside if row.n not in known]
+        rows += siblings
+        total += len(siblings)
+    evidence = load_evidence(tx, to_json_array(row.n for row in rows)) if rows else {}
+    nodes = [ResolvedNode(row.id, row.summary, evidence.get(row.n, [])[-evidence_max:]) for row in rows]
+    return ResolvedNodes(nodes, total)

@@ -1,0 +1,222 @@
+"""List the children of a node, or the nodes of one column of a board, as a page shows them: with their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, NamedTuple
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import take_page
+from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.claims import limit_lease_end
+from groundplan.work.engine.refs import find_node_in_project
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.graph.search.filters import Filter, build_search
+from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
+from groundplan.work.requests import NodeRef
+
+LIMIT = 50
+LIMIT_MAX = 200
+CLAIMED_MAX = 200  # nodes in progress; more than that are not paged, only counted
+NAME = "work.outline"
+
+sql = load_queries(__file__)
+
+
+class Lane(StrEnum):
+    """The columns of a board. Every node but the root, and those that only wait for their children, is in one."""
+
+    BLOCKED = "blocked"
+    READY = "ready"
+    CLAIMED = "claimed"
+    RESOLVED = "resolved"
+
+
+class NodeState(StrEnum):
+    """The state of a node in one word."""
+
+    BLOCKED = "blocked"
+    READY = "ready"
+    CLAIMED = "claimed"
+    RESOLVED = "resolved"
+    DROPPED = "dropped"
+    PARENT = "parent"  # it waits for its children only
+
+
+class LaneSearch(NamedTuple):
+    """The filter and the order of a column."""
+
+    filter: Filter
+    sort: Sort
+
+
+LANES: Mapping[Lane, LaneSearch] = {
+    Lane.BLOCKED: LaneSearch(Filter(is_blocked=True), Sort.CREATED),
+    Lane.READY: LaneSearch(Filter(is_actionable=True, claimed_by=None), Sort.READINESS),
+    Lane.RESOLVED: LaneSearch(Filter(resolved=True), Sort.RECENT),
+}
+
+
+class ListOutline(Struct, forbid_unknown_fields=True):
+    """The node whose children to list, by default the root; or the column of the board."""
+
+    project: Name
+    parent: NodeRef | None = None
+    lane: Lane | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+    cursor: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.parent is not None and self.lane is not None:
+            raise ValueError("parent and lane exclude each other; send only one of them")
+
+
+class OutlineRow(Struct):
+    """The stored fields of a listed node, and its sort keys."""
+
+    n: int
+    id: str
+    summary: str
+    parent: str | None
+    kind: str | None
+    status: str | None
+    resolved: bool
+    outcome: str | None
+    claimed_by: str | None
+    claimed_until: str | None
+    is_ready: bool
+    is_blocked: bool
+    children: int
+    open_children: int
+    depth: int
+    priority: float
+    changed_rev: int
+
+
+class OutlineNode(Struct, kw_only=True):
+    """A listed node: its state, who has claimed it, and how many of its children are open."""
+
+    id: str
+    summary: str
+    state: NodeState
+    parent: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    claimed_by: str | UnsetType = UNSET
+    claimed_until: str | UnsetType = UNSET
+    children: int | UnsetType = UNSET
+    open_children: int | UnsetType = UNSET
+
+
+class Outline(Struct):
+    """A page of nodes, the number of nodes on all pages, and the cursor of the next page."""
+
+    nodes: list[OutlineNode]
+    total: int
+    next_cursor: str | UnsetType = UNSET
+
+
+def outline(tx: Transaction, request: ListOutline) -> Outline:
+    """Return the children of a node in the order of creation, or the nodes of a column, best or newest first.
+
+    Raises:
+        NotFound: the project has no such node.
+        InvalidCursor: the cursor belongs to another list.
+    """
+    if request.lane is Lane.CLAIMED:
+        return _list_claimed(tx, request.limit)
+    wanted = LANES[request.lane] if request.lane else _search_children(tx, request.parent)
+    belongs_to = [tx.project.id, request.lane, request.parent]
+    position = ORDERS[wanted.sort].start
+    if request.cursor is not None:
+        position = from_cursor(wanted.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
+    search = build_search(tx, wanted.filter)
+    ns, counted = fetch_page(tx, search, wanted.sort, position, at_most=request.limit + 1)
+    if counted is None or request.cursor is not None:
+        counted = count_total(tx, search)
+    found = Outline([], counted)
+    page = take_page(
+        tx.budget.reserve(found),
+        _load_rows(tx, ns[: request.limit]),
+        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(wanted.sort, row))),
+        item=lambda row: _to_outline_node(tx, row),
+        has_more=len(ns) > request.limit,
+    )
+    found.nodes, found.next_cursor = [_to_outline_node(tx, row) for row in page.rows], page.next_cursor
+    return found
+
+
+def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
+    if parent is None:
+        (parent,) = tx.one(sql.root_id, project_id=tx.project.id, n=ROOT_N)
+    return LaneSearch(Filter(parent=find_node_in_project(tx, parent).id), Sort.CREATED)
+
+
+def _list_claimed(tx: Transaction, limit: int) -> Outline:
+    ns = tx.scalars(sql.live_claims, project_id=tx.project.id, at_most=CLAIMED_MAX)
+    rows = tx.budget.take_rows([_to_outline_node(tx, row) for row in _load_rows(tx, ns[:limit])])
+    return Outline(rows, len(ns))
+
+
+def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
+    if not ns:
+        return []
+    rows = tx.all(sql.outline_rows, OutlineRow, project_id=tx.project.id, ns=to_json_array(ns))
+    by_n = {row.n: row for row in rows}
+    return [by_n[n] for n in ns]
+
+
+def _to_outline_node(tx: Transaction, row: OutlineRow) -> OutlineNode:
+    is_claimed = row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > tx.now)
+    node = OutlineNode(id=row.id, summary=row.summary, state=_find_state(row, is_claimed=is_claimed))
+    node.parent = UNSET if row.parent is None else row.parent
+    node.kind = UNSET if row.kind is None else row.kind
+    node.status = UNSET if row.status is None else row.status
+    if row.children:
+        node.children, node.open_children = row.children, row.open_children
+    if is_claimed:
+        node.claimed_by = str(row.claimed_by)
+        node.claimed_until = limit_lease_end(tx, row.claimed_until) or UNSET
+    return node
+
+
+def _find_state(row: OutlineRow, *, is_claimed: bool) -> NodeState:
+    if row.resolved:
+        return NodeState.DROPPED if row.outcome else NodeState.RESOLVED
+    if row.is_blocked:
+        return NodeState.BLOCKED
+    if is_claimed:
+        return NodeState.CLAIMED
+    return NodeState.READY if row.is_ready else NodeState.PARENT
+
+
+def _get_position(sort: Sort, row: OutlineRow) -> Position:
+    values = {
+        "after_ready": row.is_ready,
+        "after_priority": row.priority,
+        "after_depth": row.depth,
+        "after_changed_rev": row.changed_rev,
+        "after_n": row.n,
+    }
+    return {name: values[name] for name in ORDERS[sort].start}
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Children of a node, or one column of the board, with their states.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ListOutline,
+    output=Outline,
+    handler=outline,
+    project=lambda _tx, request: request.project,
+    command=Command(("work", "outline"), columns=("id", "summary", "state", "claimed_by", "open_children", "children")),
+    http=Route("GET", "/projects/{project}/work/outline"),
+)

@@ -1,0 +1,114 @@
+"""The targets of links: which of the given keys and pointers exist, and the errors for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.kernel.links.link import LINKS_MAX, LinkType
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, quote_text
+from groundplan.providers import LinkTarget, LinkTargets, find_fact_targets, find_purpose_targets
+
+ASSUMPTION = "assumption"  # the kind of a target; every other kind of the purpose is that of a node
+OF_ASSUMPTIONS = (LinkType.SUPPORTS, LinkType.REFUTES)
+
+PurposeKey = Annotated[str, Meta(min_length=1, max_length=255)]
+Pointer = Annotated[str, Meta(min_length=1, max_length=1024)]
+PurposeKeys = Annotated[list[PurposeKey], Meta(max_length=LINKS_MAX)]
+Pointers = Annotated[list[Pointer], Meta(max_length=LINKS_MAX)]
+
+
+class UnknownTarget(NotFound):
+    """A link leads to nothing that the project has."""
+
+    def __init__(self, thing: str, ref: str, near: Collection[str], next_step: NextStep, field: str) -> None:
+        self.hint = f"the nearest: {', '.join(near)}" if near else ""
+        problem = f"{field}: no {thing} {quote_text(ref)} here" + (f" ({self.hint})" if near else "")
+        details: dict[str, Any] = {"near": list(near)} if near else {}
+        GroundplanError.__init__(self, problem, next_steps=next_step, field=field, thing=thing, ref=ref, **details)
+
+
+class UnknownKey(UnknownTarget):
+    """Neither the latest published version of the purpose nor its draft has such a key."""
+
+    code = "unknown_key"
+
+
+class UnknownPointer(UnknownTarget):
+    """Neither the run in force nor a draft has a fact with such a pointer."""
+
+    code = "unknown_pointer"
+
+
+class WrongLinkKind(Invalid):
+    """A link of this type cannot lead to a thing of this kind."""
+
+    code = "wrong_link_kind"
+
+    def __init__(self, link_type: LinkType, target: LinkTarget, field: str) -> None:
+        kind = "an assumption" if target.kind == ASSUMPTION else f"a purpose node ({target.kind})"
+        use = (
+            "name what the work is for, or link its evidence by type supports or refutes"
+            if target.kind == ASSUMPTION
+            else f"{link_type} needs an assumption, such as AS1; use type serves for a purpose node"
+        )
+        super().__init__(
+            f"{field}: {target.ref} is {kind}; {use}", field=field, ref=target.ref, kind=target.kind, type=link_type
+        )
+
+
+class KnownTargets:
+    """The purpose nodes, assumptions and facts among the targets of one request."""
+
+    def __init__(self, tx: Transaction, *, keys: Iterable[str] = (), pointers: Iterable[str] = ()) -> None:
+        self._project = tx.project.name
+        wanted_keys, wanted_pointers = list(dict.fromkeys(keys)), list(dict.fromkeys(pointers))
+        nothing = LinkTargets({}, {})
+        self._purpose = find_purpose_targets(tx, wanted_keys) if wanted_keys else nothing
+        self._facts = find_fact_targets(tx, wanted_pointers) if wanted_pointers else nothing
+
+    def find(self, link_type: LinkType, target: str) -> LinkTarget | None:
+        """Return the target of a link, or None if the link is dangling."""
+        return (self._facts if link_type is LinkType.RESTS_ON else self._purpose).found.get(target)
+
+    def check(self, link_type: LinkType, target: str, path: ArgumentPath) -> None:
+        """Raise an error if a link of this type cannot lead to the target.
+
+        Raises:
+            UnknownPointer: there is no such fact.
+            UnknownKey: there is no such purpose node or assumption.
+            WrongLinkKind: it is an assumption and not a purpose node, or the other way round.
+        """
+        if link_type is LinkType.RESTS_ON:
+            if target not in self._facts.found:
+                step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
+                near = self._facts.near.get(target, ())
+                raise UnknownPointer("fact", target, near, step, format_argument_path(path))
+            return
+        found = self._find_in_purpose(target, path)
+        if (found.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
+            raise WrongLinkKind(link_type, found, format_argument_path(path))
+
+    def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
+        """Raise an error if a link cannot begin at this key.
+
+        Raises:
+            UnknownKey: there is no such purpose node.
+            WrongLinkKind: it is an assumption.
+        """
+        found = self._find_in_purpose(key, path)
+        if found.kind == ASSUMPTION:
+            raise WrongLinkKind(LinkType.RESTS_ON, found, format_argument_path(path))
+
+    def _find_in_purpose(self, key: str, path: ArgumentPath) -> LinkTarget:
+        found = self._purpose.found.get(key)
+        if found is None:
+            step = NextStep("purpose.open", "shows the keys", {"project": self._project})
+            near = self._purpose.near.get(key, ())
+            raise UnknownKey("purpose key", key, near, step, format_argument_path(path))
+        return found

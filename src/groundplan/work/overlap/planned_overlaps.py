@@ -1,0 +1,154 @@
+"""Warn about nodes of a plan that touch the same files and may be worked on at the same time.
+
+Two nodes cannot be if the finish of one waits for the finish of the other, directly or not. Among the new nodes this is
+known from the plan itself: for each moment one integer holds, as bits, the new nodes that it waits for. A path through
+existing nodes is looked for only where the plan allows one, and only for the few pairs that would be reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
+from groundplan.providers import PathsQuery, find_shared_paths
+from groundplan.work.engine.cycles import WaitingMoments, finish_moment, start_moment
+from groundplan.work.graph.planned_nodes import NewNode
+from groundplan.work.overlap.find_overlaps import WorkInProgress, shorten_path
+from groundplan.work.overlap.node_paths import extract_paths
+from groundplan.work.warnings import LINES_MAX, Warnings
+
+PAIRS_MAX = 2 * LINES_MAX  # pairs that are reported; the answer has fewer lines
+HINT = "serialise them with depends_on"
+
+
+def warn_about_planned_overlaps(tx: Transaction, nodes: Sequence[NewNode], warnings: Warnings) -> None:
+    """Add a warning for each pair of new nodes, or of a new one and one that others work on, with files in common."""
+    paths_of = {node.n: paths for node in nodes if node.links and (paths := extract_paths(node.links))}
+    if not paths_of or get_policies(tx).overlap == "off":
+        return
+    stored = _StoredOrder(tx, nodes)
+    pairs = chain(
+        _report_new_pairs(tx, nodes, paths_of, stored), _report_pairs_in_progress(tx, nodes, paths_of, stored)
+    )
+    for subject, sentence in islice(pairs, PAIRS_MAX):
+        warnings.add(subject, f"{sentence}; {HINT}")
+    if next(pairs, None) is not None:
+        warnings.add("others", "more pairs touch the same files; serialise them too")
+
+
+def _report_new_pairs(
+    tx: Transaction, nodes: Sequence[NewNode], paths_of: Mapping[int, Sequence[str]], stored: _StoredOrder
+) -> Iterator[tuple[str, str]]:
+    for first, second, path in _find_unordered_pairs(tx, nodes, paths_of):
+        if not stored.is_ordered(first, second):
+            yield f"{first.request.ref} and {second.request.ref}", f"touch {shorten_path(path)}"
+
+
+def _report_pairs_in_progress(
+    tx: Transaction, nodes: Sequence[NewNode], paths_of: Mapping[int, Sequence[str]], stored: _StoredOrder
+) -> Iterator[tuple[str, str]]:
+    in_progress = WorkInProgress(tx)
+    shared = in_progress.find_shared(paths_of.values()) if in_progress.paths else {}
+    for node in nodes:
+        touched = {other: path for path in paths_of.get(node.n, ()) for other in shared.get(path, ())}
+        for other_n, others in in_progress.paths.items() if touched else ():
+            common = next((path for path in others if path in touched), None)
+            if common is not None and not stored.comes_after(node.n, other_n):
+                row = in_progress.nodes[other_n]
+                who = f" ({row.claimed_by})" if row.claimed_by is not None else ""
+                yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{who} works on"
+
+
+def _find_unordered_pairs(
+    tx: Transaction, nodes: Sequence[NewNode], paths_of: Mapping[int, Sequence[str]]
+) -> Iterator[tuple[NewNode, NewNode, str]]:
+    """Yield the pairs of new nodes with files in common that the plan does not order, each with one path."""
+    members: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for path in paths_of.get(node.n, ()):
+            members[path] = members.get(path, 0) | 1 << index
+    shared = find_shared_paths(tx, PathsQuery(members, members)).found
+    near = {path: _join(members[other] for other in others) for path, others in shared.items()}
+    awaited, waiting = _find_orders(tx, nodes)
+    for index, node in enumerate(nodes):
+        done = awaited[index] | waiting[index] | (2 << index) - 1
+        for path in paths_of.get(node.n, ()):
+            pairs = near.get(path, 0) & ~done
+            done |= pairs
+            for other in _list_bits(pairs):
+                yield node, nodes[other], path
+
+
+def _join(bits: Iterator[int]) -> int:
+    joined = 0
+    for one in bits:
+        joined |= one
+    return joined
+
+
+def _list_bits(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], list[int]]:
+    """Return for each new node, as bits, the new nodes that its finish waits for, and those that wait for it."""
+    inherits = get_policies(tx).inherit_dependencies
+    waits: dict[int, list[int]] = {
+        moment: [] for node in nodes for moment in (start_moment(node.n), finish_moment(node.n))
+    }
+    for node in nodes:
+        start, finish = start_moment(node.n), finish_moment(node.n)
+        waits[finish].append(start)
+        waits[start] += [finish_moment(one.n) for one in node.targets if isinstance(one, NewNode)]
+        if isinstance(node.parent, NewNode):
+            waits[finish_moment(node.parent.n)].append(finish)
+            if inherits:
+                waits[start].append(start_moment(node.parent.n))
+    waiters: dict[int, list[int]] = {moment: [] for moment in waits}
+    for moment, awaited in waits.items():
+        for one in awaited:
+            waiters[one].append(moment)
+    finishes = [finish_moment(node.n) for node in nodes]
+    return _collect_behind(waits, finishes), _collect_behind(waiters, finishes)
+
+
+def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int]) -> list[int]:
+    """Return for each finish, as bits, the finishes that its steps lead to. A plan has no loops."""
+    bits = {moment: 1 << index for index, moment in enumerate(finishes)}
+    behind: dict[int, int] = {}
+    todo = [(moment, False) for moment in steps]
+    while todo:
+        moment, is_left = todo.pop()
+        if is_left:
+            behind[moment] = _join(behind[after] | bits.get(after, 0) for after in steps[moment])
+        elif moment not in behind:
+            todo.append((moment, True))
+            todo += [(after, False) for after in steps[moment] if after not in behind]
+    return [behind[moment] for moment in finishes]
+
+
+class _StoredOrder:
+    """Whether nodes wait for each other through existing nodes."""
+
+    def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
+        self._moments = WaitingMoments(tx)
+        inherits = get_policies(tx).inherit_dependencies
+        # Only these steps lead from a new node to an existing one.
+        self._leaves_plan = any(
+            inherits or node.feature_n is not None or any(not isinstance(one, NewNode) for one in node.targets)
+            for node in nodes
+        )
+
+    def is_ordered(self, first: NewNode, second: NewNode) -> bool:
+        """Return whether one of two new nodes waits for the other."""
+        return self.comes_after(first.n, second.n) or self.comes_after(second.n, first.n)
+
+    def comes_after(self, n: int, other: int) -> bool:
+        """Return whether the finish of a new node waits for another node."""
+        # Under inherited waiting this also holds where it waits only for something below the other node.
+        return self._leaves_plan and self._moments.closes_loop(other, n)

@@ -1,0 +1,177 @@
+"""A briefing joins all four slices: why, facts, knowledge, what came before, what else goes on, what was decided."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from groundplan.kernel.actors import ActorKind
+from tests.briefing.client import BriefingClient
+from tests.purpose.client import add_edge, add_node, op
+
+
+def test_why_is_the_path_from_what_the_task_serves_to_the_goal_with_each_mechanism(plan: BriefingClient) -> None:
+    why = plan.brief().why
+
+    assert [(step.key, step.type, step.title) for step in why] == [
+        ("OP1", "OUTPUT", "a printed map"),
+        ("OC1", "OUTCOME", "walkers use the map"),
+        ("G1", "GOAL", "nobody gets lost"),
+    ]
+    assert [(step.via.to, step.via.mechanism, step.via.confidence) for step in why[:2]] == [
+        ("OC1", "shops give it away", "high"),
+        ("G1", "they see the path", "low"),
+    ]
+    assert why[2].via is UNSET
+
+
+def test_assumptions_stand_at_their_step_with_the_status_of_the_latest_review(plan: BriefingClient) -> None:
+    plan.purpose.call("purpose.record", reviews=[{"assumption": "AS1", "status": "refuted", "reason": "nobody does"}])
+
+    steps = {step.key: step for step in plan.brief().why}
+
+    assert [(one.key, one.risk, one.status) for one in steps["OP1"].assumptions] == [("AS2", "HIGH", "untested")]
+    assert [(one.key, one.text, one.status) for one in steps["OC1"].assumptions] == [
+        ("AS1", "walkers read maps", "refuted")
+    ]
+
+
+def test_what_a_task_serves_is_inherited_from_the_nodes_above_it(plan: BriefingClient) -> None:
+    plan.plan("step", under="task")
+
+    assert [step.key for step in plan.brief("step").why] == ["OP1", "OC1", "G1"]
+
+
+def test_of_several_paths_the_strongest_comes_first_and_shared_steps_stand_once(plan: BriefingClient) -> None:
+    plan.purpose.edit(
+        add_node("OUTPUT", "a sign at each fork", ref="signs"),
+        add_edge("signs", "G1", mechanism="it shows the way", confidence="high"),
+        add_node("ACTIVITY", "draw", ref="draw"),
+        add_edge("draw", "OP1", confidence="low"),
+    )
+    plan.serve("task", "OP2", "AC1")
+
+    assert [step.key for step in plan.brief().why] == ["OP2", "G1", "OP1", "OC1", "AC1"]
+
+
+def test_a_key_that_the_purpose_lost_is_dangling_and_stays(plan: BriefingClient) -> None:
+    plan.purpose.edit(op("remove_node", node="OP1"))
+
+    (step,) = plan.brief().why
+
+    assert (step.key, step.dangling, step.title) == ("OP1", True, UNSET)
+
+
+def test_the_published_version_counts_and_the_draft_only_for_new_keys(plan: BriefingClient) -> None:
+    plan.purpose.publish()
+    plan.purpose.draft()
+    plan.purpose.edit(
+        op("update_node", node="OP1", title="a map in a drawer"),
+        add_node("OUTPUT", "an app", ref="app"),
+        add_edge("app", "OC1"),
+    )
+    plan.serve("task", "OP2")
+
+    titles = {step.key: step.title for step in plan.brief().why}
+
+    assert titles["OP1"] == "a printed map"
+    assert titles["OP2"] == "an app"
+
+
+def test_a_briefing_follows_the_version_that_was_published_or_discarded_since_the_last_call(
+    plan: BriefingClient,
+) -> None:
+    before = plan.brief().why[0].title
+    plan.purpose.edit(op("update_node", node="OP1", title="a better map"))
+    edited = plan.brief().why[0].title
+    plan.purpose.publish()
+    published = plan.brief().why[0].title
+    plan.purpose.draft()
+    plan.purpose.edit(op("remove_node", node="OP1"))
+    plan.purpose.call("purpose.discard")
+
+    assert (before, edited, published) == ("a printed map", "a better map", "a better map")
+    assert plan.brief().why[0].title == "a better map"
+
+
+def test_facts_that_the_task_or_its_purpose_rests_on_come_first(plan: BriefingClient) -> None:
+    assert [one.pointer for one in plan.brief().facts] == ["/area", "/scale"]
+
+    plan.rest("OC1", "/scale")
+
+    scale, area = plan.brief().facts
+    assert (scale.pointer, scale.label, scale.value, scale.provenance) == ("/scale", "Scale", 25_000, "user-entered")
+    assert area.value == "the island"
+
+
+def test_required_facts_without_a_value_are_missing_and_those_the_task_rests_on_come_first(
+    plan: BriefingClient,
+) -> None:
+    plan.rest("task", "/wind")
+
+    assert plan.brief().missing == ["/wind", "/colour"]
+
+
+def test_constraints_of_the_run_in_force_apply(plan: BriefingClient) -> None:
+    assert [(one.key, one.value) for one in plan.brief().constraints] == [("paper", "A2")]
+
+
+def test_knowledge_of_the_tasks_own_files_comes_before_that_of_inherited_ones(plan: BriefingClient) -> None:
+    assert [(one.name, one.text) for one in plan.brief().knowledge] == [
+        ("Map", "Longitude comes first."),
+        ("Plan", "The plan has three phases."),
+    ]
+
+
+def test_what_was_resolved_before_is_the_dependencies_then_the_siblings_with_evidence(plan: BriefingClient) -> None:
+    before = plan.brief().before
+
+    assert plan.names(before) == ["survey", "walk"]
+    assert [one.ref for one in before[0].evidence] == ["the north is wrong"]
+
+
+def test_work_of_others_on_the_same_files_is_shown(plan: BriefingClient) -> None:
+    plan.plan("other", each={"other": {"context_links": ["src/**"]}})
+    plan.by("ben", kind=ActorKind.AGENT).call("work.next", node_id=plan["other"], claim=True)
+
+    (found,) = plan.brief().overlap
+
+    assert (found.id, found.claimed_by, found.paths) == (plan["other"], "ben", ["src/map.py"])
+
+
+def test_decisions_about_the_task_its_ancestors_and_its_purpose_bind_it_newest_first(plan: BriefingClient) -> None:
+    plan.update("phase", state="begun", decision="two people only")
+    plan.purpose.call("purpose.record", decisions=[{"text": "print it", "rationale": "cheap", "about": ["OC1"]}])
+    plan.purpose.edit(add_node("OUTPUT", "a radio show"))
+    plan.purpose.call("purpose.record", decisions=[{"text": "no radio", "rationale": "noise", "about": ["OP2"]}])
+    plan.update("survey", state="old", decision="not about the task")
+
+    assert [one.text for one in plan.brief().decisions] == ["print it", "two people only"]
+
+
+def test_a_decision_that_was_superseded_is_shown_as_replaced(plan: BriefingClient) -> None:
+    first = {"text": "print it", "rationale": "cheap", "about": ["OC1"]}
+    recorded = plan.purpose.call("purpose.record", decisions=[first])
+    later = {"text": "put it online", "rationale": "more people", "supersedes": recorded.decisions[0]}
+    plan.purpose.call("purpose.record", decisions=[later])
+
+    shown = [(one.text, one.replaced_by or None) for one in plan.brief().decisions]
+    assert shown == [("put it online", None), ("print it", "put it online")]
+
+
+def test_a_task_that_serves_nothing_gets_what_applies_to_every_task(plan: BriefingClient) -> None:
+    plan.plan("other")
+
+    briefing = plan.brief("other")
+
+    assert briefing.why == []
+    assert [one.key for one in briefing.constraints] == ["paper"]
+    assert briefing.left_out is UNSET
+
+
+def test_a_project_with_nothing_but_work_gets_an_empty_briefing(plan: BriefingClient) -> None:
+    plan.call("work.open", project="bare", goal="nothing yet")
+    planned = plan.call("work.plan", project="bare", nodes=[{"ref": "a", "summary": "begin"}])
+
+    briefing = plan.call("briefing.brief", node_id=planned.created[0].id).briefing
+
+    assert (briefing.why, briefing.facts, briefing.missing, briefing.knowledge) == ([], [], [], [])

@@ -1,0 +1,91 @@
+"""After any change of the work graph that can be undone, undo returns the graph that was there before."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.errors import GroundplanError
+from tests.engines import Engine
+from tests.proof import scaled
+
+STEPS = scaled(40, 2_000)
+NODES = 8
+COLUMNS = (
+    "n, parent_n, id, summary, resolved, outcome, state, context_links, depth, priority, open_children, open_deps, "
+    "blocked_above, is_ready, is_blocked"
+)
+
+
+def dump(engine: Engine) -> Any:
+    """Return all nodes, edges and counts, without revisions, times, evidence and claims."""
+    nodes = engine.as_owner(f"SELECT {COLUMNS} FROM work_nodes ORDER BY n")
+    properties = [json.loads(text) for (text,) in engine.as_owner("SELECT properties FROM work_nodes ORDER BY n")]
+    edges = engine.as_owner("SELECT from_n, type, to_n FROM work_edges ORDER BY 1, 2, 3")
+    return nodes, properties, edges, engine.as_owner("SELECT total, resolved, blocked, actionable FROM work_projects")
+
+
+def choose_change(chance: random.Random, ids: list[str]) -> tuple[str, dict[str, Any]]:
+    """Return a random change of the graph."""
+    one, other = chance.sample(ids, 2)
+    update: dict[str, Any] = {"node_id": one}
+    update |= chance.choice(
+        [
+            {"summary": f"s{chance.random()}"},
+            {"state": chance.choice([None, 1, "x", {"a": 1}])},
+            {"properties": {chance.choice("ab"): chance.choice([None, 1, "x"]), "priority": chance.randint(0, 3)}},
+            {"add_context_links": [chance.choice("abc")], "remove_context_links": [chance.choice("abc")]},
+            {"resolved": True},
+            {"resolved": False},
+        ]
+    )
+    edge = {"from": one, "to": other, "type": chance.choice(["depends_on", "relates_to"])}
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("work.update", {"updates": [update]}),
+        ("work.update", {"updates": [update, {"node_id": other, "resolved": chance.random() < 0.7}]}),
+        ("work.connect", {"edges": [{**edge, "remove": chance.random() < 0.4}]}),
+        ("work.restructure", {"operations": [{"op": "move", "node_id": one, "new_parent": other}]}),
+        ("work.restructure", {"operations": [{"op": "drop", "node_id": one, "reason": "r"}]}),
+        ("work.claim", {"project": "atlas", "claim": True}),
+    ]
+    return chance.choice(changes)
+
+
+@pytest.mark.parametrize("resolves_parents", [False, True])
+def test_undo_returns_the_graph_that_was_there_before(engine: Engine, resolves_parents: bool) -> None:
+    chance = random.Random(f"undo {resolves_parents}")  # noqa: S311 - chance, not secrets
+    ada = engine.session(local_actor("ada", kind=ActorKind.PERSON))
+    ada.call("work.open", project="atlas")
+    ada.call("work.open", project="atlas", policies={"auto_resolve_parents": resolves_parents})
+    nodes = [{"ref": f"n{i}", "summary": f"n{i}", **({"parent_ref": f"n{i // 3}"} if i else {})} for i in range(NODES)]
+    ids = [one.id for one in ada.call("work.plan", project="atlas", nodes=nodes).created]
+    undone, refused = 0, set()
+    before = dump(engine)
+    for _ in range(STEPS):
+        operation, arguments = choose_change(chance, ids)
+        try:
+            answer = ada.call(operation, **arguments)
+        except GroundplanError:
+            continue
+        if (after := dump(engine)) == before and operation != "work.claim":
+            continue  # nothing changed
+        if operation == "work.claim" and not answer.nodes:
+            continue
+        try:
+            ada.call("briefing.undo", project="atlas")
+        except GroundplanError as error:
+            refused.add(error.code)
+            before = after
+            continue
+        assert dump(engine) == before, (operation, arguments)
+        undone += 1
+        if chance.random() < 0.5:
+            ada.call(operation, **arguments)  # so that the graph changes from step to step
+            before = dump(engine)
+    assert undone > STEPS // 4
+    # With the policy, a parent that was dropped is resolved with its last child, so it cannot be dropped again.
+    assert refused <= {"cannot_undo", "cycle_detected", *(["already_resolved"] if resolves_parents else [])}

@@ -1,0 +1,376 @@
+"""Undo: what is set back, what is refused, and by whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.session import Session
+from tests.engines import Engine, fill_once, person
+from tests.errors import error_of
+
+ADA = local_actor("ada", kind=ActorKind.PERSON)
+
+
+def fill_atlas(engine: Engine) -> dict[str, str]:
+    """Fill a project and return the ids of its nodes, atom and runs."""
+    ada = engine.session(ADA)
+    ada.call("work.open", project="atlas")
+    nodes = [
+        {"ref": "survey", "summary": "Survey"},
+        {"ref": "coast", "summary": "Coast", "parent_ref": "survey", "properties": {"size": 2}},
+        {"ref": "hills", "summary": "Hills", "parent_ref": "survey", "depends_on": ["coast"]},
+        {"ref": "print", "summary": "Print"},
+    ]
+    ids = {one.ref: one.id for one in ada.call("work.plan", project="atlas", nodes=nodes).created}
+    ids["atom"] = ada.call(
+        "knowledge.create",
+        entityType="atom",
+        projectId="atlas",
+        name="Sheets",
+        createdByTaskId=ids["coast"],
+        paths=["sheets/**"],
+        knowledge="Ink",
+    ).atom.id
+    ada.call("purpose.draft", project="atlas")
+    ada.call(
+        "purpose.edit",
+        project="atlas",
+        operations=[
+            {"op": "add_node", "ref": "g", "node_type": "GOAL", "title": "Safe", "metadata": {"a": 1}},
+            {"op": "add_node", "ref": "o", "node_type": "OUTCOME", "title": "Read"},
+            {"op": "add_edge", "source": "o", "target": "g", "mechanism": "by reading"},
+            {"op": "add_assumption", "node": "g", "assumption_text": "They look"},
+            {"op": "add_indicator", "node": "g", "name": "Wrecks", "target": 3},
+        ],
+    )
+    ids["run"] = ada.call("context.create_draft", scopeId="atlas").run.id
+    row = {"pointer": "/coast/length", "label": "Length", "value": 214}
+    ada.call(
+        "context.edit", runId=ids["run"], inputs=[row], constraints=[{"key": "ink", "label": "Ink", "value": "blue"}]
+    )
+    for name, role in (("ben", "editor"), ("cleo", "viewer")):
+        ada.call("member.add", scopeId="atlas", userId=name, role=role, kind="person")
+    return ids
+
+
+@pytest.fixture
+def ids(engine: Engine) -> dict[str, str]:
+    """Ids of the filled project."""
+    return fill_once(engine, fill_atlas)
+
+
+@pytest.fixture
+def ada(engine: Engine, ids: dict[str, str]) -> Session:
+    """Ada, who owns the project."""
+    return engine.session(ADA)
+
+
+def undo(session: Session, **given: Any) -> Any:
+    return session.call("briefing.undo", project="atlas", **given)
+
+
+def dump(session: Session, ids: dict[str, str]) -> dict[str, Any]:
+    """Return everything that undo sets back, without revisions, times, evidence and claims."""
+    work: dict[str, Any] = {}
+    for name in ("survey", "coast", "hills", "print"):
+        found = session.call("work.context", node_id=ids[name])
+        node = found.node
+        shown = {key: value for key, value in node.properties.items() if not key.startswith("_")}
+        work[name] = (
+            node.summary,
+            node.resolved,
+            node.state,
+            node.parent,
+            shown,
+            node.context_links,
+            sorted(one.node.id for one in found.depends_on or ()),
+            sorted(one.node.id for one in found.depended_by or ()),
+        )
+    opened = session.call("purpose.open", project="atlas", detail="full")
+    view = msgspec.to_builtins(session.call("context.view", scopeId="atlas", runId=ids["run"]))
+    return {
+        "work": work,
+        "counts": session.call("work.open", project="atlas").summary,
+        "policies": session.call("work.open", project="atlas").policies,
+        "nodes": [(one.key, one.title, one.description, one.metadata, one.assumptions) for one in opened.nodes],
+        "edges": [(one.source, one.target, one.edge_type, one.mechanism, one.confidence) for one in opened.edges],
+        "indicators": [(one.key, one.name, one.target, one.owner) for one in opened.indicators],
+        "facts": [
+            (name, one["label"], one["valueNumber"], one["provenance"]) for name, one in view["inputsByPointer"].items()
+        ],
+        "constraints": [(one["key"], one["label"], one["valueString"]) for one in view["constraints"]],
+        "atoms": [
+            (one.name, one.knowledge, one.paths)
+            for one in session.call("knowledge.search", entityType="atom", projectId="atlas").items
+        ],
+    }
+
+
+WORK_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "fields": (
+        "work.update",
+        {
+            "updates": [
+                {
+                    "node_id": "{coast}",
+                    "summary": "C",
+                    "state": {"a": [1]},
+                    "properties": {"size": None, "new": True},
+                    "add_context_links": ["a", "b"],
+                }
+            ]
+        },
+    ),
+    "the same field twice": (
+        "work.update",
+        {"updates": [{"node_id": "{coast}", "state": 1}, {"node_id": "{coast}", "state": 2, "resolved": True}]},
+    ),
+    "resolved": ("work.update", {"updates": [{"node_id": "{coast}", "resolved": True}]}),
+    "resolved from below": (
+        "work.update",
+        {"updates": [{"node_id": f"{{{one}}}", "resolved": True} for one in ("coast", "hills", "survey")]},
+    ),
+    "connected": ("work.connect", {"edges": [{"from": "{print}", "to": "{hills}", "type": "depends_on"}]}),
+    "disconnected": (
+        "work.connect",
+        {"edges": [{"from": "{hills}", "to": "{coast}", "type": "depends_on", "remove": True}]},
+    ),
+    "turned round": (
+        "work.connect",
+        {
+            "edges": [
+                {"from": "{hills}", "to": "{coast}", "type": "depends_on", "remove": True},
+                {"from": "{coast}", "to": "{hills}", "type": "depends_on"},
+            ]
+        },
+    ),
+    "moved": ("work.restructure", {"operations": [{"op": "move", "node_id": "{coast}", "new_parent": "{print}"}]}),
+    "dropped": ("work.restructure", {"operations": [{"op": "drop", "node_id": "{survey}", "reason": "No boat"}]}),
+    "claimed": ("work.claim", {"project": "atlas", "node_id": "{coast}", "claim": True}),
+}
+OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "policies": ("work.open", {"project": "atlas", "policies": {"claims": "enforced", "evidence": "require"}}),
+    "atom changed": (
+        "knowledge.update",
+        {"entityType": "atom", "id": "{atom}", "version": 1, "name": "Maps", "knowledge": "Pencil", "paths": ["m/**"]},
+    ),
+    "atom created": (
+        "knowledge.create",
+        {"entityType": "atom", "projectId": "atlas", "name": "New", "createdByTaskId": "{coast}", "paths": ["n/**"]},
+    ),
+    "purpose changed": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [
+                {"op": "update_node", "node": "G1", "title": "Safer", "description": "x", "metadata": {"b": 2}},
+                {"op": "update_edge", "source": "OC1", "target": "G1", "new_edge_type": "CAUSES", "confidence": "low"},
+                {"op": "update_assumption", "assumption": "AS1", "assumption_text": "They listen"},
+                {"op": "update_indicator", "indicator": "IN1", "target": 4, "owner": "ben"},
+            ],
+        },
+    ),
+    "purpose added": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [
+                {"op": "add_node", "ref": "p", "node_type": "OUTPUT", "title": "Map"},
+                {"op": "add_edge", "source": "p", "target": "OC1"},
+                {"op": "add_assumption", "source": "p", "target": "OC1", "assumption_text": "Legible"},
+                {"op": "add_indicator", "node": "p", "name": "Copies"},
+            ],
+        },
+    ),
+    "edge removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_edge", "source": "OC1", "target": "G1"}]},
+    ),
+    "facts changed": (
+        "context.edit",
+        {
+            "runId": "{run}",
+            "inputs": [{"pointer": "/coast/length", "label": "Long", "value": 215}],
+            "constraints": [{"key": "ink", "value": "red"}],
+        },
+    ),
+    "facts added": (
+        "context.edit",
+        {
+            "runId": "{run}",
+            "inputs": [{"pointer": "/hills", "label": "Hills", "value": 3}],
+            "constraints": [{"key": "paper", "label": "Paper", "value": "A0"}],
+        },
+    ),
+}
+FINAL = {"claimed", "atom created", "purpose added", "facts added"}  # their undo has no inverse
+CHANGES = {**WORK_CHANGES, **OTHER_CHANGES}
+
+
+def fill(value: Any, ids: dict[str, str]) -> Any:
+    """Return arguments with the ids of the project."""
+    if isinstance(value, str) and value.startswith("{"):
+        return ids[value[1:-1]]
+    if isinstance(value, list):
+        return [fill(one, ids) for one in value]
+    return {name: fill(one, ids) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def change(session: Session, name: str, ids: dict[str, str]) -> None:
+    operation, arguments = CHANGES[name]
+    session.call(operation, **fill(arguments, ids))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_undo_sets_back_what_a_change_did(ada: Session, ids: dict[str, str], name: str) -> None:
+    before = dump(ada, ids)
+    change(ada, name, ids)
+    after = dump(ada, ids)
+
+    undone = undo(ada)
+
+    assert dump(ada, ids) == before
+    assert (after == before) == (name == "claimed")
+    assert undone.did.operation in OPERATIONS
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
+def test_an_undo_can_be_undone(ada: Session, ids: dict[str, str], name: str) -> None:
+    change(ada, name, ids)
+    after = dump(ada, ids)
+    undo(ada)
+    undo(ada)
+    assert dump(ada, ids) == after
+
+
+def test_the_events_of_an_undo_say_what_they_undo(ada: Session, ids: dict[str, str]) -> None:
+    change(ada, "fields", ids)
+    undone = undo(ada).undone
+    assert ada.call("work.history", node_id=ids["coast"], limit=1).events[0].decision == f"undo of {undone}"
+
+
+def test_a_dry_run_says_what_it_would_do_and_changes_nothing(ada: Session, ids: dict[str, str]) -> None:
+    change(ada, "fields", ids)
+    after = dump(ada, ids)
+    first, second = undo(ada, dry_run=True), undo(ada, dry_run=True)
+    assert first == second
+    assert first.did.operation == "work.update"
+    assert dump(ada, ids) == after
+
+
+def test_the_same_op_id_undoes_once(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    change(ada, "fields", ids)
+    assert undo(ada, op_id="one") == undo(ada, op_id="one")
+    assert dump(ada, ids) == before
+
+
+def test_what_was_changed_again_is_not_undone_and_the_error_names_the_event(
+    engine: Engine, ada: Session, ids: dict[str, str]
+) -> None:
+    change(ada, "fields", ids)
+    ben = engine.session(person("ben"))
+    ben.call("work.update", updates=[{"node_id": ids["coast"], "state": "later"}])
+    event = undo(ben, dry_run=True).undone
+
+    refused = error_of(lambda: undo(ada))
+
+    assert (refused.code, refused.details["event"]) == ("changed_since", event)
+    assert refused.details["subject"] == ids["coast"]
+
+
+def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, ids: dict[str, str]) -> None:
+    change(ada, "purpose changed", ids)
+    event = undo(ada, dry_run=True).undone
+    ada.call("purpose.discard", project="atlas")
+    ada.call("purpose.draft", project="atlas")
+    assert error_of(lambda: undo(ada, event=event)).code == "changed_since"
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("work.plan", {"project": "atlas", "nodes": [{"ref": "x", "summary": "x"}]}),
+        ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
+        ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
+        ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
+        ("purpose.edit", {"project": "atlas", "operations": [{"op": "remove_node", "node": "OC1"}]}),
+        ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
+        ("context.commit", {"runId": "{run}"}),
+        ("member.add", {"scopeId": "atlas", "userId": "dora", "role": "viewer"}),
+    ],
+)
+def test_what_has_no_inverse_is_refused_with_a_reason(
+    ada: Session, ids: dict[str, str], operation: str, arguments: dict[str, Any]
+) -> None:
+    ada.call(operation, **fill(arguments, ids))
+    assert error_of(lambda: undo(ada)).code == "cannot_undo"
+
+
+def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]) -> None:
+    evidence = [{"type": "note", "ref": "walked"}]
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "resolved": True, "add_evidence": evidence}])
+    assert len(undo(ada).warnings) == 1
+    node = ada.call("work.context", node_id=ids["coast"]).node
+    assert (node.resolved, [one.ref for one in node.evidence]) == (False, ["walked"])
+
+
+def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:
+    change(ada, "dropped", ids)
+    undo(ada)
+    event = undo(ada, dry_run=True).undone
+    ada.call("work.plan", project="atlas", nodes=[{"ref": "new", "summary": "New", "parent_ref": ids["coast"]}])
+    after = dump(ada, ids)
+    assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
+    assert dump(ada, ids) == after
+
+
+def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.update", updates=[{"node_id": ids["print"], "resolved": True}])
+    ada.call("work.restructure", operations=[{"op": "move", "node_id": ids["coast"], "new_parent": ids["print"]}])
+    assert error_of(lambda: undo(ada)).code == "cannot_undo"
+
+
+def test_only_owners_who_are_persons_undo_what_others_did(engine: Engine, ada: Session, ids: dict[str, str]) -> None:
+    ben, bot = engine.session(person("ben")), engine.session(local_actor("bot", kind=ActorKind.AGENT))
+    before = dump(ada, ids)
+    change(ben, "fields", ids)
+    event = undo(ben, dry_run=True).undone
+
+    assert error_of(lambda: undo(bot, event=event)).code == "not_your_change"
+    assert undo(ada, event=event).undone == event
+    assert dump(ada, ids) == before
+    ada.call("work.update", updates=[{"node_id": ids["print"], "state": 1}])
+    theirs = undo(ada, dry_run=True).undone
+    assert error_of(lambda: undo(ben, event=theirs)).code == "not_your_change"
+
+
+def test_a_viewer_undoes_nothing_and_a_stranger_finds_nothing(
+    engine: Engine, ada: Session, ids: dict[str, str]
+) -> None:
+    engine.create_organization("rival", "mallory")
+    assert error_of(lambda: undo(engine.session(person("cleo")))).code == "forbidden"
+    assert error_of(lambda: undo(engine.session(person("mallory", organization="rival")))).code == "not_found"
+
+
+def test_the_permission_of_the_inverse_is_needed(engine: Engine, ada: Session, ids: dict[str, str]) -> None:
+    ada.call("member.add", scopeId="atlas", userId="dora", role="owner", kind="person")
+    dora = engine.session(person("dora"))
+    dora.call("work.open", project="atlas", policies={"claims": "enforced"})
+    ada.call("member.add", scopeId="atlas", userId="dora", role="editor")
+    assert error_of(lambda: undo(dora)).code == "forbidden"
+    assert ada.call("work.open", project="atlas").policies.claims == "enforced"
+
+
+def test_who_changed_nothing_has_nothing_to_undo(engine: Engine, ids: dict[str, str]) -> None:
+    assert error_of(lambda: undo(engine.session(person("ben")))).code == "nothing_to_undo"
+
+
+@pytest.mark.parametrize(("event", "code"), [("9999.0", "not_found"), ("x", "invalid_argument"), ("1.99", "not_found")])
+def test_an_event_that_does_not_exist_is_refused(ada: Session, event: str, code: str) -> None:
+    assert error_of(lambda: undo(ada, event=event)).code == code

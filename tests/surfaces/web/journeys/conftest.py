@@ -1,0 +1,122 @@
+"""A real browser on a real server, both for each module."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+import groundplan
+from tests.browser_program import FLAGS, find_browser
+
+TIMEOUT_MS = 20_000  # for a loaded machine; what is awaited comes in milliseconds
+_NUMBERS = count()
+_LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
+
+
+class Site:
+    """A server on a file of its own, and the file as another writer sees it."""
+
+    def __init__(self, db: Path) -> None:
+        self.db = db
+        self.port = 0
+        self.project = ""  # of the test that runs
+        self.cookies: list[Any] = []
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start the server, on the same port as before if there was one."""
+        arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--agent", "ada"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "groundplan", *arguments], stderr=subprocess.PIPE, text=True
+        )
+        assert self._process.stderr is not None
+        printed = ""
+        while (found := _LOGIN.search(printed)) is None:
+            line = self._process.stderr.readline()
+            assert line, printed
+            printed += line
+        # The server logs each request; a full pipe would stop it.
+        threading.Thread(target=self._process.stderr.read, daemon=True).start()
+        self.address, self.login = found.groups()
+        self.port = int(self.address.rpartition(":")[2])
+
+    def stop(self) -> None:
+        """Stop the server."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(10)
+
+    def open_as(self, name: str, kind: str = "person") -> groundplan.Session:
+        """Return a session of another writer on the same file."""
+        return groundplan.open(str(self.db), actor=name, kind=kind)
+
+    def create_project(self) -> None:
+        """Create an empty project for a test."""
+        self.project = f"atlas-{next(_NUMBERS)}"
+        with self.open_as("ada") as ada:
+            ada.call("project.create", name=self.project, goal="A map of everything")
+
+    @property
+    def work(self) -> str:
+        """The path of the work of the project."""
+        return f"/p/{self.project}/work"
+
+    def plan(self, *summaries: str, **fields: Any) -> list[str]:
+        """Plan tasks as Ada, and return their ids."""
+        with self.open_as("ada") as ada:
+            nodes = [{"ref": f"n{n}", "summary": summary, **fields} for n, summary in enumerate(summaries)]
+            return [one.id for one in ada.call("work.plan", project=self.project, nodes=nodes).created]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The browser of a module. It ends with it, because its event loop would stop other tests from running theirs."""
+    expect.set_options(timeout=TIMEOUT_MS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Site]:
+    """A server, and the cookies of Ada's login."""
+    one = Site(tmp_path_factory.mktemp("site") / "plan.db")
+    one.start()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(one.address + one.login)
+    one.cookies = context.cookies()
+    context.close()
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def context(site: Site, chromium: Browser) -> Iterator[BrowserContext]:
+    """A window of Ada's, who is logged in, with an empty project."""
+    site.create_project()
+    one = chromium.new_context(base_url=site.address, viewport={"width": 1280, "height": 800})
+    one.set_default_timeout(TIMEOUT_MS)
+    one.add_cookies(site.cookies)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A tab. Errors of the script fail the test."""
+    errors: list[str] = []
+    one = context.new_page()
+    one.on("pageerror", lambda error: errors.append(str(error)))
+    yield one
+    assert errors == []

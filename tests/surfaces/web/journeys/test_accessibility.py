@@ -1,0 +1,58 @@
+"""Every screen passes the rules of axe, in light and dark, empty and full."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # it has no types
+from playwright.sync_api import Browser
+
+from groundplan.surfaces.web.project_pages import AREAS
+from tests.surfaces.web.journeys.conftest import Site
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def list_screens(site: Site) -> list[str]:
+    """Return the addresses of all screens: each area, empty and full, and pages that say what is wrong."""
+    with site.open_as("ada") as ada:
+        ada.call("project.create", name="empty")
+        ada.call("project.create", name="full", goal="Safe water for all")
+        nodes = [
+            {"ref": "a", "summary": "Build", "properties": {"priority": 2}},
+            {"ref": "b", "summary": "Drill", "parent_ref": "a", "context_links": ["docs/wells.md"]},
+            {"ref": "c", "summary": "Test", "parent_ref": "a", "depends_on": ["b"]},
+            {"ref": "d", "summary": "Survey"},
+        ]
+        ids = {one.ref: one.id for one in ada.call("work.plan", project="full", nodes=nodes).created}
+        ada.call("work.claim", node_id=ids["b"])
+        evidence = [{"type": "note", "ref": "seen"}]
+        ada.call("work.update", updates=[{"node_id": ids["d"], "resolved": True, "add_evidence": evidence}])
+        ada.call("purpose.draft", project="full")
+        goal = {"op": "add_node", "node_type": "GOAL", "title": "Safe water"}
+        ada.call("purpose.edit", project="full", operations=[goal])
+        run = ada.call("context.create_draft", scopeId="full").run.id
+        fact = {"pointer": "/wells", "label": "Wells", "domain": "d", "required": True, "valueKind": "number"}
+        ada.call("context.edit", runId=run, inputs=[fact, {**fact, "pointer": "/depth", "value": 30}])
+    screens = [f"/p/{project}/{area}" for project in ("empty", "full") for area in AREAS]
+    task = f"/p/full/work?open={ids['a']}&node={ids['b']}"
+    return [*screens, task, "/p/full/work?view=board", "/p/full/work?text=drill", "/p/nothing/home", "/login"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_breaks_a_rule_of_accessibility(
+    site: Site, chromium: Browser, scheme: str, subtests: pytest.Subtests
+) -> None:
+    context = chromium.new_context(base_url=site.address, color_scheme="dark" if scheme == "dark" else "light")
+    context.add_cookies(site.cookies)
+    page = context.new_page()
+    if site.address not in SCREENS:
+        SCREENS[site.address] = list_screens(site)
+    for screen in SCREENS[site.address]:
+        with subtests.test(screen=screen):
+            page.goto(screen)
+            found = Axe().run(page, options=RULES)
+            assert found.violations_count == 0, found.generate_report()
+    context.close()
+
+
+SCREENS: dict[str, list[str]] = {}  # by server, which is filled once

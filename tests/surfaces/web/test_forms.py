@@ -1,0 +1,142 @@
+"""A form on a page is one operation: it changes the project, or shows its refusal with what was typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groundplan.surfaces.web.form_arguments import InvalidForm, read_arguments, read_outline
+from tests.engines import Engine, person
+from tests.surfaces.http.client import Reply
+from tests.surfaces.web.browser import CSRF, Browser
+
+
+def begin(browser: Browser, engine: Engine) -> str:
+    """Create a project with one task, log in, and return the id of the task."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    planned = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk the coast"}])
+    browser.log_in()
+    return str(planned.created[0].id)
+
+
+def submit(browser: Browser, path: str, operation: str, **fields: str) -> Reply:
+    found = CSRF.search(browser.get(path).body.decode())
+    assert found is not None
+    return browser.submit(path, {"csrf": found[1], "operation": operation, "form": "f", **fields})
+
+
+def test_a_form_runs_its_operation_and_leads_back_to_the_same_state(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    path = f"/p/atlas/work?view=board&node={task}"
+    fields = {"updates.0.node_id": task, "updates.0.summary": "Walk it twice", "decision": "once is not enough"}
+    reply = submit(browser, path, "work.update", **fields)
+
+    assert (reply.status, reply.headers["location"]) == (303, path)
+    node = engine.session("ada").call("work.context", node_id=task).node
+    assert node.summary == "Walk it twice"
+    events = engine.session("ada").call("work.history", node_id=task).events
+    assert (events[0].agent, events[0].decision) == ("ada", "once is not enough")
+
+
+def test_a_refused_form_keeps_what_was_typed_and_says_why(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    path = f"/p/atlas/work?node={task}"
+    fields = {"form": "edit", "updates.0.node_id": task, "updates.0.expected_rev": "99", "updates.0.summary": "<Mine>"}
+    reply = submit(browser, path, "work.update", **fields)
+    page = reply.body.decode()
+
+    assert reply.status == 409
+    assert 'role="alert"' in page
+    assert "&lt;Mine&gt;" in page
+    assert engine.session("ada").call("work.context", node_id=task).node.summary == "Walk the coast"
+
+
+def test_an_outline_plans_a_tree_with_dependencies(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    outline = "North\n  Walk\n  - Draw after: Walk\nSouth"
+    assert submit(browser, "/p/atlas/work", "work.plan", project="atlas", **{"nodes|outline": outline}).status == 303
+
+    found = engine.session("ada").call("work.query", project="atlas", sort="created").nodes
+    assert [node.summary for node in found[2:]] == ["North", "Walk", "Draw", "South"]
+    assert engine.session("ada").call("work.query", project="atlas", filter={"is_blocked": True}).total == 1
+
+
+def test_a_form_without_the_proof_of_the_page_changes_nothing(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    form = {"operation": "work.update", "updates.0.node_id": task, "updates.0.summary": "Mine"}
+
+    assert browser.submit("/p/atlas/work", form).status == 403
+    assert browser.submit("/p/atlas/work", {**form, "csrf": "0" * 64}).status == 403
+    assert engine.session("ada").call("work.context", node_id=task).node.summary == "Walk the coast"
+
+
+def test_a_viewer_who_sends_the_form_of_an_editor_is_refused(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    engine.session("ada").call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+    with Browser(engine.store, actor=person("cleo")) as cleo:
+        cleo.log_in()
+        reply = submit(cleo, "/p/atlas/work", "work.update", **{"updates.0.node_id": task, "updates.0.summary": "Mine"})
+
+    assert reply.status == 403
+    assert engine.session("ada").call("work.context", node_id=task).node.summary == "Walk the coast"
+
+
+@pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example/", "/logout", "javascript:alert(1)"])
+def test_a_form_never_leads_to_another_server(browser: Browser, engine: Engine, to: str) -> None:
+    task = begin(browser, engine)
+    fields = {"updates.0.node_id": task, "updates.0.summary": "Mine", "to": to}
+
+    assert submit(browser, "/p/atlas/work", "work.update", **fields).headers["location"] == "/p/atlas/work"
+
+
+def test_a_form_may_lead_to_what_it_made(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    fields = {"nodes.0.ref": "n", "nodes.0.summary": "New", "project": "atlas", "to": "/p/atlas/work?filter=ready"}
+
+    assert submit(browser, "/p/atlas/work", "work.plan", **fields).headers["location"] == "/p/atlas/work?filter=ready"
+
+
+@pytest.mark.parametrize("fields", [{"a|shout": "x"}, {"a..b": "x"}, {"a": "x", "a.b": "y"}, {"ü": "x"}])
+def test_fields_that_are_no_arguments_are_refused_as_a_page(
+    browser: Browser, engine: Engine, fields: dict[str, str]
+) -> None:
+    begin(browser, engine)
+
+    assert submit(browser, "/p/atlas/work", "work.update", **fields).status == 400
+
+
+def test_an_unknown_operation_is_not_found(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+
+    assert submit(browser, "/p/atlas/work", "work.nothing").status == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "arguments"),
+    [
+        ({"a": "x", "b": " ", "c|text": ""}, {"a": "x", "c": ""}),
+        ({"u.0.x": "1", "u.1.x": "2"}, {"u": [{"x": "1"}, {"x": "2"}]}),
+        ({"u.10.x": "b", "u.2.x": "a"}, {"u": [{"x": "a"}, {"x": "b"}]}),
+        ({"links|lines": "a\r\n\r\n b "}, {"links": ["a", "b"]}),
+        ({"csrf": "c", "operation": "o", "form": "f", "to": "t"}, {}),
+        ({"p.priority": "3"}, {"p": {"priority": "3"}}),
+    ],
+)
+def test_fields_become_arguments_by_their_paths(fields: dict[str, str], arguments: dict[str, Any]) -> None:
+    assert read_arguments(fields) == arguments
+
+
+def test_two_fields_of_one_argument_are_refused() -> None:
+    with pytest.raises(InvalidForm):
+        read_arguments({"a": "1", "a|lines": "2"})
+
+
+def test_an_outline_may_name_later_lines_and_ids() -> None:
+    nodes = read_outline("A after: B, k7m2qp\n\tB\nB")
+    assert nodes is not None
+
+    assert [node["summary"] for node in nodes] == ["A", "B", "B"]
+    assert nodes[0]["depends_on"] == [nodes[1]["ref"], "k7m2qp"]
+    assert nodes[1]["parent_ref"] == nodes[0]["ref"]

@@ -1,0 +1,179 @@
+"""Every area of a project is a page: for every role, empty and full, with hostile text, and only with a login."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from groundplan.surfaces.web.project_pages import AREAS
+from tests.engines import Engine, person
+from tests.surfaces.web.browser import Browser
+
+HOSTILE = """<script>alert(1)</script>"'`{{ 7*7 }}&lt;javascript:alert(1)"""
+NODES: list[dict[str, Any]] = [
+    {"ref": "a", "summary": "Walk the coast"},
+    {"ref": "b", "summary": "Draw it", "depends_on": ["a"]},
+]
+
+
+class Tags(HTMLParser):
+    """The elements of a page, its text, and the operations of its forms."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.text = ""
+        self.operations: list[str] = []
+        self.links: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        given = dict(attrs)
+        # The content policy forbids both, so they would be dead.
+        assert not [name for name in given if name.startswith("on") or name == "style"]
+        if given.get("name") == "operation":
+            self.operations.append(given["value"] or "")
+        if tag == "a":
+            self.links.append(given["href"] or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def open_page(browser: Browser, path: str) -> Tags:
+    reply = browser.get(path)
+    assert reply.status == 200, reply.body.decode()
+    return Tags(reply.body.decode())
+
+
+def fill(engine: Engine, text: str = "x") -> str:
+    """Fill a project in every area, and return the id of a task."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas", goal=f"A map of everything {text}")
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+    nodes = [{**node, "summary": f"{node['summary']} {text}"} for node in NODES]
+    task: str = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
+    evidence = [{"type": "note", "ref": text}]
+    ada.call("work.update", updates=[{"node_id": task, "add_evidence": evidence, "properties": {"colour": text}}])
+    ada.call("purpose.draft", project="atlas")
+    ada.call("purpose.edit", project="atlas", operations=[{"op": "add_node", "node_type": "GOAL", "title": text}])
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call(
+        "context.edit",
+        runId=run,
+        inputs=[{"pointer": "/a", "label": text, "required": True, "domain": "d", "valueKind": "string"}],
+    )
+    return task
+
+
+def test_without_a_project_the_first_page_says_how_to_begin(browser: Browser) -> None:
+    browser.log_in()
+
+    assert "groundplan project create" in browser.get("/").body.decode()
+
+
+def test_the_first_page_leads_to_the_project_that_changed_last(browser: Browser, engine: Engine) -> None:
+    ada = engine.session("ada")
+    for name in ("atlas", "über all/es"):
+        ada.call("project.create", name=name)
+    browser.log_in()
+    reply = browser.get("/")
+
+    assert (reply.status, reply.headers["location"]) == (303, "/p/%C3%BCber%20all%2Fes/home")
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_an_area_of_an_empty_project_says_what_to_do_first(browser: Browser, engine: Engine, area: str) -> None:
+    engine.session("ada").call("project.create", name="atlas")
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/{area}")
+
+    assert page.names.count("h1") == 1
+    assert page.names.count("main") == 1
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, area: str) -> None:
+    task = fill(engine, HOSTILE)
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/{area}?node={task}")
+
+    assert page.names.count("script") == 1  # the script of the page itself
+    assert area in ("knowledge", "members") or HOSTILE in page.text
+    assert not [link for link in page.links if link.startswith("javascript")]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ada", {"home": 0, "plan": 0, "work": 8, "knowledge": 0, "facts": 2, "members": 1}),
+        ("ben", {"home": 0, "plan": 0, "work": 8, "knowledge": 0, "facts": 2, "members": 0}),
+        ("cleo", {"home": 0, "plan": 0, "work": 0, "knowledge": 0, "facts": 0, "members": 0}),
+    ],
+)
+def test_a_page_offers_only_what_the_role_may_do(engine: Engine, name: str, expected: dict[str, int]) -> None:
+    task = fill(engine)
+    with Browser(engine.store, actor=person(name)) as browser:
+        browser.log_in()
+        offered = {area: len(open_page(browser, f"/p/atlas/{area}?node={task}").operations) for area in AREAS}
+
+    assert offered == expected
+
+
+def test_a_stranger_sees_that_there_is_no_such_project(engine: Engine) -> None:
+    fill(engine)
+    engine.session("ada").call("project.create", name="borealis")
+    engine.session("ada").call("member.add", scopeId="borealis", userId="finn", role="owner")
+    with Browser(engine.store, actor=person("finn")) as browser:
+        browser.log_in()
+        pages = [browser.get(f"/p/{name}/home") for name in ("atlas", "nothing")]
+
+    assert [page.status for page in pages] == [404, 404]
+    assert pages[0].body.replace(b"atlas", b"") == pages[1].body.replace(b"nothing", b"")
+
+
+def test_nobody_sees_a_page_without_a_login(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+
+    for area in AREAS:
+        assert browser.get(f"/p/atlas/{area}").headers["location"] == "/login"
+    assert browser.get("/p/atlas/picture.svg").headers["location"] == "/login"
+
+
+def test_an_archived_project_is_shown_and_offers_no_change(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    engine.session("ada").call("project.archive", project="atlas")
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/work?node={task}")
+
+    assert page.operations == []
+    assert "archived" in page.text
+
+
+def test_the_address_keeps_the_state_of_a_page(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/work?view=board&node={task}")
+
+    assert re.search(r"Blocked\s*1\b", page.text)
+    assert any(f"view=board&node={task}" in link for link in page.links)
+    found = open_page(browser, "/p/atlas/work?text=COAST&filter=ready")
+    assert "Walk the coast" in found.text
+    assert "Draw it" not in found.text
+
+
+def test_the_picture_runs_nothing_and_an_unknown_page_is_not_found(browser: Browser, engine: Engine) -> None:
+    fill(engine, HOSTILE)
+    browser.log_in()
+    picture = browser.get("/p/atlas/picture.svg")
+
+    assert (picture.status, picture.headers["content-type"]) == (200, "image/svg+xml")
+    assert "sandbox" in picture.headers["content-security-policy"]
+    assert b"<script" not in picture.body
+    for missing in ("/p/atlas/nothing", "/p/nothing/home", "/p/nothing/picture.svg", "/p/atlas/work?node=zzzzzz"):
+        assert browser.get(missing).status == 404

@@ -1,0 +1,112 @@
+"""A plan says which of its nodes touch the same files and would better be done one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.work.overlap import planned_overlaps
+from tests.engines import Engine
+from tests.work.client import WorkClient
+
+
+def plan(work: WorkClient, outline: str, **given: Any) -> list[str]:
+    """Plan nodes that all touch one file, and return the warnings about files."""
+    names = [line.strip().partition(":")[0] for line in outline.splitlines() if line.strip()]
+    planned = work.plan(outline, each={name: {"context_links": ["src/a.py"]} for name in names}, **given)
+    return [line for line in ([] if planned.warnings is UNSET else planned.warnings) if "src/" in line]
+
+
+def test_two_nodes_with_a_file_in_common_are_reported(work: WorkClient) -> None:
+    assert plan(work, "a\nb") == ["a and b: touch src/a.py; serialise them with depends_on"]
+
+
+def test_pairs_through_folders_and_patterns_are_reported_once(work: WorkClient) -> None:
+    links = {"a": ["src/", "src/a.py"], "b": ["src/*.py", "src/a.py"], "c": ["docs/c.md"]}
+
+    planned = work.plan("a\nb\nc", each={name: {"context_links": given} for name, given in links.items()})
+
+    assert len(planned.warnings) == 1
+    assert planned.warnings[0].startswith("a and b: touch ")
+
+
+@pytest.mark.parametrize(
+    "outline",
+    [
+        "a\nb: a",
+        "a: b\nb",
+        "a\nm: a\nb: m",  # m has the file too, and is ordered
+        "a\n  b",  # a parent is done after its children
+        "phase\n  a\nb: phase",
+    ],
+)
+def test_nodes_that_the_plan_orders_are_not_reported(work: WorkClient, outline: str) -> None:
+    assert plan(work, outline) == []
+
+
+def test_an_order_through_existing_nodes_counts(work: WorkClient) -> None:
+    work.plan("phase\nlater: phase")
+
+    outline = "a\nb: later"
+    each = {"a": {"context_links": ["src/a.py"], "parent_ref": work["phase"]}, "b": {"context_links": ["src/a.py"]}}
+    assert work.plan(outline, each=each).warnings is UNSET
+
+
+def test_files_that_others_work_on_are_reported_unless_the_new_node_waits_for_them(work: WorkClient) -> None:
+    plan(work, "a")
+    work.by("robin").claim()
+
+    assert plan(work, "b") == [
+        f"b: touches src/a.py, which {work['a']} (robin) works on; serialise them with depends_on"
+    ]
+    assert plan(work, "c: a") == []
+    work.claim()  # b: one's own work needs no warning
+    assert [line for line in plan(work, "d: a") if line.startswith("d")] == []
+
+
+def test_the_policy_off_says_nothing(work: WorkClient) -> None:
+    work.open(policies={"overlap": "off"})
+
+    assert plan(work, "a\nb") == []
+
+
+def test_a_large_plan_on_one_file_is_reported_in_few_lines(work: WorkClient) -> None:
+    """Half a million pairs: the time grows with the nodes, and the answer has two lines."""
+    lines = work.plan(
+        "\n".join(f"n{n}" for n in range(1_000)), each={f"n{n}": {"context_links": ["src/a.py"]} for n in range(1_000)}
+    ).warnings
+
+    assert lines == [
+        "n0 and n1 and 9 more: touch src/a.py; serialise them with depends_on",
+        "others: more pairs touch the same files; serialise them too",
+    ]
+
+
+def test_a_long_chain_on_one_file_is_ordered(work: WorkClient) -> None:
+    assert plan(work, "n0\n" + "\n".join(f"n{n}: n{n - 1}" for n in range(1, 1_000))) == []
+
+
+def test_many_links_of_many_nodes_take_bounded_work(work: WorkClient, engine: Engine) -> None:
+    if engine.dialect is not Dialect.SQLITE:
+        pytest.skip("the comparison does not reach the store")
+    links = [[f"d{n % 40}/{k}.py" for k in range(40)] + [f"d{n % 40}/*.{n}", "src/**"] for n in range(400)]
+
+    planned = work.plan(
+        "\n".join(f"n{n}" for n in range(400)), each={f"n{n}": {"context_links": links[n]} for n in range(400)}
+    )
+
+    assert planned.warnings[-1].startswith("others: ")
+
+
+@pytest.mark.teeth
+def test_an_order_that_is_ignored_would_be_noticed(work: WorkClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ignore(_tx: Any, nodes: Any) -> tuple[list[int], list[int]]:
+        return [0] * len(nodes), [0] * len(nodes)
+
+    monkeypatch.setattr(planned_overlaps, "_find_orders", ignore)
+
+    with pytest.raises(AssertionError):
+        test_nodes_that_the_plan_orders_are_not_reported(work, "a\nb: a")
