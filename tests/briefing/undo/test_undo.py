@@ -74,6 +74,16 @@ def undo(session: Session, **given: Any) -> Any:
     return session.call("briefing.undo", project="atlas", **given)
 
 
+def edit(session: Session, *operations: dict[str, Any]) -> None:
+    session.call("purpose.edit", project="atlas", operations=list(operations))
+
+
+def last_event(session: Session) -> str:
+    """Return the position of the last event."""
+    position: str = session.call("event.list", project="atlas", limit=1).events[0].id
+    return position
+
+
 def dump(session: Session, ids: dict[str, str]) -> dict[str, Any]:
     """Return everything that undo sets back, without revisions, times, evidence and claims."""
     work: dict[str, Any] = {}
@@ -328,6 +338,68 @@ def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, i
     after = dump(ada, ids)
     assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
     assert dump(ada, ids) == after
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        {"op": "add_edge", "source": "OP1", "target": "OC1"},
+        {"op": "add_assumption", "node": "OP1", "assumption_text": "Paper lasts"},
+        {"op": "add_indicator", "node": "OP1", "name": "Sheets"},
+    ],
+)
+def test_a_purpose_node_is_not_removed_with_what_was_built_on_it_since(
+    ada: Session, ids: dict[str, str], built: dict[str, str]
+) -> None:
+    edit(ada, {"op": "add_node", "node_type": "OUTPUT", "title": "Chart"})
+    added = last_event(ada)
+    edit(ada, built)
+    before = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=added)).code == "changed_since"
+    assert dump(ada, ids) == before
+
+
+def test_an_edge_is_not_removed_with_an_assumption_that_was_added_to_it_since(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    edit(ada, {"op": "add_edge", "source": "OC1", "target": "G1", "edge_type": "CAUSES"})
+    added = last_event(ada)
+    on_edge = {"op": "add_assumption", "source": "OC1", "target": "G1", "edge_type": "CAUSES"}
+    edit(ada, {**on_edge, "assumption_text": "They read"})
+
+    assert error_of(lambda: undo(ada, event=added)).code == "changed_since"
+
+
+def test_what_work_was_linked_to_since_is_not_removed(ada: Session, ids: dict[str, str]) -> None:
+    edit(ada, {"op": "add_node", "node_type": "OUTPUT", "title": "Chart"})
+    node_added = last_event(ada)
+    ada.call("context.edit", runId=ids["run"], inputs=[{"pointer": "/ink/cost", "label": "Cost", "value": 3}])
+    fact_added = last_event(ada)
+    ada.call("work.update", updates=[{"node_id": ids["print"], "serves": ["OP1"], "rests_on": ["/ink/cost"]}])
+
+    refusals = [error_of(lambda: undo(ada, event=node_added)), error_of(lambda: undo(ada, event=fact_added))]
+    assert [(one.code, one.details["subject"]) for one in refusals] == [("changed_since", ids["print"])] * 2
+
+
+def test_a_molecule_is_not_deleted_when_atoms_were_added_to_it_since(ada: Session, ids: dict[str, str]) -> None:
+    place = {"projectId": "atlas", "createdByTaskId": ids["coast"], "knowledge": "Ink"}
+    molecule = ada.call("knowledge.create", entityType="molecule", name="Press", **place).molecule.id
+    created = last_event(ada)
+    given = {"entityType": "atom", "name": "Plates", "paths": ["plates/**"], "moleculeId": molecule}
+    atom = ada.call("knowledge.create", **given, **place).atom.id
+
+    refused = error_of(lambda: undo(ada, event=created))
+    assert (refused.code, refused.details["subject"]) == ("changed_since", atom)
+
+
+def test_a_drop_that_an_undo_repeats_says_what_it_undoes(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.restructure", operations=[{"op": "drop", "node_id": ids["print"], "reason": "no paper"}])
+    undo(ada)
+    reopened = last_event(ada)
+    undo(ada)
+
+    assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"undo of {reopened}"
 
 
 def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from typing import Any
 
 import pytest
 
+from groundplan.surfaces.http.answers import Answer, send_answer
 from groundplan.surfaces.web import page_tokens
+from groundplan.surfaces.web.asset_routes import KEPT
 from groundplan.surfaces.web.assets import FOLDER, STYLE_NAME, get_assets_path, load_assets
 from tests.purpose.picture.test_tokens import contrast
 from tests.surfaces.web.browser import Browser
@@ -31,6 +35,18 @@ def test_a_browser_keeps_the_files_of_this_version_only(browser: Browser) -> Non
     assert (other.status, "immutable" in other.headers["cache-control"]) == (200, False)
     assert browser.get(f"{get_assets_path()}/nothing.js").status == 404
     assert browser.get(f"{get_assets_path()}/../pages.py").status == 404
+
+
+def test_an_answer_with_a_rule_for_caches_has_no_other_one() -> None:
+    """Two would be joined, and `no-store` would win."""
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(send_answer(send, Answer(200, b"", [KEPT])))
+
+    assert [value for name, value in sent[0]["headers"] if name == b"cache-control"] == [KEPT[1]]
 
 
 def test_a_file_is_sent_compressed_to_who_accepts_that(browser: Browser) -> None:

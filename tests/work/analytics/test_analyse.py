@@ -36,11 +36,17 @@ def test_the_critical_path_is_the_chain_that_takes_longest(work: WorkClient) -> 
     assert answer.total == 11
 
 
-@pytest.mark.parametrize("estimate", [-1, "3", True, None, [2]])
+@pytest.mark.parametrize("estimate", [-1, "3", True, None, [2], 1e300])
 def test_an_estimate_that_is_no_number_from_0_on_counts_as_1(work: WorkClient, estimate: Any) -> None:
     work.plan("a", each={"a": {"properties": {"estimate": estimate}}})
 
     assert rows(work, "critical_path") == [("a", 1)]
+
+
+def test_estimates_without_a_finite_sum_do_not_end_an_analysis(work: WorkClient) -> None:
+    work.plan("a\nb: a", each=estimates(a=1.7e308, b=1.7e308))
+
+    assert work.session.call("work.analyse", project=work.project).total == 2
 
 
 def test_the_critical_path_goes_through_children_and_over_parents(work: WorkClient) -> None:

@@ -8,6 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.overlap import planned_overlaps
 from tests.engines import Engine
 from tests.work.client import WorkClient
@@ -87,6 +88,35 @@ def test_a_large_plan_on_one_file_is_reported_in_few_lines(work: WorkClient) -> 
 
 def test_a_long_chain_on_one_file_is_ordered(work: WorkClient) -> None:
     assert plan(work, "n0\n" + "\n".join(f"n{n}: n{n - 1}" for n in range(1, 1_000))) == []
+
+
+def test_paths_through_existing_nodes_are_looked_for_a_bounded_number_of_times(
+    work: WorkClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each half of the plan is a chain, and the second half waits for the existing parent of the first one."""
+    looked_for: list[tuple[int, int]] = []
+    closes_loop = WaitingMoments.closes_loop
+
+    def count(moments: WaitingMoments, source: int, target: int) -> bool:
+        looked_for.append((source, target))
+        return closes_loop(moments, source, target)
+
+    work.plan("phase")
+    monkeypatch.setattr(WaitingMoments, "closes_loop", count)
+    chains: list[dict[str, Any]] = [
+        {"ref": f"{side}{n}", "summary": side, "context_links": ["src/a.py"], "depends_on": [f"{side}{n - 1}"]}
+        for side in "ab"
+        for n in range(30)
+    ]
+    for node in chains[:30]:
+        node["parent_ref"] = work["phase"]
+    chains[0]["depends_on"], chains[30]["depends_on"] = [], [work["phase"]]
+    planned = work.session.call("work.plan", project=work.project, nodes=chains)
+
+    assert planned.warnings == [
+        "others: more pairs touch the same files, and were not looked at; serialise them if they are not"
+    ]
+    assert len(looked_for) <= planned_overlaps.LOOKUPS_MAX + 1
 
 
 def test_many_links_of_many_nodes_take_bounded_work(work: WorkClient, engine: Engine) -> None:

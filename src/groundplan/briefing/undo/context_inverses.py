@@ -11,6 +11,8 @@ from groundplan.context.events import Op
 from groundplan.context.reading.draft_facts import DraftFact, find_draft_facts
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 
@@ -103,4 +105,12 @@ def _to_camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-INVERSES = Inverses(OPS, build_call)
+def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> set[str]:
+    """Return the nodes that rest on a fact which a write added: their links would lead to nothing."""
+    added = [event.subject for event in events if event.op == Op.INPUT_ADDED]
+    pointers = sorted({fact.ref for fact in find_draft_facts(tx, added).values()}) if added else []
+    links = list_links_to(tx, LinkType.RESTS_ON, pointers) if pointers else []
+    return {link.source for link in links if link.rev > rev}
+
+
+INVERSES = Inverses(OPS, build_call, find_dependents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -45,11 +45,20 @@ class InverseCall:
 Builder = Callable[[Transaction, Sequence[PastChange]], InverseCall]
 
 
+# Returns the subjects that the inverse of a write, given with its revision, would remove or leave without a base.
+DependentsFinder = Callable[[Transaction, Sequence[PastChange], int], Iterable[str]]
+
+
+def _find_no_dependents(_tx: Transaction, _events: Sequence[PastChange], _rev: int) -> Iterable[str]:
+    return ()
+
+
 class Inverses(NamedTuple):
     """What one slice knows about its events: a reason for each that has no inverse, and the builder for the others."""
 
     ops: Mapping[str, NoInverse | None]  # None: has an inverse
     build: Builder
+    find_dependents: DependentsFinder = _find_no_dependents
     ignored: frozenset[str] = frozenset()  # events that other events bring along
 
 

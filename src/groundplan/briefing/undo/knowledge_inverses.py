@@ -9,7 +9,7 @@ from groundplan.kernel.events.past_writes import PastChange
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.reading.versions import find_version
+from groundplan.knowledge.reading.versions import find_version, list_atoms_of_molecule
 from groundplan.knowledge.writing import delete, update
 
 ARGUMENTS = {
@@ -55,4 +55,9 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
     return InverseCall(update.OPERATION, {**which, **arguments})
 
 
-INVERSES = Inverses(OPS, build_call)
+def find_dependents(tx: Transaction, events: Sequence[PastChange], _rev: int) -> list[str]:
+    """Return the atoms of a molecule that a write created: without it they would belong to none."""
+    return [id_ for event in events if event.op == Op.CREATED for id_ in list_atoms_of_molecule(tx, event.subject)]
+
+
+INVERSES = Inverses(OPS, build_call, find_dependents)

@@ -10,13 +10,19 @@ import msgspec
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.audit import Change
 from groundplan.kernel.events.past_writes import PastChange
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edit
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeType
+from groundplan.purpose.version import read_versions
 
 EDGE_FIELDS = ("mechanism", "confidence")
+ADDITIONS = (Op.NODE_ADDED, Op.EDGE_ADDED, Op.ASSUMPTION_ADDED, Op.INDICATOR_ADDED)
+LINKS_TO_PURPOSE = (LinkType.SERVES, LinkType.SUPPORTS, LinkType.REFUTES)
 
 _KEY = NoInverse(
     "a key is never given twice, so what was removed cannot come back", NextStep("purpose.edit", "adds it anew")
@@ -42,7 +48,7 @@ OPS: Mapping[str, NoInverse | None] = {
     Op.REVIEWED: _RECORDED,
     Op.WAIVED: NoInverse("a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong")),
     Op.DECIDED: _RECORDED,
-    Op.REQUESTED: _RECORDED,
+    Op.REQUESTED: NoInverse(_RECORDED.reason, NextStep("purpose.record", "records a decision that answers it")),
 }
 
 
@@ -50,6 +56,27 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
     """Return the call that undoes the edits of one write, the last one first."""
     operations = [_build_operation(event) for event in reversed(events)]
     return InverseCall(edit.OPERATION, {"project": tx.project.id, "operations": operations})
+
+
+def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> set[str]:
+    """Return what stands on the nodes, edges and assumptions that a write added: it would go with them.
+
+    These are edges, assumptions and indicators, and the work nodes with a link to one of them.
+    """
+    added = {event.subject for event in events if event.op in ADDITIONS}
+    draft = next((version for version in read_versions(tx) if version.is_draft), None)
+    if not added or draft is None:
+        return set()
+    content = read_content(tx, draft.id)
+    found = {str(edge.name) for edge in content.edges if edge.source in added or edge.target in added}
+    gone = added | found
+    found |= {
+        one.key for one in content.assumptions.values() if (one.node if one.edge is None else str(one.edge)) in gone
+    }
+    found |= {one.key for one in content.indicators.values() if one.node in gone}
+    targets = sorted(added | found)
+    links = [link for type_ in LINKS_TO_PURPOSE for link in list_links_to(tx, type_, targets)]
+    return found | {link.source for link in links if link.rev > rev}
 
 
 def _build_operation(event: PastChange) -> dict[str, Any]:
@@ -96,4 +123,4 @@ def _get_before(change: Change) -> Any:
     return {**{name: None for name in after if name not in before}, **before}
 
 
-INVERSES = Inverses(OPS, build_call)
+INVERSES = Inverses(OPS, build_call, find_dependents)

@@ -185,6 +185,9 @@ def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
     if any(_get_area(event) == "purpose" for event in write.events):
         # A draft that was created later has the same keys, but is another one.
         subjects |= {f"v{version.number}" for version in read_versions(tx) if version.is_draft}
+    for area, inverses in INVERSES.items():
+        if events := [event for event in write.events if _get_area(event) == area]:
+            subjects |= set(inverses.find_dependents(tx, events, write.position.rev))  # what was built on it since
     later = find_later_event(tx, sorted(subjects), write.position.rev, ignored_ops=IGNORED_OPS)
     if later is not None:
         raise ChangedSince(later)

@@ -170,6 +170,7 @@ class Transaction(ABC):
     def record_each(self, op: str, subjects: Iterable[str], *changes: Change, decision: str | None = None) -> None:
         """Record an event with the same changes for each of the subjects, in the same stream as `record`."""
         shared = list(changes)
+        decision = self.default_decision if decision is None else decision
         if recorded := [Event(op, subject, shared, decision) for subject in subjects]:
             self._events.setdefault(self._default_stream, []).extend(recorded)
 

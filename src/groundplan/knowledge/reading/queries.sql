@@ -191,3 +191,12 @@ SELECT 'molecule', m.version
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
    AND m.id = :id;
+
+-- name: atom_ids_of_molecule
+-- Return the ids of the atoms of a molecule.
+SELECT a.id
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.molecule_id = :molecule_id
+ ORDER BY a.name, a.id;

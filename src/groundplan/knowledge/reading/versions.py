@@ -1,4 +1,4 @@
-"""The kind and version of an atom or molecule whose kind is not known."""
+"""The kind and version of an atom or molecule whose kind is not known, and the atoms that belong to it."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ class EntityVersion(Struct):
 def find_version(tx: Transaction, entity_id: str) -> EntityVersion | None:
     """Return the kind and version of what has this id in the current project."""
     return tx.one_or_none(sql.entity_version, EntityVersion, project_id=tx.project.id, id=entity_id)
+
+
+def list_atoms_of_molecule(tx: Transaction, molecule_id: str) -> list[str]:
+    """Return the ids of the atoms of a molecule of the current project."""
+    return tx.scalars(sql.atom_ids_of_molecule, project_id=tx.project.id, molecule_id=molecule_id)

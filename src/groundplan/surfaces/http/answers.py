@@ -13,7 +13,7 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS  # 16: with the header of gzip, which has no 
 
 Headers = list[tuple[bytes, bytes]]
 
-# On every answer: no cache may keep it, and no browser may take it for another type.
+# On every answer that does not say otherwise: no cache may keep it, and no browser may take it for another type.
 COMMON_HEADERS: Headers = [
     (b"cache-control", b"private, no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -37,7 +37,8 @@ def compress(body: bytes) -> bytes:
 
 async def send_answer(send: Any, answer: Answer, *, has_body: bool = True) -> None:
     """Send an answer. `has_body` is false for HEAD, whose headers are those of GET."""
-    headers = [*COMMON_HEADERS, *answer.headers]
+    own = {name for name, _ in answer.headers}
+    headers = [*(common for common in COMMON_HEADERS if common[0] not in own), *answer.headers]
     if answer.status not in (204, 304):
         headers += [(b"content-type", answer.content_type), (b"content-length", b"%d" % len(answer.body))]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})

@@ -19,6 +19,7 @@ from typing import Any
 from groundplan.kernel.errors import Invalid
 
 RESERVED = frozenset({"csrf", "operation", "form", "to"})
+STEPS_MAX = 32  # of a path, as deep as JSON may be
 _STEP = re.compile(r"[A-Za-z_]+|[0-9]{1,3}")
 _AFTER = re.compile(r"\bafter:\s*(.+)$")
 
@@ -50,6 +51,8 @@ def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
 
 def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:
     target = arguments
+    if len(path) > STEPS_MAX:
+        raise InvalidForm("a field has too many steps; reload the page and try again", limit=STEPS_MAX)
     for step in path[:-1]:
         target = target.setdefault(step, {}) if _STEP.fullmatch(step) else {}
         if not isinstance(target, dict):

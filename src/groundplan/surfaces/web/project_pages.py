@@ -86,8 +86,9 @@ class ProjectPages:
             return self._render(request, principal, session, Refusal(form.get("form", ""), form, error))
         to = form.get("to", "")
         query = f"?{request.url.query}" if request.url.query else ""
-        # Only an address on this server: a form must not lead elsewhere.
-        return redirect(to if to.startswith("/p/") and to.isascii() else f"{_quote_path(request)}{query}")
+        # Only an address on this server, and one that a header can have: a form must not lead elsewhere.
+        is_address = to.startswith("/p/") and to.isascii() and to.isprintable()
+        return redirect(to if is_address else f"{_quote_path(request)}{query}")
 
     def draw(self, request: Request, _form: Form) -> Answer:
         """Return the picture of a project's theory of change."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -14,6 +13,7 @@ from groundplan.policies import get_policies
 from groundplan.work.kinds import FEATURE
 
 ESTIMATE_ABSENT = 1.0
+ESTIMATE_MAX = 2.0**53  # so that the sum over any project is a number
 
 sql = load_queries(__file__)
 
@@ -94,7 +94,7 @@ class OpenGraph:
 
 
 def parse_estimate(value: Any) -> float:
-    """Return an estimate, or 1 for what is not a number from 0 on."""
+    """Return an estimate, or 1 for what is not a number between 0 and ESTIMATE_MAX."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ESTIMATE_ABSENT
-    return float(value) if value >= 0 and math.isfinite(value) else ESTIMATE_ABSENT
+    return float(value) if 0 <= value <= ESTIMATE_MAX else ESTIMATE_ABSENT

@@ -20,6 +20,7 @@ from groundplan.work.overlap.node_paths import extract_paths
 from groundplan.work.warnings import LINES_MAX, Warnings
 
 PAIRS_MAX = 2 * LINES_MAX  # pairs that are reported; the answer has fewer lines
+LOOKUPS_MAX = 20  # paths through existing nodes that are looked for; each may walk through much of the graph
 HINT = "serialise them with depends_on"
 
 
@@ -36,12 +37,18 @@ def warn_about_planned_overlaps(tx: Transaction, nodes: Sequence[NewNode], warni
         warnings.add(subject, f"{sentence}; {HINT}")
     if next(pairs, None) is not None:
         warnings.add("others", "more pairs touch the same files; serialise them too")
+    elif stored.is_exhausted:
+        warnings.add(
+            "others", "more pairs touch the same files, and were not looked at; serialise them if they are not"
+        )
 
 
 def _report_new_pairs(
     tx: Transaction, nodes: Sequence[NewNode], paths_of: Mapping[int, Sequence[str]], stored: _StoredOrder
 ) -> Iterator[tuple[str, str]]:
     for first, second, path in _find_unordered_pairs(tx, nodes, paths_of):
+        if stored.is_exhausted:
+            return
         if not stored.is_ordered(first, second):
             yield f"{first.request.ref} and {second.request.ref}", f"touch {shorten_path(path)}"
 
@@ -55,6 +62,8 @@ def _report_pairs_in_progress(
         touched = {other: path for path in paths_of.get(node.n, ()) for other in shared.get(path, ())}
         for other_n, others in in_progress.paths.items() if touched else ():
             common = next((path for path in others if path in touched), None)
+            if stored.is_exhausted:
+                return
             if common is not None and not stored.comes_after(node.n, other_n):
                 row = in_progress.nodes[other_n]
                 who = f" ({row.claimed_by})" if row.claimed_by is not None else ""
@@ -137,12 +146,18 @@ class _StoredOrder:
 
     def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
         self._moments = WaitingMoments(tx)
+        self._lookups = LOOKUPS_MAX
         inherits = get_policies(tx).inherit_dependencies
         # Only these steps lead from a new node to an existing one.
         self._leaves_plan = any(
             inherits or node.feature_n is not None or any(not isinstance(one, NewNode) for one in node.targets)
             for node in nodes
         )
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether as many paths were looked for as one call may."""
+        return self._lookups <= 0
 
     def is_ordered(self, first: NewNode, second: NewNode) -> bool:
         """Return whether one of two new nodes waits for the other."""
@@ -151,4 +166,7 @@ class _StoredOrder:
     def comes_after(self, n: int, other: int) -> bool:
         """Return whether the finish of a new node waits for another node."""
         # Under inherited waiting this also holds where it waits only for something below the other node.
-        return self._leaves_plan and self._moments.closes_loop(other, n)
+        if not self._leaves_plan:
+            return False
+        self._lookups -= 1
+        return self._moments.closes_loop(other, n)
