@@ -35,6 +35,26 @@ def test_assumptions_stand_at_their_step_with_the_status_of_the_latest_review(pl
     ]
 
 
+def test_an_assumption_is_refuted_by_evidence_of_work_until_a_later_review(plan: BriefingClient) -> None:
+    def read_status() -> str:
+        (note,) = next(step for step in plan.brief().why if step.key == "OC1").assumptions
+        return str(note.status)
+
+    plan.purpose.call("purpose.record", reviews=[{"assumption": "AS1", "status": "holding", "reason": "most do"}])
+    plan.call("work.connect", edges=[{"from": plan["survey"], "to": "AS1", "type": "refutes"}])
+    refuted = read_status()
+    plan.purpose.call("purpose.record", reviews=[{"assumption": "AS1", "status": "at_risk", "reason": "some do"}])
+
+    assert (refuted, read_status()) == ("refuted", "at_risk")
+
+
+def test_a_decision_about_an_assumption_on_the_way_to_the_goal_binds_the_task(plan: BriefingClient) -> None:
+    decision = {"text": "Draw symbols, not words", "rationale": "nobody reads", "about": ["AS1"]}
+    plan.purpose.call("purpose.record", decisions=[decision])
+
+    assert "Draw symbols, not words" in [one.text for one in plan.brief().decisions]
+
+
 def test_what_a_task_serves_is_inherited_from_the_nodes_above_it(plan: BriefingClient) -> None:
     plan.plan("step", under="task")
 

@@ -18,7 +18,7 @@ class Via(Struct):
 
 
 class AssumptionNote(Struct):
-    """An assumption of a step or of its edge, with its status by the latest review."""
+    """An assumption of a step or of its edge; refuted also if newer evidence than its latest review refutes it."""
 
     key: str
     text: str

@@ -46,7 +46,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     pointers = [*links.rests_on, *_list_facts_of_purpose(tx, keys)]
     facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=chars // FACT_CHARS_MIN + 1)
     edges = [f"{step.key}->{step.via.to}" for step in reasons.steps if step.via]
-    refs = [*keys, *edges, *pointers]
+    refs = [*keys, *edges, *(one.note.key for one in reasons.assumptions), *pointers]
     decisions = collect_decisions(tx, [node.id, *(one.id for one in above)], refs, at_most=DECISIONS_MAX)
     paths = collect_paths(tx, node, above)
     at_risk = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if one.is_at_risk]

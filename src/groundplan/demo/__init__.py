@@ -1,7 +1,7 @@
 """The example data: projects of an organization that brings clean water to a valley.
 
-One project has a theory of change, its work graph and the facts they depend on. Another has knowledge, a third is
-archived.
+One project has a theory of change, its work graph, the facts they depend on, and links between them. Another has
+knowledge, a third is archived.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from groundplan.catalog import build_schema
 from groundplan.demo.context import fill_context
+from groundplan.demo.history import ExampleClock, MoveTo, stand_still
 from groundplan.demo.knowledge import fill_knowledge
+from groundplan.demo.links import fill_links
 from groundplan.demo.purpose import fill_purpose
-from groundplan.demo.work import fill_work
+from groundplan.demo.work import fill_claims, fill_work
 from groundplan.kernel.access import Role
+from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.clock import system_clock
+from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
 
 OWNER = "ada"
+LATER_DAYS_AGO = 20  # when knowledge was written and the pilot was archived
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +64,54 @@ PROJECTS = (
 )
 
 
-def fill(session: Session) -> list[str]:
+def fill_database(db: str) -> list[str]:
+    """Write the example into a database; if none of its projects exist yet, they get a history of some weeks."""
+    owner = local_actor(OWNER, kind=ActorKind.PERSON)
+    with Session(open_store(db, build_schema), owner) as session:
+        names = {project.name for project in session.call("project.list", archived=True).projects}
+        if not names.isdisjoint(project.name for project in PROJECTS):
+            return fill(session)
+    clock = ExampleClock(system_clock())
+    with Session(open_store(db, build_schema, clock=clock), owner) as session:
+        return fill(session, clock)
+
+
+def fill(session: Session, clock: ExampleClock | None = None) -> list[str]:
     """Write the example into a store and return the names of the projects that were created or completed.
 
-    Existing data stays as it is, so a second fill changes nothing, and an interrupted fill is completed.
+    Existing data stays as it is, so a second fill changes nothing, and an interrupted fill is completed. `clock` is
+    that of the store, if the example is to have a history.
     """
+    move_to = stand_still if clock is None else clock.move_to
     existing = {project.name: project for project in session.call("project.list", archived=True).projects}
     filled = []
     for project in PROJECTS:
+        if clock is not None:
+            clock.restart()
         is_new = project.name not in existing
         if is_new:
             session.call("project.create", name=project.name, goal=project.goal)
         elif existing[project.name].archived_at:
             continue
-        if _complete(session, project) or is_new:
+        if _complete(session, project, move_to) or is_new:
             filled.append(project.name)
     return filled
 
 
-def _complete(session: Session, project: ExampleProject) -> bool:
+def _complete(session: Session, project: ExampleProject, move_to: MoveTo) -> bool:
     members = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
     missing = {name: role for name, role in project.members.items() if name not in members}
     for name, role in missing.items():
         session.call("member.add", scopeId=project.name, userId=name, role=role)
-    wrote_work = project.has_work and fill_work(session, project.name)
-    wrote_facts = project.has_facts and fill_context(session, project.name)
+    wrote_work = project.has_work and fill_work(session, project.name, move_to)
+    wrote_facts = project.has_facts and fill_context(session, project.name, move_to)
     # After the facts, so that the versions of the theory refer to them.
-    wrote_theory = project.has_theory and fill_purpose(session, project.name)
+    wrote_theory = project.has_theory and fill_purpose(session, project.name, move_to)
+    wrote_links = project.has_work and project.has_theory and fill_links(session, project.name, move_to)
+    wrote_claims = project.has_work and fill_claims(session, project.name, move_to)
+    move_to(LATER_DAYS_AGO)
     wrote_knowledge = project.has_knowledge and fill_knowledge(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
-    return bool(missing) or wrote_work or wrote_facts or wrote_theory or wrote_knowledge
+    wrote_any = (wrote_work, wrote_facts, wrote_theory, wrote_links, wrote_claims, wrote_knowledge)
+    return bool(missing) or any(wrote_any)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.demo.history import MoveTo, stand_still
 from groundplan.demo.work import AGENT
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.ids import new_uuid
@@ -106,10 +107,19 @@ SUGGESTION = {
 }
 
 
-def fill_context(session: Session, project: str) -> bool:
+def fill_context(session: Session, project: str, move_to: MoveTo = stand_still) -> bool:
     """Write the facts of the example into a project, and return whether anything was written."""
-    steps = (_begin, _write, _estimate, _commit, _continue_draft, _suggest)
-    done = [step(session, project) for step in steps]
+    done = []
+    for days_ago, step in (
+        (46, _begin),
+        (45, _write),
+        (45, _estimate),
+        (44, _commit),
+        (43, _continue_draft),
+        (43, _suggest),
+    ):
+        move_to(days_ago)
+        done.append(step(session, project))
     return any(done)
 
 

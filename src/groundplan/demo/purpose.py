@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from groundplan.demo.history import MoveTo, find_day_of_fill, stand_still
 from groundplan.demo.theory import GOAL, Days, Ops, first_version
 from groundplan.demo.theory_changes import draft_in_progress, first_observations, later_observations, second_version
 from groundplan.demo.work import AGENT
@@ -29,29 +30,31 @@ class TheoryProgress(NamedTuple):
 Step = Callable[[Session, str, Days], object]
 
 
-def fill_purpose(session: Session, project: str) -> bool:
+def fill_purpose(session: Session, project: str, move_to: MoveTo = stand_still) -> bool:
     """Write the theory of the example into a project, and return whether anything was written."""
     (created_at,) = [row.created_at for row in session.call("project.list").projects if row.name == project]
-    days = Days(created_at)
+    now = session.store.read(session.actor, lambda tx: tx.now)
+    days = Days(find_day_of_fill(created_at, now, move_to))
     early = sum(map(len, first_observations(days).values()))
     total = early + sum(map(len, later_observations(days).values()))
-    # Each step with the progress that it requires.
-    steps: tuple[tuple[TheoryProgress, Step], ...] = (
-        (TheoryProgress(0, "", 0, 0), _begin),
-        (TheoryProgress(1, "DRAFT", 1, 0), _make_edit_step(first_version)),
-        (TheoryProgress(1, "DRAFT", 2, 0), _publish),
-        (TheoryProgress(1, "PUBLISHED", 3, 0), _make_record_step(first_observations)),
-        (TheoryProgress(1, "PUBLISHED", 3, early), _begin),
-        (TheoryProgress(2, "DRAFT", 4, early), _make_edit_step(second_version)),
-        (TheoryProgress(2, "DRAFT", 5, early), _publish),
-        (TheoryProgress(2, "PUBLISHED", 6, early), _make_record_step(later_observations)),
-        (TheoryProgress(2, "PUBLISHED", 6, total), _begin),
-        (TheoryProgress(3, "DRAFT", 7, total), _as_agent(_make_edit_step(draft_in_progress))),
+    # Each step with the progress that it requires, and how many days ago it was.
+    steps: tuple[tuple[TheoryProgress, float, Step], ...] = (
+        (TheoryProgress(0, "", 0, 0), 42, _begin),
+        (TheoryProgress(1, "DRAFT", 1, 0), 41, _make_edit_step(first_version)),
+        (TheoryProgress(1, "DRAFT", 2, 0), 40, _publish),
+        (TheoryProgress(1, "PUBLISHED", 3, 0), 30, _make_record_step(first_observations)),
+        (TheoryProgress(1, "PUBLISHED", 3, early), 28, _begin),
+        (TheoryProgress(2, "DRAFT", 4, early), 27, _make_edit_step(second_version)),
+        (TheoryProgress(2, "DRAFT", 5, early), 26, _publish),
+        (TheoryProgress(2, "PUBLISHED", 6, early), 9, _make_record_step(later_observations)),
+        (TheoryProgress(2, "PUBLISHED", 6, total), 4, _begin),
+        (TheoryProgress(3, "DRAFT", 7, total), 3, _as_agent(_make_edit_step(draft_in_progress))),
     )
     progress = _load_progress(session, project)
     has_changed = False
-    for before, step in steps:
+    for before, days_ago, step in steps:
         if progress == before:
+            move_to(days_ago)
             step(session, project, days)
             progress = _load_progress(session, project)
             has_changed = True

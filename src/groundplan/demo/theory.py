@@ -167,14 +167,14 @@ INDICATORS: Ops = [
 
 
 class Days:
-    """Dates of the example, relative to the day on which its project was created."""
+    """Dates of the example, relative to the day on which its project was filled."""
 
-    def __init__(self, created_at: str) -> None:
-        self._created = date.fromisoformat(created_at[:10])
+    def __init__(self, filled: date) -> None:
+        self._filled = filled
 
     def offset(self, days: int) -> str:
         """Return the date that many days later, or earlier if negative."""
-        return (self._created + timedelta(days=days)).isoformat()
+        return (self._filled + timedelta(days=days)).isoformat()
 
 
 def first_version(days: Days) -> Ops:

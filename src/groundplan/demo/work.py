@@ -1,8 +1,8 @@
 """The work of the example: a work graph in progress.
 
-Some nodes are resolved with evidence, an agent has claimed one, and one was dropped with a reason. Every step runs only
-if its node is unchanged since it was planned, so a second fill changes nothing, an interrupted fill is completed, and
-edits by others stay.
+Some nodes are resolved with evidence, two agents have claimed one each, and one was dropped with a reason. Every step
+runs only if its node is unchanged since the step before, so a second fill changes nothing, an interrupted fill is
+completed, and edits by others stay.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from groundplan.demo.history import MoveTo, stand_still
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 
 AGENT = "claude"
-POLICIES = {"claim_ttl_minutes": 480}  # a working day, so that the example's claim does not lapse during a trial
+SECOND_AGENT = "juno"
+POLICIES = {"claim_ttl_minutes": 480}  # a working day: one claim lapses soon, and the other one not during a trial
 MOST_URGENT = {"priority": 3}
-CLAIMED_NODE = ("ranking", MOST_URGENT)
+URGENT = {"priority": 1}
+# Agent, node, a filter that finds it, days ago; the first claim lapses soon.
+CLAIMED_NODES = ((AGENT, "ranking", MOST_URGENT, 7 / 24), (SECOND_AGENT, "caretakers", URGENT, 1 / 24))
 RELATED = ("handbook", "pump")
 
 
@@ -74,7 +78,7 @@ NODES = (
     ExampleNode("install", "Install the pumps", "build", after=("pumping-test", "pump")),
     ExampleNode("aprons", "Build aprons and drains", "build", after=("boreholes", "well-head")),
     ExampleNode("upkeep", "Find people who keep the wells running"),
-    ExampleNode("caretakers", "Recruit two caretakers in each village", "upkeep", properties={"priority": 1}),
+    ExampleNode("caretakers", "Recruit two caretakers in each village", "upkeep", properties=URGENT),
     ExampleNode("handbook", "Write a repair handbook with pictures", "upkeep"),
     ExampleNode("depot", "Set up a depot for spare parts in Lenta town", "upkeep", after=("pump",)),
     ExampleNode("fee", "Agree on a water fee that pays for repairs", "upkeep", after=("sites",)),
@@ -90,10 +94,11 @@ EVIDENCE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "households": (
         ("file", "data/households.csv"),
         ("note", "2,140 households; 860 of them walk more than half an hour"),
+        ("note", "In four villages people pass the nearest well, because its water tastes of iron"),
     ),
     "old-wells": (
         ("file", "data/wells.csv"),
-        ("test", "14 of 22 wells are above the limit for E. coli"),
+        ("test", "14 of 22 wells are above the limit for E. coli, none is for arsenic"),
         ("hint", "Test kits keep for six months only; order them late"),
     ),
     "springs": (("file", "maps/springs.geojson"),),
@@ -104,18 +109,37 @@ DROPPED_NODE = ("pipeline", "The upper spring fell dry in two of the last five s
 DROP_DECISION = "Wells only: a line that is dry when it is needed costs more trust than it brings water"
 
 
-def fill_work(session: Session, project: str) -> bool:
+def fill_work(session: Session, project: str, move_to: MoveTo = stand_still) -> bool:
     """Write the work of the example into a project, and return whether anything was written."""
     is_new = session.call("work.open", project=project).summary.total == 1
     if is_new:
         session.call("work.open", project=project, policies=POLICIES)
         session.call("work.plan", project=project, nodes=[node.to_plan_node() for node in NODES])
-    ids = _load_ids(session, project)
-    steps = (_finish, _drop, _relate, _claim)
-    return any([is_new, *(step(session, project, ids) for step in steps)])
+    ids = load_ids(session, project)
+    done = [is_new]
+    for days_ago, step in ((50, _finish), (48, _drop), (47, _relate)):
+        move_to(days_ago)
+        done.append(step(session, project, ids))
+    return any(done)
 
 
-def _load_ids(session: Session, project: str) -> dict[str, str]:
+def fill_claims(session: Session, project: str, move_to: MoveTo = stand_still) -> bool:
+    """Let the agents of the example claim their tasks, and return whether one did.
+
+    This comes last, because a claim does not last for weeks.
+    """
+    ids = load_ids(session, project)
+    has_claimed = False
+    for name, ref, properties, days_ago in CLAIMED_NODES:
+        if _is_as_filled(session, ids, ref):
+            move_to(days_ago)
+            agent = Session(session.store, local_actor(name, kind=ActorKind.AGENT), session.operations)
+            has_claimed |= bool(agent.call("work.claim", project=project, filter=properties).nodes)
+    return has_claimed
+
+
+def load_ids(session: Session, project: str) -> dict[str, str]:
+    """Return the ids of the nodes of the example by ref."""
     refs = {node.summary: node.ref for node in NODES}
     found = session.call("work.query", project=project, limit=100, sort="created").nodes
     return {refs[node.summary]: node.id for node in found if node.summary in refs}
@@ -124,6 +148,15 @@ def _load_ids(session: Session, project: str) -> dict[str, str]:
 def _is_untouched(session: Session, ids: Mapping[str, str], ref: str) -> bool:
     """Return whether a node is unchanged since it was planned, which its revision tells."""
     return ref in ids and session.call("work.context", node_id=ids[ref], depth=0, lean=False).node.rev == 1
+
+
+def _is_as_filled(session: Session, ids: Mapping[str, str], ref: str) -> bool:
+    """Return whether a node is unchanged since it was planned and, if it has links of its own, linked."""
+    if ref not in ids:
+        return False
+    node = session.call("work.context", node_id=ids[ref], depth=0, lean=False).node
+    is_linked = any(not link.inherited_from for link in node.serves or ())
+    return bool(node.rev == (2 if is_linked else 1))
 
 
 def _finish(session: Session, project: str, ids: Mapping[str, str]) -> bool:
@@ -156,11 +189,3 @@ def _relate(session: Session, project: str, ids: Mapping[str, str]) -> bool:
         return False
     session.call("work.connect", edges=[{"from": ids[source], "to": ids[target], "type": "relates_to"}])
     return True
-
-
-def _claim(session: Session, project: str, ids: Mapping[str, str]) -> bool:
-    ref, properties = CLAIMED_NODE
-    if not _is_untouched(session, ids, ref):
-        return False
-    agent = Session(session.store, local_actor(AGENT, kind=ActorKind.AGENT), session.operations)
-    return bool(agent.call("work.claim", project=project, filter=properties).nodes)

@@ -99,6 +99,13 @@ def test_an_edge_shows_its_mechanism_and_what_it_assumes(plan: PlanClient) -> No
     assert [(one.key, one.status) for one in water.assumptions] == [("AS2", "untested")]
 
 
+def test_an_assumption_that_evidence_of_work_refutes_is_shown_as_refuted(plan: PlanClient) -> None:
+    plan.purpose.edit(op("add_assumption", node="AC1", assumption_text="ground water"))
+    plan.work.call("work.connect", edges=[{"from": plan.work["rent"], "to": "AS1", "type": "refutes"}])
+
+    assert [one.status for one in plan.line("AC1", "up").chain[0].assumptions] == ["refuted"]
+
+
 def test_a_purpose_node_is_followed_down_to_work_and_measurements(plan: PlanClient) -> None:
     plan.purpose.edit(op("add_indicator", node="OC1", name="litres", target=20, unit="l"))
     plan.purpose.record(measurements=[{"indicator": "IN1", "value": 5, "as_of": "2026-01-01"}])

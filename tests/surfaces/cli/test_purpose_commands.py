@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import date
 from typing import Any
 
 import pytest
@@ -362,7 +363,7 @@ def test_an_editor_may_measure_but_not_waive(run: Run, draft_with_theory: Purpos
 
 
 def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: PurposeCommands, tmp_path: Any) -> None:
-    (tmp_path / "theory.json").write_text(json.dumps(first_version(Days("2026-01-01"))))
+    (tmp_path / "theory.json").write_text(json.dumps(first_version(Days(date(2026, 1, 1)))))
     purpose("draft")
 
     assert "The draft of v1 is at rev 2." in purpose("edit", "@theory.json").out

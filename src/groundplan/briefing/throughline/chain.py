@@ -47,7 +47,7 @@ class DeadEndReason(StrEnum):
 
 
 class ChainAssumption(Struct):
-    """An assumption, and the result of its latest review."""
+    """An assumption, and its status by its latest review and newer evidence."""
 
     key: str
     text: str

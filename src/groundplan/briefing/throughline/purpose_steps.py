@@ -20,6 +20,7 @@ from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_grap
 from groundplan.purpose.graph.cycles import find_components
 from groundplan.purpose.graph.indexed_graph import Graph, find_leading_to, find_reachable_from
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, NodeType, build_content
+from groundplan.purpose.observing.latest_records import read_assumption_statuses
 from groundplan.purpose.observing.observation_rows import Measurement
 from groundplan.purpose.observing.read_observations import read_latest_observations
 from groundplan.purpose.reading.in_force import PurposeInForce
@@ -95,7 +96,7 @@ def build_purpose_steps(
         [one for one in content.indicators.values() if one.node in levels],
     )
     observed = read_latest_observations(tx, part)
-    statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
+    statuses, latest = read_assumption_statuses(tx, part.assumptions), observed.get_latest_measurements()
     assumed: dict[str | EdgeName, list[ChainAssumption]] = {}
     for one in part.assumptions.values():
         subject = one.edge if one.node is None else one.node

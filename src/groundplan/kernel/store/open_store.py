@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
@@ -40,22 +41,28 @@ def strip_password(db: str) -> str:
 
 
 def open_store(
-    db: str, schema: Callable[[], Schema], *, for_server: bool = False, cancellation: Cancellation | None = None
+    db: str,
+    schema: Callable[[], Schema],
+    *,
+    for_server: bool = False,
+    cancellation: Cancellation | None = None,
+    clock: Clock | None = None,
 ) -> Store:
     """Return the store that `db` names. A missing file is created; `cancellation` can end the migration of a file.
 
-    In a server the writes of many threads to one file share commits.
+    In a server the writes of many threads to one file share commits. `clock` replaces the clock of the machine or of
+    the database server.
     """
     if not is_postgres(db):
         if for_server:
             from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
 
-            return GroupCommitStore(Path(db), schema, cancellation=cancellation)
+            return GroupCommitStore(Path(db), schema, clock=clock or system_clock, cancellation=cancellation)
         from groundplan.kernel.store.sqlite.store import SqliteStore
 
-        return SqliteStore(Path(db), schema, cancellation=cancellation)
+        return SqliteStore(Path(db), schema, clock=clock or system_clock, cancellation=cancellation)
     try:
         from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:
         raise NoDriver from None
-    return PostgresStore(db)
+    return PostgresStore(db, clock=clock)

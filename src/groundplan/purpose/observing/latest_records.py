@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import AssumptionStatus
@@ -19,11 +21,19 @@ sql = load_queries(__file__)
 
 
 def read_assumption_statuses(tx: Transaction, keys: Collection[str]) -> dict[str, AssumptionStatus]:
-    """Return the status of those assumptions that were reviewed, by their latest review."""
+    """Return the status of those assumptions that were reviewed or refuted.
+
+    It is that of the latest review, or refuted if newer evidence of work refutes the assumption.
+    """
     if not keys:
         return {}
     rows = tx.all(sql.latest_reviews, Review, **NO_CUTOFF.to_parameters(tx), keys=to_json_array(keys))
-    return {review.assumption: review.status for review in rows}
+    reviewed_in = {review.assumption: review.rev for review in rows}
+    statuses = {review.assumption: review.status for review in rows}
+    for link in list_links_to(tx, LinkType.REFUTES, keys):
+        if link.rev > reviewed_in.get(link.target, -1):
+            statuses[link.target] = AssumptionStatus.REFUTED
+    return statuses
 
 
 def read_newest_decisions(tx: Transaction, *, at_most: int) -> list[Decision]:

@@ -23,8 +23,8 @@ def demo(invocation: Invocation) -> CommandResult:
     """Create a small example plan and show it, in a temporary database or in the one that --db names."""
     # Only --db counts, not the configured database: the example must not end up in a real plan.
     db = make_temporary_path() if invocation.flags.db is None else check_db(invocation.flags.db)
+    made = example.fill_database(db)
     with Session(open_store(db, build_schema), local_actor(example.OWNER, kind=ActorKind.PERSON)) as session:
-        made = example.fill(session)
         projects = session.call("project.list", archived=True).projects
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
         work = session.call("work.open", project=example.PROJECTS[0].name)
@@ -95,7 +95,10 @@ def _list_suggestions(db: str) -> list[str]:
     return [
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
         f"{program} work onboard --project {name}",
-        f"{program} work next --project {name}",
+        f"{program} work next --project {name} --budget 1500",
+        f"{program} inbox --project {name}",
+        f"{program} throughline OC3 --project {name}",
+        f"{program} coverage --project {name}",
         f"{program} context view --project {name}",
         f"{program} purpose open --project {name}",
         f"{program} purpose diff 1 2 --project {name}",

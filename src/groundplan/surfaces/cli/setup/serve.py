@@ -86,8 +86,9 @@ def serve(
             raise
         raise ServerMissing from None
     from groundplan.catalog import OPERATIONS, build_schema
+    from groundplan.demo import fill_database
     from groundplan.kernel.store.open_store import open_store
-    from groundplan.surfaces.cli.setup.serve_demo import OWNER, fill_demo, list_demo_lines
+    from groundplan.surfaces.cli.setup.serve_demo import OWNER, list_demo_lines
     from groundplan.surfaces.http.listening.exposure import check_exposure
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
@@ -102,11 +103,11 @@ def serve(
         if metrics_port is not None:
             sockets.append(opened.enter_context(open_socket(metrics_port)))
         db = _choose_demo_db(invocation, opened, keep=not once) if demo else settings.db
+        if demo:
+            fill_database(db)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
         check_exposure(exposure, lambda: _has_tokens(store))
-        if demo:
-            fill_demo(store)
         actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
         server = build_server_app(
             store,

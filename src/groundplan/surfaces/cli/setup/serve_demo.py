@@ -11,17 +11,10 @@ from pathlib import Path
 from groundplan import demo as example
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres
-from groundplan.kernel.store.store import Store
-from groundplan.session import Session
 from groundplan.surfaces.cli.setup.demo import find_program
 
 OWNER = local_actor(example.OWNER, kind=ActorKind.PERSON)
 URL_GIVEN = "URL-THAT-YOU-GAVE"  # a URL is not printed because it may hold a password
-
-
-def fill_demo(store: Store) -> None:
-    """Write the example into a store; what exists already stays as it is."""
-    example.fill(Session(store, OWNER))
 
 
 def list_demo_lines(db: str, address: str) -> list[str]:
