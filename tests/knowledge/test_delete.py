@@ -196,6 +196,15 @@ REFUSED: dict[str, tuple[Callable[[KnowledgeClient], Any], tuple[str, str, str |
         lambda d: d.delete("Cart", lastTaskId="their task"),
         ("RuleViolated", "other_project", "lastTaskId"),
     ),
+    # Another task would not help: what does not exist is said first, as by an update.
+    "what was deleted before, with a task of another project": (
+        lambda d: d.delete("Gone", version=1, lastTaskId="their task"),
+        ("NotFound", "not_found", "id"),
+    ),
+    "a stale version, with an unknown task": (
+        lambda d: d.delete("Shop", version=9, lastTaskId="oooooo"),
+        ("Conflict", "stale_version", None),
+    ),
 }
 
 

@@ -50,17 +50,19 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
     Raises:
         StaleVersion: the entity has another version, given in `currentVersion`.
         NotFound: the entity or the task does not exist.
+        OtherProject: the task belongs to another project.
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
-    task_id = None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = load_atom(tx, id_)
         refuse_stale(KnowledgeEntityType.ATOM, atom.id, current=atom.version, given=request.version)
+        task_id = _resolve_last_task(tx, request)
         _delete_atoms(tx, [atom], advance_revision(tx, patterns=-atom.patterns).rev, task_id)
         return DeletedKnowledge(id_)
     molecule = load_molecule(tx, id_)
     refuse_stale(KnowledgeEntityType.MOLECULE, molecule.id, current=molecule.version, given=request.version)
+    task_id = _resolve_last_task(tx, request)
     members: dict[str, str] = dict(tx.all(sql.atoms_of_molecule, project_id=tx.project.id, molecule_id=id_))
     deleted = DeletedKnowledge(id_)
     if request.cascade:
@@ -74,6 +76,10 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
         deleted.orphaned_atoms = len(members)
     _delete_molecule(tx, molecule, rev, task_id)
     return deleted
+
+
+def _resolve_last_task(tx: Transaction, request: DeleteKnowledge) -> str | None:
+    return None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
 
 
 def _delete_atoms(tx: Transaction, atoms: Sequence[AtomRow], rev: int, task_id: str | None) -> None:
