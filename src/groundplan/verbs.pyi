@@ -352,10 +352,11 @@ class WorkVerbs:
         project: str,
         parent: str | None = None,
         lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        node: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> groundplan.work.graph.search.outline.Outline:
-        """Children of a node, or one column of the board, with their states."""
+        """Children of a node, one column of the board, or one node, with their states."""
 
     def restructure(
         self,

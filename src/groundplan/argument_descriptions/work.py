@@ -52,6 +52,7 @@ ARGUMENTS: Mapping[str, str] = {
     "scope": "Only nodes below this node.",
     "filter": _PROPERTIES_FILTER,
     "parent": "The node whose children to list. Default: the root.",
+    "work.outline/node": "One node by itself.",
     "lane": "One column of the board instead of children.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",

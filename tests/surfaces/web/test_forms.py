@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from groundplan.surfaces.web.form_arguments import InvalidForm, read_arguments, read_outline
+from groundplan.surfaces.web.areas.work_task import host_of
+from groundplan.surfaces.web.form_arguments import InvalidForm, read_arguments, read_outline, read_pairs, write_pairs
 from tests.engines import Engine, person
 from tests.surfaces.http.client import Reply
 from tests.surfaces.web.browser import CSRF, Browser
@@ -124,6 +127,14 @@ def test_an_unknown_operation_is_not_found(browser: Browser, engine: Engine) -> 
         ({"u.0.x": "1", "u.1.x": "2"}, {"u": [{"x": "1"}, {"x": "2"}]}),
         ({"u.10.x": "b", "u.2.x": "a"}, {"u": [{"x": "a"}, {"x": "b"}]}),
         ({"links|lines": "a\r\n\r\n b "}, {"links": ["a", "b"]}),
+        ({"links|lines": " "}, {}),
+        ({"serves|list": "\n"}, {"serves": []}),
+        (
+            {"state|clear": " ", "p.priority|value": "3", "p.x|value": ""},
+            {"state": None, "p": {"priority": 3, "x": None}},
+        ),
+        ({"p|pairs": 'a: 1\nb: two words\nc:\nd: "1"'}, {"p": {"a": 1, "b": "two words", "c": None, "d": "1"}}),
+        ({"p|pairs": "\n"}, {}),
         ({"csrf": "c", "operation": "o", "form": "f", "to": "t"}, {}),
         ({"p.priority": "3"}, {"p": {"priority": "3"}}),
     ],
@@ -135,6 +146,78 @@ def test_fields_become_arguments_by_their_paths(fields: dict[str, str], argument
 def test_two_fields_of_one_argument_are_refused() -> None:
     with pytest.raises(InvalidForm):
         read_arguments({"a": "1", "a|lines": "2"})
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.text(max_size=8), max_size=4)
+)
+def test_properties_are_written_as_lines_that_mean_the_same(properties: dict[str, Any]) -> None:
+    read = read_pairs(write_pairs(properties))
+
+    assert read.items() <= properties.items()
+    assert {name for name in properties if name.isalpha() and properties[name]} <= read.keys()
+
+
+def test_a_refused_outline_shows_the_line(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    fields = {"form": "plan", "project": "atlas", "nodes|outline": "North\n\n  Draw <it> after: the snow"}
+    reply = submit(browser, "/p/atlas/work", "work.plan", **fields)
+
+    assert reply.status == 404
+    assert "Line 3: <code>Draw &lt;it&gt; after: the snow</code>" in reply.body.decode()
+
+
+def test_a_conflict_shows_both_versions_and_sends_mine_over_the_present_one(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    path = f"/p/atlas/work?node={task}"
+    engine.session("ada").call("work.update", updates=[{"node_id": task, "summary": "Walk with <care>"}])
+    fields = {"form": "edit", "updates.0.node_id": task, "updates.0.expected_rev": "1", "updates.0.summary": "Walk far"}
+    page = submit(browser, path, "work.update", **fields).body.decode()
+
+    assert "<b>Now:</b> Walk with &lt;care&gt;" in page
+    assert "Walk far</textarea>" in page
+    assert "Take theirs" in page
+    rev = engine.session("ada").call("work.context", node_id=task, lean=False).node.rev
+    form = page[page.index('id="edit"') :]
+    assert f'name="updates.0.expected_rev" value="{rev}"' in form[: form.index("</form>")]
+
+
+def test_a_field_that_nobody_typed_into_keeps_what_another_wrote(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    engine.session("ada").call("work.update", updates=[{"node_id": task, "state": "halfway"}])
+    fields = {"form": "edit", "updates.0.node_id": task, "updates.0.expected_rev": "1", "updates.0.summary": "Walk far"}
+    fields |= {"updates.0.state|clear": "", "was|updates.0.state|clear": "", "was|updates.0.summary": "Walk the coast"}
+    page = submit(browser, f"/p/atlas/work?node={task}", "work.update", **fields).body.decode()
+
+    assert 'name="updates.0.state|clear" value="halfway"' in page
+    assert "Walk far</textarea>" in page
+
+
+def test_an_emptied_field_empties_what_it_stands_for(browser: Browser, engine: Engine) -> None:
+    task = begin(browser, engine)
+    ada = engine.session("ada")
+    ada.call("work.update", updates=[{"node_id": task, "state": "halfway", "properties": {"priority": 2}}])
+    fields = {"updates.0.node_id": task, "updates.0.state|clear": "", "updates.0.properties.priority|value": ""}
+    assert submit(browser, "/p/atlas/work", "work.update", **fields).status == 303
+
+    node = ada.call("work.context", node_id=task, lean=False).node
+    assert (node.state or None, node.properties) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("ref", "host"),
+    [
+        ("https://example.org/a", "example.org"),
+        ("http://good.example@evil.example/", "evil.example"),
+        ("javascript:alert(1)", None),
+        ("https://exa mple.org", None),
+        ("data:text/html,x", None),
+        ("http://[", None),
+        ("a sentence", None),
+    ],
+)
+def test_only_addresses_of_the_web_become_links_and_name_their_host(ref: str, host: str | None) -> None:
+    assert host_of(ref) == host
 
 
 def test_an_outline_may_name_later_lines_and_ids() -> None:

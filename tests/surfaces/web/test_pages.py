@@ -60,6 +60,8 @@ def fill(engine: Engine, text: str = "x") -> str:
     task: str = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
     evidence = [{"type": "note", "ref": text}]
     ada.call("work.update", updates=[{"node_id": task, "add_evidence": evidence, "properties": {"colour": text}}])
+    ada.call("section.add", entityType="TASK", entityId=task, title=text, content=text)
+    ada.call("work.update", updates=[{"node_id": task, "add_context_links": [text]}])
     ada.call("purpose.draft", project="atlas")
     ada.call("purpose.edit", project="atlas", operations=[{"op": "add_node", "node_type": "GOAL", "title": text}])
     run = ada.call("context.create_draft", scopeId="atlas").run.id
@@ -111,8 +113,8 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {"home": 0, "plan": 0, "work": 8, "knowledge": 0, "facts": 2, "members": 1}),
-        ("ben", {"home": 0, "plan": 0, "work": 8, "knowledge": 0, "facts": 2, "members": 0}),
+        ("ada", {"home": 0, "plan": 0, "work": 21, "knowledge": 0, "facts": 2, "members": 1}),
+        ("ben", {"home": 0, "plan": 0, "work": 21, "knowledge": 0, "facts": 2, "members": 0}),
         ("cleo", {"home": 0, "plan": 0, "work": 0, "knowledge": 0, "facts": 0, "members": 0}),
     ],
 )
@@ -165,6 +167,34 @@ def test_the_address_keeps_the_state_of_a_page(browser: Browser, engine: Engine)
     found = open_page(browser, "/p/atlas/work?text=COAST&filter=ready")
     assert "Walk the coast" in found.text
     assert "Draw it" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("property=colour:+x", 1),
+        ("property=colour:", 2),
+        ("evidence=note", 1),
+        ("by=nobody", 0),
+        ("filter=unclaimed", 3),
+        ("under={root}", 2),
+    ],
+)
+def test_filters_with_values_are_in_the_address(browser: Browser, engine: Engine, query: str, found: int) -> None:
+    fill(engine)
+    root = engine.session("ada").call("project.list").projects[0].id
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/work?{query.format(root=root)}")
+
+    assert re.search(rf"\b{found} found", page.text)
+
+
+def test_a_filter_that_names_no_task_says_so_on_the_page(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+
+    assert "zzzzzz" in open_page(browser, "/p/atlas/work?under=zzzzzz").text
+    assert open_page(browser, "/p/atlas/work?text=a&cursor=nonsense").names.count("h1") == 1
 
 
 def test_the_picture_runs_nothing_and_an_unknown_page_is_not_found(browser: Browser, engine: Engine) -> None:

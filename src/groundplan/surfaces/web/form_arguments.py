@@ -3,6 +3,10 @@
 A field is named by the path of its argument: `updates.0.resolved`. A word after a bar says how to read the text:
 
     updates.0.add_context_links|lines    a list, one entry on each line
+    updates.0.serves|list                the same; an empty field is an empty list
+    updates.0.state|clear                as it is; an empty field is null
+    updates.0.properties.priority|value  a number or other JSON, else text; an empty field is null
+    updates.0.properties|pairs           an object, `name: value` on each line; no value is null
     nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
     updates.0.summary|text               as it is, also if it is empty
 
@@ -16,10 +20,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+from msgspec import UNSET
+
 from groundplan.kernel.errors import Invalid
 
 RESERVED = frozenset({"csrf", "operation", "form", "to"})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
+BEFORE = "was|"  # and the name of a field: its value before a person typed
+LINE = "line "  # and a number: the ref of a node in an outline
 _STEP = re.compile(r"[A-Za-z_]+|[0-9]{1,3}")
 _AFTER = re.compile(r"\bafter:\s*(.+)$")
 
@@ -38,13 +47,13 @@ def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
     """
     arguments: dict[str, Any] = {}
     for name, text in fields.items():
-        if name in RESERVED:
+        if name in RESERVED or name.startswith(BEFORE):
             continue
         path, _, word = name.partition("|")
         if word not in READERS:
             raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
         value = READERS[word](text.replace("\r\n", "\n"))
-        if value is not None:
+        if value is not UNSET:
             _set(arguments, path.split("."), value, name)
     return {name: _number_lists(value) for name, value in arguments.items()}
 
@@ -71,12 +80,48 @@ def _number_lists(value: Any) -> Any:
     return {name: _number_lists(inner) for name, inner in value.items()}
 
 
-def _read_given(text: str) -> str | None:
-    return text.strip() or None
+def _read_list(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def _read_lines(text: str) -> list[str] | None:
-    return [line.strip() for line in text.split("\n") if line.strip()] or None
+def read_pairs(text: str) -> dict[str, Any]:
+    """Return what lines of `name: value` say. A value that is JSON is read as such, any other is text, none is null."""
+    pairs: dict[str, Any] = {}
+    for line in _read_list(text):
+        name, _, value = line.partition(":")
+        pairs[name.strip()] = _read_value(value)
+    return pairs
+
+
+def write_pairs(properties: Mapping[str, Any]) -> str:
+    """Return properties as lines that `read_pairs` reads back, without those that do not fit on such a line."""
+    lines = []
+    for name, value in properties.items():
+        is_plain = isinstance(value, str) and _read_value(value) == value
+        line = f"{name}: {value if is_plain else msgspec.json.encode(value).decode()}"
+        if read_pairs(line) == {name: value}:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _read_value(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text.strip() or None
+
+
+def find_line(text: str, field: str, ref: str) -> int | None:
+    """Return the line of an outline that a refusal is about: by its argument (nodes.2.summary), or by what it names."""
+    nodes = read_outline(text) or []
+    at = re.match(r"nodes\.(\d+)", field)
+    if at is not None and int(at[1]) < len(nodes):
+        return _get_line(nodes[int(at[1])])
+    return next((_get_line(node) for node in nodes if ref and ref in node.get("depends_on", ())), None)
+
+
+def _get_line(node: Mapping[str, Any]) -> int:
+    return int(node["ref"].removeprefix(LINE))
 
 
 def read_outline(text: str) -> list[dict[str, Any]] | None:
@@ -93,7 +138,7 @@ def read_outline(text: str) -> list[dict[str, Any]] | None:
         summary = written[: found.start()].strip() if found else written
         while open_lines and open_lines[-1][0] >= indent:
             open_lines.pop()
-        node: dict[str, Any] = {"ref": f"line {number}", "summary": summary}
+        node: dict[str, Any] = {"ref": f"{LINE}{number}", "summary": summary}
         if open_lines:
             node["parent_ref"] = open_lines[-1][1]
         if found:
@@ -108,8 +153,12 @@ def read_outline(text: str) -> list[dict[str, Any]] | None:
 
 
 READERS: Mapping[str, Callable[[str], Any]] = {
-    "": _read_given,
+    "": lambda text: text.strip() or UNSET,
     "text": lambda text: text,
-    "lines": _read_lines,
-    "outline": read_outline,
+    "clear": lambda text: text.strip() or None,
+    "value": _read_value,
+    "lines": lambda text: _read_list(text) or UNSET,
+    "list": _read_list,
+    "pairs": lambda text: read_pairs(text) or UNSET,
+    "outline": lambda text: read_outline(text) or UNSET,
 }

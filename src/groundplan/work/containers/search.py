@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument, join_alternatives
 from groundplan.work.containers.answers import compute_next_offset
 from groundplan.work.containers.container import Feature, ProjectContainer, Task, load_containers_at
+from groundplan.work.containers.counts import count_project_tasks
 from groundplan.work.containers.pipeline import STEP_PATTERN, load_pipelines
 from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import (
@@ -105,8 +106,22 @@ def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope)
     else:
         page, total = sql.search_tasks_of_feature, sql.count_tasks_of_feature
         asked |= {"project_id": scope.project_ids[0], "feature_n": scope.feature_n}
+    counted = _count_by_status(tx, request, scope)
+    if counted == 0:
+        return ContainerMatches([], 0)
     rows = tx.all(page, **asked, at_most=request.limit, skipped=request.offset)
-    return ContainerMatches([(project_id, n) for project_id, n in rows], tx.scalar(total, **asked))
+    if counted is None:
+        counted = int(tx.scalar(total, **asked))
+    return ContainerMatches([(project_id, n) for project_id, n in rows], counted)
+
+
+def _count_by_status(tx: Transaction, request: SearchContainers, scope: SearchScope) -> int | None:
+    """Return how many tasks of one project match, from the stored counts; None if more than the status is asked for."""
+    is_filtered = any((request.query, request.priority, request.tags, scope.feature_n))
+    if request.container_type is not ContainerType.TASK or is_filtered or len(scope.project_ids) != 1:
+        return None
+    counts = count_project_tasks(tx, scope.project_ids[0])
+    return counts.total if request.status is None else counts.by_status.get(request.status.strip().upper(), 0)
 
 
 def _find_projects(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:

@@ -30,6 +30,8 @@ def list_screens(site: Site) -> list[str]:
         ]
         ids = {one.ref: one.id for one in ada.call("work.plan", project="full", nodes=nodes).created}
         ada.call("work.claim", node_id=ids["b"])
+        ada.call("section.add", entityType="TASK", entityId=ids["b"], title="Context Files", content="- docs/wells.md")
+        ada.call("work.update", updates=[{"node_id": ids["b"], "properties": {"depth": 30}}])
         evidence = [{"type": "note", "ref": "seen"}]
         ada.call("work.update", updates=[{"node_id": ids["d"], "resolved": True, "add_evidence": evidence}])
         ada.call("purpose.draft", project="full")
@@ -40,7 +42,10 @@ def list_screens(site: Site) -> list[str]:
         ada.call("context.edit", runId=run, inputs=[fact, {**fact, "pointer": "/depth", "value": 30}])
     screens = [f"/p/{project}/{area}" for project in ("empty", "full") for area in AREAS]
     task = f"/p/full/work?open={ids['a']}&node={ids['b']}"
-    return [*screens, task, "/p/full/work?view=board", "/p/full/work?text=drill", "/p/nothing/home", "/login"]
+    work = [task, f"{task}&pick=wait&find=survey", f"{task}&pick=merge&find=test&into={ids['c']}"]
+    work += [f"/p/full/work?{query}" for query in ("view=board", "view=board&columns=status", "text=drill&sort=recent")]
+    work += ["/p/full/work?text=drill&by=ada&property=a%3A+1", "/p/full/work?under=zzzzzz"]
+    return [*screens, *work, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:

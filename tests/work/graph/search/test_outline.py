@@ -96,3 +96,34 @@ def test_an_unknown_node_and_two_choices_at_once_are_refused(work: WorkClient) -
         outline(work, parent="nowhere")
     with pytest.raises(Invalid):
         outline(work, parent=work["root"], lane="ready")
+
+
+def test_progress_counts_the_whole_tree_below_unless_it_is_large(
+    work: WorkClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work.plan("phase\n  walk\n    north\n    south\n  draw\nrest")
+    work.resolve("north")
+    phase, rest = outline(work).nodes
+
+    assert (phase.below, phase.open_below, phase.children) == (4, 3, 2)
+    assert not rest.below
+    monkeypatch.setattr("groundplan.work.graph.search.outline.WALKED_MAX", 5)
+    assert not outline(work).nodes[0].below
+
+
+def test_one_node_is_shown_by_itself_with_its_place(work: WorkClient) -> None:
+    work.plan(PLAN)
+    work.call("work.update", updates=[{"node_id": work["walk"], "properties": {"priority": 2}}])
+    (node,) = outline(work, node=work["walk"]).nodes
+
+    assert (node.state, node.parent_summary, node.priority) == ("ready", "phase", 2)
+
+
+def test_the_totals_of_the_columns_leave_out_what_is_claimed(work: WorkClient, clock: ManualClock) -> None:
+    work.plan("a\nb\nc")
+    work.by("builder").call("work.claim", node_id=work["b"])
+    totals = {lane: outline(work, lane=lane, limit=1).total for lane in ("ready", "claimed")}
+    clock.move(hours=2)
+
+    assert totals == {"ready": 2, "claimed": 1}
+    assert outline(work, lane="ready", limit=1).total == 3

@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.session import Session
+from groundplan.surfaces.web.form_arguments import BEFORE, find_line
 
 
 class Refusal(NamedTuple):
@@ -25,6 +27,21 @@ class Refusal(NamedTuple):
     def at_field(self) -> str:
         """The path of the argument that the error is about, if it names one: `updates.0.summary`."""
         return str(self.error.details.get("field", "")).replace("[", ".").replace("]", "")
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether somebody else changed the same thing meanwhile: then the page shows both versions."""
+        return self.error.code in (StaleRevision.code, StaleVersion.code)
+
+    def choose(self, name: str, present: Any) -> Any:
+        """Return what a field shows after the refusal: what was typed, or the present value if nobody typed there."""
+        typed = self.fields.get(name, present)
+        is_untouched = self.is_conflict and typed == self.fields.get(f"{BEFORE}{name}")
+        return present if is_untouched else typed
+
+    def find_line(self, name: str) -> int | None:
+        """Return the line of an outline field that the error is about."""
+        return find_line(self.fields.get(name, ""), self.at_field, str(self.error.details.get("ref", "")))
 
 
 @dataclass

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.work_task import read_task
+from groundplan.surfaces.web.form_arguments import read_pairs
+from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
+from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
+from groundplan.work.graph.search.orders import Sort
 from groundplan.work.graph.search.outline import Lane
 
 VIEWS = ("tree", "board")
-FILTERS = {  # chips of the search: address → filter of work.query
+FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search: address → filter of work.query
     "ready": ("Ready", {"is_actionable": True}),
     "blocked": ("Blocked", {"is_blocked": True}),
     "open": ("Open", {"resolved": False}),
     "resolved": ("Resolved", {"resolved": True}),
     "mine": ("Claimed by me", {}),
-    "leaf": ("Without children", {"is_leaf": True}),
+    "unclaimed": ("Not claimed", {"claimed_by": None}),
+    "leaf": ("Without open children", {"is_leaf": True}),
+}
+FIELDS = {  # filters with a value: address → words
+    "property": "Property",
+    "by": "Claimed by",
+    "under": "Within",
+    "evidence": "With evidence of kind",
+}
+SORTS = {
+    Sort.READINESS: "Ready first",
+    Sort.RECENT: "Changed last",
+    Sort.CREATED: "Oldest first",
+    Sort.DEPTH: "From the top down",
 }
 ROWS = 50
 OPEN_MAX = 40  # branches that one address may have open
@@ -33,33 +52,84 @@ class TreeRow(NamedTuple):
     left: int = 0
 
 
+class Column(NamedTuple):
+    """A column of the board: its cards, how many there are in all, and the address of the whole list."""
+
+    name: str
+    cards: list[Any]
+    total: int
+    list_of: Mapping[str, str]
+
+
 def read_work(visit: Visit) -> Mapping[str, Any]:
     """Return what the area shows for the state in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "tree"
     chosen = [name for name in visit.query.get("filter", "").split(",") if name in FILTERS]
+    given = {name: visit.query[name].strip() for name in FIELDS if visit.query.get(name, "").strip()}
     text = visit.query.get("text", "").strip()
-    counts = visit.call("work.open").summary
-    shown: dict[str, Any] = {"view": view, "text": text, "chosen": chosen, "filters": FILTERS, "counts": counts}
-    if text or chosen:
-        shown["found"] = _search(visit, text, chosen)
+    shown: dict[str, Any] = {
+        "view": view,
+        "text": text,
+        "chosen": chosen,
+        "given": given,
+        "filters": FILTERS,
+        "fields": FIELDS,
+        "sorts": SORTS,
+        "counts": visit.call("work.open").summary,
+    }
+    if text or chosen or given:
+        shown |= _search(visit, _build_filter(visit, text, chosen, given))
     elif view == "board":
-        shown["lanes"] = [(lane, visit.call("work.outline", lane=lane.value, limit=ROWS)) for lane in Lane]
+        shown["columns"] = _read_statuses(visit) if visit.query.get("columns") == "status" else _read_lanes(visit)
     else:
         shown["rows"] = _read_tree(visit)
+        shown["closed"] = [row.node.id for row in shown["rows"] if row.node and row.node.children and not row.is_open]
     selected = visit.query.get("node")
     shown["selected"] = selected
-    shown["task"] = None if not selected else _read_task(visit, selected)
+    shown["task"] = None if not selected else read_task(visit, selected)
     return shown
 
 
-def _search(visit: Visit, text: str, chosen: Sequence[str]) -> Any:
+def _build_filter(visit: Visit, text: str, chosen: list[str], given: Mapping[str, str]) -> dict[str, Any]:
     wanted: dict[str, Any] = {"text": text} if text else {}
     for name in chosen:
         wanted |= FILTERS[name][1]
     if "mine" in chosen and visit.session.actor is not None:
         wanted["claimed_by"] = visit.session.actor.id
-    cursor = {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    return visit.call("work.query", filter=wanted, limit=ROWS, **cursor)
+    if "property" in given:
+        wanted["properties"] = read_pairs(given["property"])
+    wanted |= {"claimed_by": given["by"]} if "by" in given else {}
+    wanted |= {"ancestor": given["under"]} if "under" in given else {}
+    return wanted | ({"has_evidence_type": given["evidence"]} if "evidence" in given else {})
+
+
+def _search(visit: Visit, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was found, or why nothing can be: a filter may name a task that does not exist."""
+    page = {name: visit.query[name] for name in ("cursor", "sort") if visit.query.get(name)}
+    try:
+        return {"found": visit.call("work.query", filter=wanted, limit=ROWS, **page)}
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return {"found": None, "search_error": error.message}
+
+
+def _read_lanes(visit: Visit) -> list[Column]:
+    pages = {lane: visit.call("work.outline", lane=lane.value, limit=ROWS) for lane in Lane}
+    filters = {Lane.READY: "ready,unclaimed"}
+    return [
+        Column(lane.value.capitalize(), page.nodes, page.total, {"filter": filters.get(lane, lane.value)})
+        for lane, page in pages.items()
+    ]
+
+
+def _read_statuses(visit: Visit) -> list[Column]:
+    """Return the steps of the pipeline of tasks as columns."""
+    project = visit.session.call("container.get", containerType="project", id=visit.project.name).project
+    steps = [*(project.pipelines or DEFAULT_PIPELINES).task, WILL_NOT_IMPLEMENT]
+    place = {"containerType": "task", "projectId": visit.project.name, "limit": ROWS}
+    pages = {step: visit.session.call("container.search", **place, status=step) for step in steps}
+    return [Column(step.replace("_", " ").capitalize(), page.items, page.count, {}) for step, page in pages.items()]
 
 
 def _read_tree(visit: Visit) -> list[TreeRow]:
@@ -90,14 +160,6 @@ def _read_tree(visit: Visit) -> list[TreeRow]:
         if is_open:
             read_branch(level + 1, node.id)
     return rows
-
-
-def _read_task(visit: Visit, node_id: str) -> Any:
-    session = visit.session
-    return {
-        "context": session.call("work.context", node_id=node_id, depth=1),
-        "history": session.call("work.history", node_id=node_id, limit=10),
-    }
 
 
 AREA = Area("work", "Work", "w", "work.html", read_work)

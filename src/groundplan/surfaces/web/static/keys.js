@@ -1,3 +1,5 @@
+import { cutOrPaste } from "./moves.js";
+
 // Keys: an element says by `data-key` which key presses it. Lists are walked with j and k.
 
 const SEQUENCE_MS = 1200;
@@ -45,7 +47,7 @@ function showSheet() {
     one.getAttribute("data-key") ?? "",
     one.getAttribute("aria-label") || one.getAttribute("placeholder") || one.textContent?.trim() || "",
   ]);
-  for (const [key, label] of [...lines, ["j k", "Next and previous in a list"], ["← →", "Close and open a branch"]]) {
+  for (const [key, label] of [...lines, ["j k", "Next and previous in a list"], ["← →", "Close and open a branch"], ["M P", "Cut a task, and paste it under another"]]) {
     const term = document.createElement("dt");
     const mark = document.createElement("kbd");
     mark.textContent = key ?? "";
@@ -87,6 +89,7 @@ export function listenToKeys() {
       event.preventDefault();
       return walk(event.key === "j" || event.key === "ArrowDown" ? 1 : -1);
     }
+    if ((event.key === "M" || event.key === "P") && cutOrPaste(event.key)) return event.preventDefault();
     const pair = event.timeStamp - at < SEQUENCE_MS && first ? `${first} ${event.key}` : "";
     const found = (pair && find(pair)) || find(event.key);
     first = event.key;

@@ -2,6 +2,8 @@
 import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
+import { listenToDrags } from "./moves.js";
+import { listenToTyping } from "./typing.js";
 import { describeTimes, showToast } from "./words.js";
 
 const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
@@ -34,14 +36,35 @@ function leaveIfLoggedOut(response) {
 
 let asked = 0; // the number of the last request: an answer to an earlier one comes too late
 
-/** Load an address and show it. @param {string} address @param {{ push?: boolean, keepTyped?: boolean }} [options] */
-async function visit(address, { push = true, keepTyped = false } = {}) {
+let visiting = 0; // how many addresses are being loaded because a person asked for them
+let isMissed = false; // whether something changed meanwhile
+
+/** Load the page again, because something changed. What a person asks for goes first. */
+async function refresh() {
+  isMissed = visiting > 0;
+  if (!isMissed) await load(location.href, { push: false, keepTyped: true });
+}
+
+/** @param {Parameters<typeof load>} asked */
+async function visit(...asked) {
+  visiting += 1;
+  try {
+    await load(...asked);
+  } finally {
+    visiting -= 1;
+    if (!visiting && isMissed) void refresh();
+  }
+}
+
+/** Load an address and show it. @param {string} address @param {{ push?: boolean, replace?: boolean, keepTyped?: boolean }} [options] */
+async function load(address, { push = true, replace = false, keepTyped = false } = {}) {
   const mine = ++asked;
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (mine !== asked) return;
   leaveIfLoggedOut(response);
   const html = await response.text();
-  if (push) history.pushState(null, "", response.url);
+  if (replace) history.replaceState(null, "", response.url);
+  else if (push) history.pushState(null, "", response.url);
   show(html, { keepTyped });
 }
 
@@ -98,8 +121,10 @@ document.getElementById("theme")?.addEventListener("click", () => {
 for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute("hidden");
 
 listenToKeys();
+listenToDrags();
+listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 describeTimes();
 setInterval(describeTimes, 30_000);
 if (document.body.dataset.project) {
-  followEvents(document.body.dataset.project, () => visit(location.href, { push: false, keepTyped: true }));
+  followEvents(document.body.dataset.project, refresh);
 }

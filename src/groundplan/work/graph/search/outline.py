@@ -1,8 +1,8 @@
-"""List the children of a node, or the nodes of one column of a board, as a page shows them: with their state."""
+"""List the children of a node, the nodes of one column of a board, or one node, as a page shows them: with states."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, NamedTuple
 
@@ -20,11 +20,12 @@ from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
+from groundplan.work.priority import PRIORITY_ABSENT
 from groundplan.work.requests import NodeRef
 
 LIMIT = 50
 LIMIT_MAX = 200
-CLAIMED_MAX = 200  # nodes in progress; more than that are not paged, only counted
+WALKED_MAX = 500  # nodes below those of a page that are counted; more are not
 NAME = "work.outline"
 
 sql = load_queries(__file__)
@@ -65,17 +66,18 @@ LANES: Mapping[Lane, LaneSearch] = {
 
 
 class ListOutline(Struct, forbid_unknown_fields=True):
-    """The node whose children to list, by default the root; or the column of the board."""
+    """The node whose children to list, by default the root; the column of the board; or one node by itself."""
 
     project: Name
     parent: NodeRef | None = None
     lane: Lane | None = None
+    node: NodeRef | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
     cursor: str | None = None
 
     def __post_init__(self) -> None:
-        if self.parent is not None and self.lane is not None:
-            raise ValueError("parent and lane exclude each other; send only one of them")
+        if sum(given is not None for given in (self.parent, self.lane, self.node)) > 1:
+            raise ValueError("parent, lane and node exclude each other; send only one of them")
 
 
 class OutlineRow(Struct):
@@ -85,6 +87,7 @@ class OutlineRow(Struct):
     id: str
     summary: str
     parent: str | None
+    parent_summary: str | None
     kind: str | None
     status: str | None
     resolved: bool
@@ -107,12 +110,31 @@ class OutlineNode(Struct, kw_only=True):
     summary: str
     state: NodeState
     parent: str | UnsetType = UNSET
+    parent_summary: str | UnsetType = UNSET  # except among the children of one node
+    priority: float | UnsetType = UNSET
     kind: str | UnsetType = UNSET
     status: str | UnsetType = UNSET
     claimed_by: str | UnsetType = UNSET
     claimed_until: str | UnsetType = UNSET
     children: int | UnsetType = UNSET
     open_children: int | UnsetType = UNSET
+    below: int | UnsetType = UNSET  # nodes of its whole tree; only among children, and unless there are too many
+    open_below: int | UnsetType = UNSET
+
+
+class BelowRow(Struct):
+    """How many nodes of a tree were met, its top included, and how many of them are open below the top."""
+
+    top: int
+    walked: int
+    open_below: int
+
+
+class ClaimCountsRow(Struct):
+    """How many nodes are claimed now, and how many of them could be started otherwise."""
+
+    live: int
+    ready: int
 
 
 class Outline(Struct):
@@ -132,25 +154,58 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     """
     if request.lane is Lane.CLAIMED:
         return _list_claimed(tx, request.limit)
+    if request.node is not None:
+        (row,) = _load_rows(tx, [find_node_in_project(tx, request.node).n])
+        return Outline([_to_outline_node(tx, row)], 1)
     wanted = LANES[request.lane] if request.lane else _search_children(tx, request.parent)
     belongs_to = [tx.project.id, request.lane, request.parent]
     position = ORDERS[wanted.sort].start
     if request.cursor is not None:
         position = from_cursor(wanted.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
     search = build_search(tx, wanted.filter)
-    ns, counted = fetch_page(tx, search, wanted.sort, position, at_most=request.limit + 1)
-    if counted is None or request.cursor is not None:
-        counted = count_total(tx, search)
+    counted = _count_ready(tx) if request.lane is Lane.READY else search.total
+    if counted == 0:
+        return Outline([], 0)
+    ns, found_total = fetch_page(tx, search, wanted.sort, position, at_most=request.limit + 1)
+    if counted is None:
+        counted = count_total(tx, search) if found_total is None or request.cursor is not None else found_total
     found = Outline([], counted)
+    with_parent = request.lane is not None
     page = take_page(
         tx.budget.reserve(found),
         _load_rows(tx, ns[: request.limit]),
         cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(wanted.sort, row))),
-        item=lambda row: _to_outline_node(tx, row),
+        item=lambda row: _to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
-    found.nodes, found.next_cursor = [_to_outline_node(tx, row) for row in page.rows], page.next_cursor
+    found.nodes = [_to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
+    found.next_cursor = page.next_cursor
+    if request.lane is None:
+        _add_counts_below(tx, page.rows, found.nodes)
     return found
+
+
+def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequence[OutlineNode]) -> None:
+    """Add the numbers of nodes below each, unless that would take long."""
+    parents = [row.n for row in rows if row.children]
+    if not parents:
+        return
+    counts = tx.all(sql.counts_below, BelowRow, project_id=tx.project.id, ns=to_json_array(parents), at_most=WALKED_MAX)
+    if sum(row.walked for row in counts) >= WALKED_MAX:
+        return
+    by_n = {row.top: row for row in counts}
+    for row, node in zip(rows, nodes, strict=True):
+        if row.children:
+            node.below, node.open_below = by_n[row.n].walked - 1, by_n[row.n].open_below
+
+
+def _count_ready(tx: Transaction) -> int:
+    """Return how many nodes are ready and not claimed, from the stored count: counting them takes long."""
+    return int(tx.scalar(sql.ready_count, project_id=tx.project.id)) - _count_claims(tx).ready
+
+
+def _count_claims(tx: Transaction) -> ClaimCountsRow:
+    return tx.one(sql.claim_counts, ClaimCountsRow, project_id=tx.project.id)
 
 
 def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
@@ -160,9 +215,9 @@ def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
 
 
 def _list_claimed(tx: Transaction, limit: int) -> Outline:
-    ns = tx.scalars(sql.live_claims, project_id=tx.project.id, at_most=CLAIMED_MAX)
-    rows = tx.budget.take_rows([_to_outline_node(tx, row) for row in _load_rows(tx, ns[:limit])])
-    return Outline(rows, len(ns))
+    ns = tx.scalars(sql.live_claims, project_id=tx.project.id, at_most=limit)
+    rows = tx.budget.take_rows([_to_outline_node(tx, row) for row in _load_rows(tx, ns)])
+    return Outline(rows, _count_claims(tx).live)
 
 
 def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
@@ -173,10 +228,14 @@ def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
     return [by_n[n] for n in ns]
 
 
-def _to_outline_node(tx: Transaction, row: OutlineRow) -> OutlineNode:
+def _to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
     is_claimed = row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > tx.now)
     node = OutlineNode(id=row.id, summary=row.summary, state=_find_state(row, is_claimed=is_claimed))
     node.parent = UNSET if row.parent is None else row.parent
+    if with_parent and row.parent_summary is not None:
+        node.parent_summary = row.parent_summary
+    if row.priority != PRIORITY_ABSENT:
+        node.priority = row.priority
     node.kind = UNSET if row.kind is None else row.kind
     node.status = UNSET if row.status is None else row.status
     if row.children:
@@ -210,7 +269,7 @@ def _get_position(sort: Sort, row: OutlineRow) -> Position:
 
 OPERATION = Operation(
     name=NAME,
-    summary="Children of a node, or one column of the board, with their states.",
+    summary="Children of a node, one column of the board, or one node, with their states.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=ListOutline,
