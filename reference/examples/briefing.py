@@ -33,6 +33,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "briefing.throughline": {**_ATLAS, "from": "OC1"},
     "briefing.coverage": _ATLAS,
     "briefing.inbox": {"project": "atlas", "limit": 5},
+    "briefing.titles": {"project": "atlas", "refs": ["{coast}", "OC1"]},
     "briefing.search": {"text": "coast", "project": "atlas", "slices": ["work", "knowledge"]},
     "briefing.undo": {"project": "atlas", "dry_run": True},
 }

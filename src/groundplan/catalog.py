@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan import providers
-from groundplan.briefing import brief, brief_task
+from groundplan.briefing import brief, brief_task, titles
 from groundplan.briefing.coverage import coverage
 from groundplan.briefing.inbox import inbox
 from groundplan.briefing.search import search as search_slices
@@ -210,6 +210,7 @@ OPERATIONS = Registry(
         coverage.OPERATION,
         search_slices.OPERATION,
         undo.OPERATION,
+        titles.OPERATION,
     )
 )
 

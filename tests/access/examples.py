@@ -73,6 +73,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "event.list": {"project": "{project}"},
     "briefing.inbox": {"project": "{project}"},
     "briefing.inbox without project": {},
+    "briefing.titles": {"project": "{project}", "refs": ["{node}"]},
     "work.open": {"project": "{project}"},
     "work.open without project": {},
     "work.open as work.begin": {"project": "a new one"},

@@ -18,5 +18,6 @@ ARGUMENTS: Mapping[str, str] = {
     "event": "The event whose write is undone, as `rev.n`. Default: your last change of the project.",
     "briefing.search/limit": "Maximum number of results.",
     "slices": "The slices to search: `work`, `knowledge`, `purpose`, `context`. Default: all of them.",
+    "refs": "Ids of tasks, notes or facts of a draft, keys of the theory of change, or pointers of facts.",
     "text": "Words to search for; all must match, in any order. Keys, ids and pointers are found, too.",
 }

@@ -17,7 +17,7 @@ def list_gate_blocks(tx: Transaction, *, since: str, at_most: int) -> list[Inbox
 
 
 def _to_item(tx: Transaction, blocking: BlockingCheck) -> InboxItem:
-    fix = f". {blocking.check.fix}" if blocking.check.fix else ""
+    fix = f". To mend it: {blocking.check.fix}" if blocking.check.fix else ""
     return InboxItem(
         kind=InboxKind.GATE_BLOCKS,
         ref=blocking.check.code,

@@ -44,6 +44,15 @@ def find_purpose_targets(tx: Transaction, keys: Sequence[str]) -> LinkTargets:
     return LinkTargets(found, {key: names for key, names in near.items() if names})
 
 
+def find_indicator_names(tx: Transaction, keys: Sequence[str]) -> dict[str, str]:
+    """Return the names of the indicators with some keys, of the latest published version or of the draft."""
+    versions = _find_versions(tx)
+    place = {"project_id": tx.project.id, "version_ids": to_json_array(versions)}
+    rows = tx.all(sql.indicator_names, _TargetRow, **place, keys=to_json_array(keys)) if versions else []
+    rows.sort(key=lambda row: versions.index(row.version_id))  # a later one replaces an earlier one
+    return {row.key: row.title for row in rows}
+
+
 def _find_versions(tx: Transaction) -> list[str]:
     """Return the draft and the latest published version, as far as there are any."""
     rows = tx.all(sql.newest_versions, project_id=tx.project.id)  # a draft always has the last number

@@ -36,6 +36,17 @@ SELECT t.toc_version_id, t.key, 'assumption', t.assumption_text
    AND t.toc_version_id = v.value
    AND t.key = k.value;
 
+-- name: indicator_names
+-- Return the names of the indicators with some keys in some versions, with one index seek for each key and version.
+SELECT t.toc_version_id AS version_id, t.key, 'indicator' AS kind, t.name AS title
+  FROM each(:version_ids) AS v
+ CROSS JOIN each(:keys) AS k
+ CROSS JOIN toc_indicators AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.toc_version_id = v.value
+   AND t.key = k.value;
+
 -- name: link_target_keys
 -- Return keys of nodes and assumptions of some versions, to suggest them for unknown ones.
 SELECT t.key

@@ -7,12 +7,14 @@ POST /p/PROJECT/AREA?…    run the operation of a form; then show the page agai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.view import ProjectView
@@ -21,14 +23,26 @@ from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator, Principal
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.areas import facts, home, knowledge, members, plan, work
+from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, plan, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
+from groundplan.surfaces.web.page_words import PageVocabulary
 from groundplan.surfaces.web.pages import PICTURE_HEADERS, redirect, render_page
 
 AREAS: Mapping[str, Area] = {
-    area.path: area for area in (home.AREA, plan.AREA, work.AREA, knowledge.AREA, facts.AREA, members.AREA)
+    area.path: area
+    for area in (
+        home.AREA,
+        plan.AREA,
+        work.AREA,
+        knowledge.AREA,
+        facts.AREA,
+        inbox.AREA,
+        members.AREA,
+        history.AREA,
+        search.AREA,
+    )
 }
 FIRST_AREA = home.AREA.path
 FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
@@ -42,7 +56,7 @@ class ProjectPages:
     def __init__(self, store: Store, authenticator: Authenticator, preferences: Preferences) -> None:
         self._store = store
         self._authenticator = authenticator
-        self._preferences = preferences
+        self._preferences = replace(preferences, vocabulary=PageVocabulary(OPERATIONS))
 
     def list_routes(self, pool: OperationPool) -> list[BaseRoute]:
         """Return the routes of the pages."""

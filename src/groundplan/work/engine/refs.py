@@ -161,19 +161,20 @@ def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
     Raises:
         AmbiguousNode: several ids begin with one of them.
     """
-    found = _find_targets(tx, dict.fromkeys(refs))
+    found = find_known_targets(tx, dict.fromkeys(refs))
     near: dict[str, list[str]] = {}
     for ref in refs:
         if ref not in found:
             node = find_node_or_none(tx, ref)
             if node is not None and node.project_id == tx.project.id:
-                found[ref] = _find_targets(tx, [node.id])[node.id]
+                found[ref] = find_known_targets(tx, [node.id])[node.id]
             else:
                 near[ref] = list(missing_node(tx, ref).details.get("near", ()))
     return LinkTargets(found, near)
 
 
-def _find_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
+def find_known_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
+    """Return the nodes of the current project with these ids; an id that no node has is left out."""
     rows = tx.all(sql.link_targets, project_id=tx.project.id, ids=to_json_array(ids))
     return {id_: LinkTarget(id_, kind or "node", summary) for id_, kind, summary in rows}
 

@@ -40,12 +40,16 @@ def list_screens(site: Site) -> list[str]:
         run = ada.call("context.create_draft", scopeId="full").run.id
         fact = {"pointer": "/wells", "label": "Wells", "domain": "d", "required": True, "valueKind": "number"}
         ada.call("context.edit", runId=run, inputs=[fact, {**fact, "pointer": "/depth", "value": 30}])
+        ada.call("purpose.record", project="full", requests=[{"question": "Which village comes first?"}])
+        ada.call("work.update", updates=[{"node_id": ids["c"], "summary": "Test the water"}])
     screens = [f"/p/{project}/{area}" for project in ("empty", "full") for area in AREAS]
     task = f"/p/full/work?open={ids['a']}&node={ids['b']}"
     work = [task, f"{task}&pick=wait&find=survey", f"{task}&pick=merge&find=test&into={ids['c']}"]
     work += [f"/p/full/work?{query}" for query in ("view=board", "view=board&columns=status", "text=drill&sort=recent")]
     work += ["/p/full/work?text=drill&by=ada&property=a%3A+1", "/p/full/work?under=zzzzzz"]
-    return [*screens, *work, "/p/nothing/home", "/login"]
+    found = ["/p/full/search?text=water", "/p/full/search?text=nothing", "/p/full/search?text=!"]
+    of_history = ["/p/full/history?actor=nobody", "/p/full/history?day=x", "/p/full/history?until=1.0"]
+    return [*screens, *found, *of_history, *work, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:

@@ -1,4 +1,4 @@
-"""The view of a search."""
+"""The views of a search and of titles."""
 
 from __future__ import annotations
 
@@ -25,4 +25,5 @@ RENDERERS: dict[str, Callable[[Any], None]] = {
         Rows("hits", "slice, kind, ref", ("found", _format_found), "project", empty="Nothing found.", whole=("ref",)),
         Lines(_format_more),
     ),
+    "briefing.titles": View(Rows("found", "ref, slice, at, title", empty="None of them is known.", whole=("ref",))),
 }

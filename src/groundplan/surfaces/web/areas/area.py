@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from groundplan.briefing.inbox.inbox import Inbox
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
@@ -15,13 +16,22 @@ from groundplan.kernel.projects.view import ProjectView
 from groundplan.session import Session
 from groundplan.surfaces.web.form_arguments import BEFORE, find_line
 
+INBOX_READ = 100  # items of the inbox that a page reads for its number in the rail
 
-class Refusal(NamedTuple):
+
+@dataclass
+class Refusal:
     """A form that was refused: its name, what was typed, and the error."""
 
     form: str
     fields: Mapping[str, str]
     error: GroundplanError
+    is_shown: bool = False  # whether the page has the form; else the error is shown below
+
+    def show(self) -> str:
+        """Return the message, for the form that shows it."""
+        self.is_shown = True
+        return self.error.message
 
     @property
     def at_field(self) -> str:
@@ -67,6 +77,17 @@ class Visit:
                 raise
             return None
 
+    @property
+    def actor(self) -> str:
+        """Who visits."""
+        return self.session.actor.id if self.session.actor is not None else ""
+
+    @cached_property
+    def waiting(self) -> Inbox:
+        """The first items that wait for a person."""
+        inbox: Inbox = self.call("briefing.inbox", limit=INBOX_READ)
+        return inbox
+
     def link(self, **changes: str | None) -> str:
         """Return the address of this page in another state: with some parts of the query changed, or without them."""
         query = {name: value for name, value in {**self.query, **changes}.items() if value}
@@ -87,6 +108,6 @@ class Area(NamedTuple):
 
     path: str
     title: str
-    letter: str  # `g` and this letter lead to it
+    letter: str  # `g` and this letter lead to it; an area without one is not in the rail
     template: str
     read: Callable[[Visit], Mapping[str, Any]]

@@ -16,8 +16,12 @@ const find = (key) =>
     [...document.querySelectorAll("[data-key]")].find((one) => one.getAttribute("data-key") === key)
   );
 
+/** What an element with a key does, in words. @param {Element} one */
+export const describeKey = (one) =>
+  (one.getAttribute("aria-label") || one.getAttribute("placeholder") || one.textContent || "").replace(/\s+/g, " ").trim();
+
 /** @param {HTMLElement} element */
-function press(element) {
+export function press(element) {
   if (element instanceof HTMLInputElement) {
     element.focus();
     element.select();
@@ -35,7 +39,8 @@ function walk(by) {
   const at = items.findIndex((item) => item.contains(document.activeElement));
   const start = at >= 0 ? at : items.findIndex((item) => item.classList.contains("selected")) - (by > 0 ? 0 : 0);
   const next = items[Math.min(items.length - 1, Math.max(0, (start < 0 ? -1 : start) + by))];
-  /** @type {HTMLElement | null} */ (next?.querySelector("a.title, a:not(.twist)"))?.focus();
+  const main = next?.querySelector("[data-main]") ?? next?.querySelector("a.title, a:not(.twist)");
+  /** @type {HTMLElement | null | undefined} */ (main)?.focus();
 }
 
 function showSheet() {
@@ -43,11 +48,14 @@ function showSheet() {
   const list = /** @type {HTMLElement} */ (document.getElementById("sheet-keys"));
   list.replaceChildren();
   const known = [...document.querySelectorAll("[data-key]")].filter((one) => one.getAttribute("data-key"));
-  const lines = known.map((one) => [
-    one.getAttribute("data-key") ?? "",
-    one.getAttribute("aria-label") || one.getAttribute("placeholder") || one.textContent?.trim() || "",
-  ]);
-  for (const [key, label] of [...lines, ["j k", "Next and previous in a list"], ["← →", "Close and open a branch"], ["M P", "Cut a task, and paste it under another"]]) {
+  const lines = known.map((one) => [one.getAttribute("data-key") ?? "", describeKey(one)]);
+  const others = [
+    ["Ctrl K", "Go to, do, or search"],
+    ["j k", "Next and previous in a list"],
+    ["← →", "Close and open a branch"],
+    ["M P", "Cut a task, and paste it under another"],
+  ];
+  for (const [key, label] of [...lines, ...others]) {
     const term = document.createElement("dt");
     const mark = document.createElement("kbd");
     mark.textContent = key ?? "";

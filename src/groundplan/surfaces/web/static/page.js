@@ -3,8 +3,9 @@ import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { offerSearch } from "./search.js";
 import { listenToTyping } from "./typing.js";
-import { describeTimes, showToast } from "./words.js";
+import { describeTimes, hideSoon, showToast } from "./words.js";
 
 const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
 
@@ -27,6 +28,8 @@ function show(html, { keepTyped }) {
     else if (fresh) document.querySelector("main")?.after(fresh);
   }
   describeTimes();
+  const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
+  if (lost) showToast(lost.textContent ?? "");
 }
 
 /** @param {Response} response */
@@ -66,12 +69,29 @@ async function load(address, { push = true, replace = false, keepTyped = false }
   if (replace) history.replaceState(null, "", response.url);
   else if (push) history.pushState(null, "", response.url);
   show(html, { keepTyped });
+  if (push) document.querySelector("main .selected")?.scrollIntoView({ block: "nearest" });
+}
+
+/** Add a button to a message that undoes my last change, if that came after a revision and can be undone.
+ * @param {HTMLElement} toast @param {number} rev */
+async function offerUndo(toast, rev) {
+  const { name, actor } = document.body.dataset;
+  const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "" })}`);
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const offer = /** @type {HTMLElement | null} */ (page.getElementById("undo-offer"));
+  const form = offer?.querySelector("form");
+  if (!offer || !form || Number(offer.dataset.rev) <= rev || !toast.isConnected) return;
+  form.setAttribute("action", location.href);
+  form.removeAttribute("id"); // the history has one with the same
+  toast.append(document.importNode(form, true));
+  hideSoon(toast, 10_000);
 }
 
 /** Send a form and show the page after it. @param {HTMLFormElement} form */
 async function send(form) {
   const button = form.querySelector("button");
   if (button) button.disabled = true; // a second press must not send it twice
+  const rev = Number(document.querySelector("main")?.dataset.rev);
   try {
     const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
     const response = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
@@ -80,7 +100,8 @@ async function send(form) {
     show(await response.text(), { keepTyped: false });
     if (response.ok) {
       if (response.redirected) history.replaceState(null, "", response.url);
-      if (form.dataset.done) showToast(form.dataset.done);
+      form.closest(".toast")?.remove();
+      if (form.dataset.done) void offerUndo(showToast(form.dataset.done), rev).catch(() => undefined);
     } else document.querySelector("[aria-invalid], .refusal")?.scrollIntoView({ block: "nearest" });
   } catch {
     showToast("The server does not answer. What you typed is still here; try again.");
@@ -123,6 +144,7 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 listenToKeys();
 listenToDrags();
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
+offerSearch((address) => visit(address));
 describeTimes();
 setInterval(describeTimes, 30_000);
 if (document.body.dataset.project) {

@@ -30,9 +30,21 @@ export function describeTimes() {
 
 /** @param {string} text */
 export function showToast(text) {
-  const toast = document.createElement("p");
+  const toast = document.createElement("div");
   toast.className = "toast";
-  toast.textContent = text;
+  toast.append(text);
   document.getElementById("toasts")?.append(toast);
-  setTimeout(() => toast.remove(), 4000);
+  hideSoon(toast, 4000);
+  return toast;
+}
+
+/** Remove a message after a while, but not under the pointer or the focus. @param {Element} toast @param {number} ms */
+export function hideSoon(toast, ms) {
+  const until = Date.now() + ms;
+  /** @type {any} */ (toast).until = until;
+  setTimeout(() => {
+    if (/** @type {any} */ (toast).until !== until) return;
+    if (toast.matches(":hover, :focus-within")) hideSoon(toast, 1000);
+    else toast.remove();
+  }, ms);
 }

@@ -1,0 +1,98 @@
+"""The titles of what ids, keys and pointers stand for, so that a list of events can be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from groundplan.context.reading.draft_facts import find_draft_facts
+from groundplan.context.runs.fact_targets import find_fact_targets
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.refs import load_names
+from groundplan.knowledge.requests import KnowledgeEntityType
+from groundplan.purpose.reading.link_targets import find_indicator_names, find_purpose_targets
+from groundplan.work.engine.refs import find_known_targets
+
+REFS_MAX = 200
+
+_KEY = re.compile(r"[A-Z]{1,4}[0-9]{1,9}")
+_ROW_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class FindTitles(Struct, forbid_unknown_fields=True):
+    """The project, and what to name."""
+
+    project: Name
+    refs: Annotated[list[Name], Meta(min_length=1, max_length=REFS_MAX)]
+
+
+class Titled(Struct):
+    """What a ref stands for. `at` is the id, key or pointer by which the slice finds it."""
+
+    ref: str
+    slice: str
+    at: str
+    title: str
+
+
+class Titles(Struct):
+    """Those of the refs that stand for something."""
+
+    found: list[Titled]
+
+
+def find_titles_of_refs(tx: Transaction, request: FindTitles) -> Titles:
+    """Return what some refs stand for; those that stand for nothing (any more) are left out."""
+    keys, row_ids, pointers, ids = _sort_by_form(request.refs)
+    found = [Titled(one.ref, "work", one.ref, one.title) for one in find_known_targets(tx, ids).values()]
+    if keys:
+        targets = find_purpose_targets(tx, keys).found.values()
+        found += [Titled(one.ref, "purpose", one.ref, one.title) for one in targets]
+        found += [Titled(key, "purpose", key, name) for key, name in find_indicator_names(tx, keys).items()]
+    if pointers:
+        inputs = find_fact_targets(tx, pointers).found.values()
+        found += [Titled(one.ref, "context", one.ref, one.title) for one in inputs]
+    if row_ids:
+        facts = find_draft_facts(tx, row_ids)
+        found += [Titled(id_, "context", fact.ref, fact.ref) for id_, fact in facts.items()]
+        for kind in KnowledgeEntityType:
+            found += [Titled(id_, "knowledge", id_, name) for id_, name in load_names(tx, kind, row_ids).items()]
+    return Titles(tx.budget.reserve(Titles([])).take_rows(found))
+
+
+def _sort_by_form(refs: Iterable[str]) -> tuple[Sequence[str], set[str], Sequence[str], Sequence[str]]:
+    """Return the refs that are keys of the purpose, ids of rows, pointers, and ids of work nodes."""
+    keys: list[str] = []
+    row_ids: set[str] = set()
+    pointers: list[str] = []
+    ids: list[str] = []
+    for ref in dict.fromkeys(refs):
+        if _KEY.fullmatch(ref):
+            keys.append(ref)
+        elif _ROW_ID.fullmatch(ref):
+            row_ids.add(ref)
+        elif ref.startswith("/"):
+            pointers.append(ref)
+        else:
+            ids.append(ref)
+    return keys, row_ids, pointers, ids
+
+
+OPERATION = Operation(
+    name="briefing.titles",
+    summary="The titles of what ids, keys and pointers stand for.",
+    permission=Permission.PROJECT_READ,
+    effect=Effect.READ,
+    input=FindTitles,
+    output=Titles,
+    handler=find_titles_of_refs,
+    project=lambda _tx, request: request.project,
+    command=Command(("titles",), names={"refs": "ref"}),
+    http=Route("GET", "/projects/{project}/titles"),
+)

@@ -1,0 +1,139 @@
+"""Inbox: what waits for a person, each with the one form or link that settles it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from groundplan.briefing.inbox.item import InboxItem, InboxKind
+from groundplan.kernel.operations.registry import Effect
+from groundplan.purpose.model import AssumptionStatus
+from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.places import find_place, get_base
+
+ROWS = 25
+KINDS = {
+    InboxKind.GATE_BLOCKS: ("Blocks publishing", "purpose"),
+    InboxKind.AT_RISK: ("In doubt", "purpose"),
+    InboxKind.REQUEST: ("Question", "purpose"),
+    InboxKind.SUGGESTION: ("Suggestion", "context"),
+    InboxKind.REVIEW_DUE: ("Review due", "purpose"),
+    InboxKind.CLAIM_LAPSING: ("Claim ends", "work"),
+    InboxKind.WAIVER_ENDING: ("Waiver ends", "purpose"),
+}
+# The words on the button, by the operation and the first of its arguments that is not about the place.
+BUTTONS = {
+    ("purpose.record", "decisions"): "Record a decision",
+    ("purpose.record", "reviews"): "Record the review",
+    ("purpose.record", "waivers"): "Renew the waiver",
+    ("context.edit", "accept"): "Accept",
+    ("work.update", "renew"): "Renew the claim",
+    ("work.update", "release"): "Release",
+    ("work.next", "claim"): "Take it over",
+}
+LABELS = {
+    "decisions.text": "What is decided",
+    "decisions.rationale": "Why",
+    "reviews.status": "It is",
+    "reviews.reason": "What shows it",
+    "waivers.reason": "Why",
+    "waivers.due": "Until",
+}
+CHOICES = {"reviews.status": [one.value for one in AssumptionStatus if one is not AssumptionStatus.UNTESTED]}
+DATES = {"waivers.due"}
+# Read operations with a variant that writes: its permission counts.
+WRITING_VARIANTS = {"work.next": "work.claim"}
+
+
+class Need(NamedTuple):
+    """A field that a person fills."""
+
+    name: str  # the path of the argument: decisions.0.text
+    label: str
+    choices: Sequence[str] = ()
+    is_date: bool = False
+
+
+class InboxEntry(NamedTuple):
+    """An item of the inbox on the page."""
+
+    kind: str
+    label: str
+    ref: str
+    text: str
+    since: str
+    place: str
+    form: str  # its id
+    operation: str
+    fixed: Mapping[str, str]
+    needs: Sequence[Need]
+    button: str  # empty where there is only something to look at
+
+
+def read_inbox(visit: Visit) -> Mapping[str, Any]:
+    """Return a page of what waits."""
+    cursor = visit.query.get("cursor")
+    page = visit.call("briefing.inbox", limit=ROWS, **({"cursor": cursor} if cursor else {}))
+    return {"entries": [build_entry(visit, item) for item in page.items], "page": page}
+
+
+def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
+    """Return an item with its form, if the actor may send it, and its place."""
+    label, slice_ = KINDS[item.kind]
+    action = item.action
+    base = get_base(visit.project.name)
+    is_check = item.kind in (InboxKind.GATE_BLOCKS, InboxKind.WAIVER_ENDING, InboxKind.REQUEST)
+    is_fact = item.ref.startswith("/")
+    place = f"{base}/plan" if is_check else find_place(base, "context" if is_fact else slice_, item.ref)
+    fixed = dict(_flatten("", action.arguments))
+    unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
+    return InboxEntry(
+        item.kind,
+        label,
+        item.ref,
+        item.text,
+        item.since,
+        place,
+        f"settle-{crc32(unique):08x}",
+        action.operation,
+        fixed,
+        [_to_need(path) for path in action.needs or ()],
+        _choose_button(visit, action.operation, fixed),
+    )
+
+
+def _choose_button(visit: Visit, name: str, fixed: Mapping[str, str]) -> str:
+    operation = visit.session.operations[WRITING_VARIANTS.get(name, name)]
+    if operation.effect is Effect.READ or not visit.may(operation.permission):
+        return ""
+    parts = {part for path in fixed for part in path.split(".")}
+    return next((text for (of, part), text in BUTTONS.items() if of == name and part in parts), "Settle")
+
+
+def _to_need(path: str) -> Need:
+    name = path.replace("[", ".").replace("]", "")
+    known = ".".join(part for part in name.split(".") if not part.isdigit())
+    label = LABELS.get(known, known.rpartition(".")[2].capitalize())
+    return Need(name, label, CHOICES.get(known, ()), known in DATES)
+
+
+def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a form that stand for arguments."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield from _flatten(f"{path}.{name}" if path else name, inner)
+        case list():
+            for index, inner in enumerate(value):
+                yield from _flatten(f"{path}.{index}", inner)
+        case bool():
+            yield path, "true" if value else "false"
+        case None:
+            pass
+        case _:
+            yield path, str(value)
+
+
+AREA = Area("inbox", "Inbox", "i", "inbox.html", read_inbox)

@@ -1,0 +1,38 @@
+"""Search: what contains the words in tasks, plan, facts and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundplan.kernel.errors import Invalid
+from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.places import find_place, get_base
+
+HITS_MAX = 50
+SLICES = {"work": "Tasks", "purpose": "Plan", "context": "Facts", "knowledge": "Notes"}
+
+
+def read_search(visit: Visit) -> Mapping[str, Any]:
+    """Return the hits by slice, the slice with the best hit first."""
+    text = visit.query.get("text", "").strip()
+    shown: dict[str, Any] = {"text": text, "problem": "", "groups": [], "total": 0}
+    if not text:
+        return shown
+    try:
+        found = visit.call("briefing.search", text=text, limit=HITS_MAX)
+    except Invalid as error:
+        return {**shown, "problem": error.message}
+    base = get_base(visit.project.name)
+    groups: dict[str, list[tuple[Any, str]]] = {}
+    for hit in found.hits:
+        groups.setdefault(hit.slice, []).append((hit, find_place(base, hit.slice, hit.ref, hit.kind)))
+    more = set(found.more or ())
+    return {
+        **shown,
+        "groups": [(SLICES[slice_], slice_, hits, slice_ in more) for slice_, hits in groups.items()],
+        "total": len(found.hits),
+    }
+
+
+AREA = Area("search", "Search", "", "search.html", read_search)

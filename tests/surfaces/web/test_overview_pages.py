@@ -1,0 +1,191 @@
+"""Home, inbox, search and history: what waits, what is found and what happened, in plain words with links."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import pytest
+
+from groundplan.context.events import Op as ContextOp
+from groundplan.kernel.audit import KernelOp
+from groundplan.knowledge.events import Op as KnowledgeOp
+from groundplan.purpose.events import Op as PurposeOp
+from groundplan.surfaces.web.event_words import VERBS
+from groundplan.work.events import WorkOp
+from tests.engines import Engine, person
+from tests.surfaces.web.browser import Browser
+from tests.surfaces.web.test_forms import submit
+from tests.surfaces.web.test_pages import HOSTILE, fill, open_page
+
+FORM = re.compile(r'<form [^>]*id="(settle-[0-9a-f]+)".*?</form>', re.DOTALL)
+HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
+
+
+def find_form(browser: Browser, path: str) -> dict[str, str]:
+    """Return the hidden fields of the first form of the inbox."""
+    found = FORM.search(browser.get(path).body.decode())
+    assert found is not None
+    return {name: html.unescape(value) for name, value in HIDDEN.findall(found[0])}
+
+
+@pytest.mark.parametrize("ops", [WorkOp, KnowledgeOp, PurposeOp, ContextOp, KernelOp])
+def test_every_event_has_plain_words(ops: type[StrEnum]) -> None:
+    assert [op.value for op in ops if op.value not in VERBS] == []
+
+
+def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    fields = find_form(browser, "/p/atlas/inbox")
+    typed = {"decisions.0.text": "The north", "decisions.0.rationale": "Nobody drew it"}
+    reply = browser.submit("/p/atlas/inbox", {**fields, **typed})
+
+    assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
+    assert "Which coast?" not in open_page(browser, "/p/atlas/inbox").text
+
+
+def test_a_refusal_stays_at_its_item_with_what_was_typed(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    fields = find_form(browser, "/p/atlas/inbox")
+    reply = browser.submit("/p/atlas/inbox", {**fields, "decisions.0.text": "<The north>"})
+    page = reply.body.decode()
+    form = next(one[0] for one in FORM.finditer(page) if one[1] == fields["form"])
+
+    assert reply.status == 400
+    assert 'role="alert"' in form
+    assert "&lt;The north&gt;" in form
+    assert "unplaced" not in page
+
+
+def test_the_refusal_of_an_item_that_is_gone_is_shown_on_the_page(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    fields = {**find_form(browser, "/p/atlas/inbox"), "decisions.0.text": "Mine", "decisions.0.rationale": "So"}
+    assert browser.submit("/p/atlas/inbox", fields).status == 303
+    reply = browser.submit("/p/atlas/inbox", {**fields, "decisions.0.answers": "99.0"})
+
+    assert reply.status >= 400
+    assert 'unplaced" role="alert"' in reply.body.decode()
+
+
+def test_a_viewer_can_look_at_what_waits(engine: Engine) -> None:
+    fill(engine)
+    with Browser(engine.store, actor=person("cleo")) as browser:
+        browser.log_in()
+        page = open_page(browser, "/p/atlas/inbox")
+
+    assert "Which coast?" in page.text
+    assert page.operations == []
+
+
+def test_the_inbox_has_pages_and_its_number_is_in_the_rail(browser: Browser, engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    ada.call("purpose.draft", project="atlas")
+    questions = [{"question": f"Question {n}?"} for n in range(40)]
+    ada.call("purpose.record", project="atlas", requests=questions)
+    total = len(ada.call("briefing.inbox", project="atlas", limit=100).items)
+    browser.log_in()
+    first = open_page(browser, "/p/atlas/inbox")
+    (link,) = [link for link in first.links if "cursor=" in link]
+    second = open_page(browser, link)
+
+    assert f"{total} waiting" in first.text
+    seen = re.findall(r"Question \d+\?", first.text + second.text)
+    assert sorted(seen) == sorted(one["question"] for one in questions)
+
+
+def test_search_finds_all_slices_and_leads_to_the_place_of_each_hit(browser: Browser, engine: Engine) -> None:
+    task = fill(engine, "reef")
+    browser.log_in()
+    page = open_page(browser, "/p/atlas/search?text=reef")
+
+    assert f"/p/atlas/work?node={task}" in page.links
+    assert "/p/atlas/plan?key=G1#G1" in page.links
+    assert "/p/atlas/facts?fact=%2Fa" in page.links
+    for link in page.links:
+        if link.startswith("/p/"):
+            assert browser.get(link.partition("#")[0]).status == 200
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "%", "a" * 401, " ", "ß" * 60])
+def test_whatever_is_searched_the_answer_is_a_page(browser: Browser, engine: Engine, text: str) -> None:
+    from urllib.parse import quote
+
+    fill(engine)
+    browser.log_in()
+    page = open_page(browser, f"/p/atlas/search?text={quote(text)}")
+
+    assert page.names.count("h1") == 1
+    assert page.names.count("script") == 1
+
+
+def test_the_history_says_who_did_what_to_which_item_and_why(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    change = {"node_id": task, "summary": "Walk it twice"}
+    engine.session("ada").call("work.update", updates=[change], decision="once is not enough")
+    browser.log_in()
+    page = open_page(browser, "/p/atlas/history?actor=ada")
+    words = " ".join(page.text.split())
+
+    assert "ada changed Walk it twice" in words
+    assert "once is not enough" in words
+    assert "summaryWalk the coast x → Walk it twice" in words
+    assert "ada created the project atlas" in words
+    assert f"/p/atlas/work?node={task}" in page.links
+    of_task = open_page(browser, f"/p/atlas/history?subject={task}")
+    assert "ada planned Walk it twice" in " ".join(of_task.text.split())
+    assert "member" not in of_task.text.partition("Show")[2]
+    today = datetime.now(UTC).date().isoformat()
+    assert "planned" in open_page(browser, f"/p/atlas/history?day={today}").text
+    assert "Nothing here" in open_page(browser, "/p/atlas/history?day=2001-01-01").text
+    assert "Nothing here" in open_page(browser, "/p/atlas/history?actor=nobody").text
+
+
+@pytest.mark.parametrize("query", ["day=tomorrow", "until=x", "cursor=x"])
+def test_a_filter_that_cannot_be_read_is_said_on_the_page(browser: Browser, engine: Engine, query: str) -> None:
+    fill(engine)
+    browser.log_in()
+    reply = browser.get(f"/p/atlas/history?{query}")
+
+    assert reply.status == 200
+    assert 'class="refusal" role="alert"' in reply.body.decode()
+
+
+def test_the_last_own_change_can_be_undone_from_the_history(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    engine.session("ada").call("work.update", updates=[{"node_id": task, "summary": "Walk it twice"}])
+    browser.log_in()
+    page = open_page(browser, "/p/atlas/history")
+    event = engine.session("ada").call("event.list", project="atlas", limit=1).events[0].id
+
+    assert page.operations == ["briefing.undo"]
+    assert submit(browser, "/p/atlas/history", "briefing.undo", project="atlas", event=event).status == 303
+    assert engine.session("ada").call("work.context", node_id=task).node.summary == "Walk the coast x"
+
+
+def test_no_undo_is_offered_for_what_has_none_or_to_a_viewer(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+
+    assert open_page(browser, "/p/atlas/history").operations == []  # what was recorded stays
+    engine.session("cleo").call("project.create", name="borealis")
+    with Browser(engine.store, actor=person("cleo")) as cleo:
+        cleo.log_in()
+        assert open_page(cleo, "/p/atlas/history").operations == []
+
+
+def test_home_groups_what_changed_by_actor_and_item(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    nodes = [{"ref": f"n{n}", "summary": f"Sheet {n}"} for n in range(9)]
+    engine.session("ben").call("work.plan", project="atlas", nodes=nodes)
+    engine.session("ben").call("work.claim", node_id=task)
+    browser.log_in()
+    words = " ".join(open_page(browser, "/p/atlas/home").text.split())
+
+    assert "ben claimed Walk the coast x" in words
+    assert "ben planned Sheet 8, Sheet 7, Sheet 6 and 6 more" in words
