@@ -43,6 +43,8 @@ PARTS = {
     "http": "rest:run",
     "events": "events:run",
     "load": "mixed_load:run",
+    "page": "page:run",
+    "page-load": "page_load:run",
     "postgres": "postgres:run",
 }
 

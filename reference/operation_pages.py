@@ -71,6 +71,7 @@ ORDER = {
         "list",
         "fetch_run",
         "diff",
+        "trace",
         "update_draft",
         "discard",
         "delete",

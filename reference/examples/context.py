@@ -30,6 +30,7 @@ FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "context.create_draft": {"scopeId": "atlas", "copyFrom": "latest"},
+    "context.trace": {"scopeId": "atlas", "pointer": "/coast/length"},
     "context.edit": {
         "runId": "{run}",
         "sources": [

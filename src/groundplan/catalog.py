@@ -17,6 +17,7 @@ from groundplan.context import view as view_context
 from groundplan.context.editing import edit
 from groundplan.context.exchange import export as export_context
 from groundplan.context.exchange import import_document
+from groundplan.context.reading import trace
 from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
@@ -162,6 +163,7 @@ OPERATIONS = Registry(
         delete_run.DELETE,
         list_runs.OPERATION,
         diff.OPERATION,
+        trace.OPERATION,
         edit.OPERATION,
         fetch.OPERATION,
         update_draft.OPERATION,

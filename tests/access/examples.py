@@ -177,6 +177,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "context.discard": {"runId": "{draft}"},
     "context.delete": {"runId": "{run}"},
     "context.list": {"scopeId": "{project}"},
+    "context.trace": {"scopeId": "{project}", "pointer": "/coast/length"},
     "context.diff": {"from": "{run}", "to": "{draft}"},
     "context.edit": {
         "runId": "{draft}",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import struct
 
+from groundplan.surfaces.web.project_pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER, draw_pictures
+from tests.pictures.page_pictures import HEIGHT, PAGE_FOLDER, SCREENS, WIDTH, list_files
 
 PAGE = FOLDER.parent / "concepts" / "pictures.md"
 
@@ -22,3 +25,23 @@ def test_the_page_shows_every_picture() -> None:
     shown = re.findall(r"!\[[^\]]+\]\(\.\./pictures/([a-z]+)\.svg\)", PAGE.read_text(encoding="utf-8"))
 
     assert sorted(shown) == sorted(path.stem for path in draw_pictures())
+
+
+def test_every_screen_of_the_page_has_a_picture() -> None:
+    """Their bytes differ each time they are taken; that they are there, and of one size, does not."""
+    files = list_files()
+
+    assert set(PAGE_FOLDER.glob("*.png")) == set(files), "run `make pictures`, and look at them"
+    assert AREAS.keys() <= SCREENS.keys()
+    for path in files:
+        head = path.read_bytes()[:24]
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        assert struct.unpack(">II", head[16:]) == (WIDTH, HEIGHT), path.name
+
+
+def test_the_readme_shows_two_screens_of_the_page() -> None:
+    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[[^\]]+\]\(docs/pictures/web/([a-z-]+)\.png\)", readme)
+
+    assert len(shown) == 2
+    assert set(shown) <= SCREENS.keys()

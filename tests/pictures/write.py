@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 def main() -> int:
     sys.path.insert(0, str(ROOT))
     from tests.pictures.documentation_pictures import draw_pictures
+    from tests.pictures.page_pictures import list_files, take_pictures
 
     for path, svg in draw_pictures().items():
         is_new = not path.exists() or path.read_text(encoding="utf-8") != svg
@@ -18,6 +19,10 @@ def main() -> int:
             path.parent.mkdir(exist_ok=True)
             path.write_text(svg, encoding="utf-8")
         print(f"{'wrote' if is_new else 'is current:'} {path.relative_to(ROOT)}")
+    for taken in take_pictures():
+        print(f"took {taken.relative_to(ROOT)}")
+    for left in set(list_files()[0].parent.glob("*.png")) - set(list_files()):
+        left.unlink()
     return 0
 
 

@@ -46,6 +46,8 @@ ARGUMENTS: Mapping[str, str] = {
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
     "hydrate": "A plan, as a JSON object, to fill with the facts, each at its pointer; `unplaced` lists those without "
     "a place in it.",
+    "context.trace/pointer": "The fact, by its JSON Pointer.",
+    "context.trace/limit": "How many of the latest runs to look into. Default: 10.",
     "from": "The base run of the comparison, by id.",
     "to": "The run to compare with the base, by id; of the same project.",
     # An edit

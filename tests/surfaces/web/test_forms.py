@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -120,6 +121,169 @@ def test_an_unknown_operation_is_not_found(browser: Browser, engine: Engine) -> 
     assert submit(browser, "/p/atlas/work", "work.nothing").status == 404
 
 
+# --- Facts ------------------------------------------------------------------------------------------------------------
+
+
+def begin_facts(browser: Browser, engine: Engine) -> str:
+    """Create a draft with one fact of text, log in, and return the id of the draft."""
+    begin(browser, engine)
+    ada = engine.session("ada")
+    run: str = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "label": "A", "valueKind": "string"}])
+    return run
+
+
+def read_fact(engine: Engine, run: str, pointer: str = "/a") -> Any:
+    view = engine.session("ada").call("context.view", scopeId="atlas", runId=run)
+    return view.inputs_by_pointer[pointer]
+
+
+def test_a_value_the_empty_text_and_no_value_are_three_things(browser: Browser, engine: Engine) -> None:
+    run = begin_facts(browser, engine)
+    path = f"/p/atlas/facts?run={run}&fact=/a"
+    seen = []
+    for field, text in (("value", "x"), ("value|text", ""), ("value|null", "x")):
+        fields = {"runId": run, "inputs.0.pointer": "/a", f"inputs.0.{field}": text}
+        assert submit(browser, path, "context.edit", **fields).status == 303
+        fact = read_fact(engine, run)
+        seen.append((fact.value_string, fact.provenance.value))
+
+    assert seen == [("x", "user-entered"), ("", "user-entered"), (None, "user-entered")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "text", "expected"),
+    [
+        ("number", "value", "12.5", 12.5),
+        ("boolean", "value", "false", False),
+        ("json", "value|json", '{"a": [1]}', {"a": [1]}),
+        ("json", "value|json", '"12"', "12"),
+        ("enum", "valueEnum", "red", "red"),
+    ],
+)
+def test_a_value_is_read_by_its_kind(
+    browser: Browser, engine: Engine, kind: str, field: str, text: str, expected: Any
+) -> None:
+    run = begin_facts(browser, engine)
+    new = {"pointer": "/b", "label": "B", "valueKind": kind, **({"options": ["red"]} if kind == "enum" else {})}
+    engine.session("ada").call("context.edit", runId=run, inputs=[new])
+    path = f"/p/atlas/facts?run={run}&fact=/b"
+    fields = {"runId": run, "inputs.0.pointer": "/b", f"inputs.0.{field}": text}
+    assert submit(browser, path, "context.edit", **fields).status == 303
+
+    assert getattr(read_fact(engine, run, "/b"), f"value_{kind}") == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "text"),
+    [("number", "value", "many"), ("json", "value|json", "{a: 1}"), ("enum", "valueEnum", "blue")],
+)
+def test_a_value_of_another_kind_is_refused_at_its_field(
+    browser: Browser, engine: Engine, kind: str, field: str, text: str
+) -> None:
+    run = begin_facts(browser, engine)
+    options = {"options": ["red", "blue <b>"]} if kind == "enum" else {}
+    engine.session("ada").call(
+        "context.edit", runId=run, inputs=[{"pointer": "/b", "label": "B", "valueKind": kind, **options}]
+    )
+    path = f"/p/atlas/facts?run={run}&fact=/b"
+    fields = {"form": "value", "runId": run, "inputs.0.pointer": "/b", f"inputs.0.{field}": text}
+    reply = submit(browser, path, "context.edit", **fields)
+    page = reply.body.decode()
+
+    assert reply.status in (400, 422)
+    assert 'aria-invalid="true"' in page
+    assert kind == "enum" or text in page
+    assert read_fact(engine, run, "/b").provenance == "unknown"
+
+
+def test_a_commit_without_what_is_missing_says_so_until_the_next_one(browser: Browser, engine: Engine) -> None:
+    run = begin_facts(browser, engine)
+    engine.session("ada").call("context.edit", runId=run, inputs=[{"pointer": "/a", "required": True}])
+    path = f"/p/atlas/facts?run={run}"
+    assert submit(browser, path, "context.commit", runId=run).status == 422
+    reply = submit(browser, path, "context.commit", runId=run, allowPartial="true", to="/p/atlas/facts")
+    page = browser.get(reply.headers["location"]).body.decode()
+
+    assert "1 required fact has no value" in page
+    assert "Start a draft from this run" in page
+
+
+def test_a_source_of_the_web_is_a_link_and_a_script_is_text(browser: Browser, engine: Engine) -> None:
+    run = begin_facts(browser, engine)
+    ids = []
+    for uri in ("https://example.org/a", "javascript:alert(1)", "x" * 4096):
+        made = engine.session("ada").call(
+            "context.edit", runId=run, sources=[{"kind": "url", "title": "S", "uri": uri}]
+        )
+        ids.append(made.sources[0].id)
+    pages = [browser.get(f"/p/atlas/facts?run={run}&source={one}").body.decode() for one in ids]
+
+    assert 'href="https://example.org/a" rel="noopener noreferrer"' in pages[0]
+    assert 'href="javascript' not in pages[1]
+    assert "javascript:alert(1)" in pages[1]
+    assert "x" * 4096 in pages[2]
+
+
+def test_what_a_run_does_not_have_is_not_shown(browser: Browser, engine: Engine) -> None:
+    run = begin_facts(browser, engine)
+
+    for query in ("fact=/nothing", "constraint=nothing", "source=nothing", "page=99999", "page=x", "fact=%00"):
+        assert browser.get(f"/p/atlas/facts?run={run}&{query}").status == 200
+    for query in ("run=nothing", f"run={run}&compare=nothing"):
+        assert browser.get(f"/p/atlas/facts?{query}").status in (400, 404)
+
+
+# --- Members ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_secret_of_a_token_is_shown_once(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    path = "/p/atlas/members?view=tokens"
+    fields = {"kind": "agent", "name": "builder", "role": "editor", "projects.0": "atlas", "label": "the builder"}
+    reply = submit(browser, path, "token.create", **fields)
+    page = reply.body.decode()
+    secret = re.search(r"gpt_[A-Za-z0-9_-]+", page)
+
+    assert reply.status == 200
+    assert secret is not None
+    assert reply.headers["cache-control"] == "private, no-store"
+    again = browser.get(path).body.decode()
+    assert "the builder" in again
+    assert secret[0] not in again
+    assert browser.get("/v1/projects", authorization=f"Bearer {secret[0]}").status == 200
+
+
+def test_the_last_owner_is_explained_and_offered_no_form(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    alone = browser.get("/p/atlas/members").body.decode()
+    engine.session("ada").call("member.add", scopeId="atlas", userId="ben", role="owner")
+    both = browser.get("/p/atlas/members").body.decode()
+
+    assert "The last owner" in alone
+    assert "member.remove" not in alone
+    assert "The last owner" not in both
+    assert both.count("member.remove") == 2
+    assert submit(browser, "/p/atlas/members", "member.remove", scopeId="atlas", userId="ben").status == 303
+    assert submit(browser, "/p/atlas/members", "member.remove", scopeId="atlas", userId="ada").status == 422
+
+
+def test_a_policy_is_changed_and_reset_by_its_form(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    path = "/p/atlas/members?view=policies"
+    for field, value in (("evidence", "require"), ("auto_resolve_parents", "true"), ("claim_ttl_minutes", "30")):
+        assert submit(browser, path, "work.open", project="atlas", **{f"policies.{field}": value}).status == 303
+    policies = engine.session("ada").call("work.open", project="atlas").policies
+    assert (policies.evidence, policies.auto_resolve_parents, policies.claim_ttl_minutes) == ("require", True, 30)
+    submit(browser, path, "work.open", project="atlas", **{"policies.claim_ttl_minutes|null": "x"})
+
+    assert engine.session("ada").call("work.open", project="atlas").policies.claim_ttl_minutes is None
+    assert submit(browser, path, "work.open", project="atlas", **{"policies.evidence": "much"}).status == 400
+
+
+# --- Fields -----------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("fields", "arguments"),
     [
@@ -135,6 +299,8 @@ def test_an_unknown_operation_is_not_found(browser: Browser, engine: Engine) -> 
         ),
         ({"p|pairs": 'a: 1\nb: two words\nc:\nd: "1"'}, {"p": {"a": 1, "b": "two words", "c": None, "d": "1"}}),
         ({"p|pairs": "\n"}, {}),
+        ({"a|json": '{"b": [1, null]}', "c|json": " ", "d|json": "null"}, {"a": {"b": [1, None]}, "d": None}),
+        ({"a.b|null": "x"}, {"a": {"b": None}}),
         ({"csrf": "c", "operation": "o", "form": "f", "to": "t"}, {}),
         ({"p.priority": "3"}, {"p": {"priority": "3"}}),
     ],

@@ -117,8 +117,8 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {**NO_FORMS, "home": 1, "work": 21, "facts": 2, "inbox": 1, "members": 1}),
-        ("ben", {**NO_FORMS, "home": 1, "work": 21, "facts": 2, "inbox": 1}),
+        ("ada", {**NO_FORMS, "home": 1, "work": 21, "facts": 6, "inbox": 1, "members": 5}),
+        ("ben", {**NO_FORMS, "home": 1, "work": 21, "facts": 5, "inbox": 1}),
         ("cleo", NO_FORMS),
     ],
 )
@@ -127,6 +127,40 @@ def test_a_page_offers_only_what_the_role_may_do(engine: Engine, name: str, expe
     with Browser(engine.store, actor=person(name)) as browser:
         browser.log_in()
         offered = {area: len(open_page(browser, f"/p/atlas/{area}?node={task}").operations) for area in AREAS}
+
+    assert offered == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ada", {"fact": 12, "constraint": 10, "source": 8, "policies": 11, "tokens": 1}),
+        ("ben", {"fact": 11, "constraint": 9, "source": 7, "policies": 0, "tokens": 1}),
+        ("cleo", {"fact": 0, "constraint": 0, "source": 0, "policies": 0, "tokens": 1}),
+    ],
+)
+def test_the_views_of_facts_and_members_offer_only_what_the_role_may_do(
+    engine: Engine, name: str, expected: dict[str, int]
+) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    run = ada.call("context.list", scopeId="atlas").runs[0].id
+    made = ada.call(
+        "context.edit",
+        runId=run,
+        sources=[{"kind": "manual", "title": "S", "uri": "shelf"}],
+        constraints=[{"key": "k", "label": "K", "value": 1}],
+    )
+    paths = {
+        "fact": "facts?fact=/a",
+        "constraint": "facts?constraint=k",
+        "source": f"facts?source={made.sources[0].id}",
+        "policies": "members?view=policies",
+        "tokens": "members?view=tokens",  # everybody may create tokens for themselves; a login ends by logging out
+    }
+    with Browser(engine.store, actor=person(name)) as browser:
+        browser.log_in()
+        offered = {view: len(open_page(browser, f"/p/atlas/{path}").operations) for view, path in paths.items()}
 
     assert offered == expected
 

@@ -141,3 +141,17 @@ SELECT t.id, t.run_id, t.key, false
    AND t.tenant_id = r.tenant_id
    AND t.run_id = r.id
    AND t.id IN (SELECT value FROM each(:ids));
+
+-- name: fact_in_runs
+-- Return a fact in the latest runs of a project that have it, newest first.
+SELECT r.id AS run_id, r.status, coalesce(r.committed_at, r.updated_at) AS at, r.committed_by AS by, t.label, {t.value}
+  FROM pciv_runs AS r {use_run_index}
+ CROSS JOIN pciv_inputs AS t
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND {not_deleted}
+   AND t.tenant_id = r.tenant_id
+   AND t.run_id = r.id
+   AND t.pointer = :pointer
+ ORDER BY r.created_at DESC, r.id
+ LIMIT :at_most;

@@ -31,6 +31,7 @@ class MemberView(Struct, rename="camel"):
     role: Role
     created_at: str
     created_by: str
+    kind: ActorKind = ActorKind.PERSON
 
 
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:

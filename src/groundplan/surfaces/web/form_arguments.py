@@ -9,6 +9,8 @@ A field is named by the path of its argument: `updates.0.resolved`. A word after
     updates.0.properties|pairs           an object, `name: value` on each line; no value is null
     nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
     updates.0.summary|text               as it is, also if it is empty
+    inputs.0.value|json                  JSON
+    inputs.0.value|null                  null, whatever the text is
 
 Other empty fields are left out: a person who types nothing says nothing. Numbers, booleans and JSON stay text here;
 the input gate reads them by the type of the argument.
@@ -18,12 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate import strict_json
 
 RESERVED = frozenset({"csrf", "operation", "form", "to"})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
@@ -31,6 +34,12 @@ BEFORE = "was|"  # and the name of a field: its value before a person typed
 LINE = "line "  # and a number: the ref of a node in an outline
 _STEP = re.compile(r"[A-Za-z_]+|[0-9]{1,3}")
 _AFTER = re.compile(r"\bafter:\s*(.+)$")
+
+
+class NotJson(NamedTuple):
+    """A text that is no JSON, and where it fails."""
+
+    place: str
 
 
 class InvalidForm(Invalid):
@@ -53,6 +62,8 @@ def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
         if word not in READERS:
             raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
         value = READERS[word](text.replace("\r\n", "\n"))
+        if isinstance(value, NotJson):
+            raise InvalidForm(f"this is not JSON, {value.place}; numbers, true, lists and objects are", field=path)
         if value is not UNSET:
             _set(arguments, path.split("."), value, name)
     return {name: _number_lists(value) for name, value in arguments.items()}
@@ -124,6 +135,17 @@ def _get_line(node: Mapping[str, Any]) -> int:
     return int(node["ref"].removeprefix(LINE))
 
 
+def _read_json(text: str) -> Any:
+    if not text.strip():
+        return UNSET
+    try:
+        value = strict_json.decode(text.encode())
+    except Invalid as error:
+        place = f"at line {error.details['line']}, column {error.details['column']}" if "line" in error.details else ""
+        return NotJson(place or error.message)
+    return value
+
+
 def read_outline(text: str) -> list[dict[str, Any]] | None:
     """Return the nodes of an outline, each line one node. Dependencies name other lines by their text, or ids."""
     nodes: list[dict[str, Any]] = []
@@ -160,5 +182,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "lines": lambda text: _read_list(text) or UNSET,
     "list": _read_list,
     "pairs": lambda text: read_pairs(text) or UNSET,
+    "json": _read_json,
+    "null": lambda _text: None,
     "outline": lambda text: read_outline(text) or UNSET,
 }

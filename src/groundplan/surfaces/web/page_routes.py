@@ -99,9 +99,9 @@ async def _read_form(request: Request, limits: FormLimits) -> dict[str, str]:
         raise HttpProblem(408, "too_slow", "the form did not arrive in time", headers={"connection": "close"}) from None
     try:
         # Blank fields too: one that a person emptied says so.
-        pairs = parse_qsl(
+        fields = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, max_num_fields=limits.fields_max, errors="strict"
         )
-        return dict(pairs)
     except ValueError:
         raise HttpProblem(400, "invalid_form", "the form cannot be read; send the page's own form") from None
+    return dict(fields)

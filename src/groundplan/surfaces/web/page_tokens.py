@@ -77,6 +77,6 @@ def build_variables() -> str:
     return (
         f"{tokens.build_css_variables()}:root{{{sizes}{light}color-scheme:light dark}}"
         f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-        f":root[data-theme=light]{{{light}color-scheme:light}}"
-        f":root[data-theme=dark]{{{dark}color-scheme:dark}}"
+        f"[data-theme=light]{{{light}color-scheme:light}}"
+        f"[data-theme=dark]{{{dark}color-scheme:dark}}"
     )

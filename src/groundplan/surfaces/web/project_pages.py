@@ -93,11 +93,13 @@ class ProjectPages:
         try:
             if form.get("operation", "") not in session.operations:
                 raise NotFound("operation", form.get("operation", ""))
-            session.call(form["operation"], **read_arguments(form))
+            answer = session.call(form["operation"], **read_arguments(form))
         except (Unauthenticated, Unavailable):
             raise
         except GroundplanError as error:
             return self._render(request, principal, session, Refusal(form.get("form", ""), form, error))
+        if session.operations[form["operation"]].redact is not None:  # a redirect would lose what is shown only once
+            return self._render(request, principal, session, answer=answer)
         to = form.get("to", "")
         query = f"?{request.url.query}" if request.url.query else ""
         # Only an address on this server, and one that a header can have: a form must not lead elsewhere.
@@ -115,7 +117,12 @@ class ProjectPages:
         return principal, Session(self._store, principal.actor, preferences=self._preferences)
 
     def _render(
-        self, request: Request, principal: Principal, session: Session, refusal: Refusal | None = None
+        self,
+        request: Request,
+        principal: Principal,
+        session: Session,
+        refusal: Refusal | None = None,
+        answer: Any = None,
     ) -> Answer:
         area = AREAS.get(request.path_params["area"])
         if area is None:
@@ -125,7 +132,7 @@ class ProjectPages:
         project = next((one for one in projects if name in (one.name, one.id)), None)
         if project is None:
             raise NotFound("project", name)
-        visit = Visit(session, project, _quote_path(request), dict(request.query_params), refusal)
+        visit = Visit(session, project, _quote_path(request), dict(request.query_params), refusal, answer)
         shown = area.read(visit)
         status = 200 if refusal is None else refusal.error.status
         return render_page(

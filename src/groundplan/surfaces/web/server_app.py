@@ -21,6 +21,7 @@ from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, 
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.surfaces.web.asset_routes import list_asset_routes
+from groundplan.surfaces.web.design_page import list_design_routes
 from groundplan.surfaces.web.login import LoginPages
 from groundplan.surfaces.web.login_codes import LoginCodes
 from groundplan.surfaces.web.project_pages import ProjectPages
@@ -47,11 +48,12 @@ def build_server_app(
     preferences: Preferences | None = None,
     metrics_port: int | None = None,
     requests_per_s: float = REQUESTS_PER_S,
+    design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
-    `requests_per_s` is the limit of one principal.
+    `requests_per_s` is the limit of one principal. `design` adds a page with all components, for developers.
     """
     vocabulary = HttpVocabulary(OPERATIONS)
     preferences = preferences or Preferences(vocabulary=vocabulary)
@@ -71,6 +73,7 @@ def build_server_app(
         routes=[
             *ProjectPages(store, authenticator, preferences).list_routes(pool),
             *list_asset_routes(pool),
+            *(list_design_routes(pool) if design else []),
             *login.list_routes(pool),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],

@@ -34,7 +34,7 @@ class Site:
 
     def start(self) -> None:
         """Start the server, on the same port as before if there was one."""
-        arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--agent", "ada"]
+        arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--agent", "ada", "--design"]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "groundplan", *arguments], stderr=subprocess.PIPE, text=True
         )

@@ -39,7 +39,29 @@ def list_screens(site: Site) -> list[str]:
         ada.call("purpose.edit", project="full", operations=[goal])
         run = ada.call("context.create_draft", scopeId="full").run.id
         fact = {"pointer": "/wells", "label": "Wells", "domain": "d", "required": True, "valueKind": "number"}
-        ada.call("context.edit", runId=run, inputs=[fact, {**fact, "pointer": "/depth", "value": 30}])
+        source = {"id": "7b2e94d0-53c8-4f1a-9d06-c1e8a57f3b42", "kind": "url", "title": "S", "uri": "https://a.example"}
+        options = {
+            "pointer": "/pump",
+            "label": "Pump",
+            "valueKind": "enum",
+            "options": ["hand", "foot"],
+            "value": "foot",
+        }
+        ada.call(
+            "context.edit",
+            runId=run,
+            sources=[source],
+            inputs=[fact, {**fact, "pointer": "/depth", "value": 30, "sourceIds": [source["id"]]}, options],
+            constraints=[{"key": "walk", "label": "Way to water", "value": 10, "sourceId": source["id"]}],
+            artifacts=[{"type": "report", "title": "A report", "payload": {"a": 1}}],
+        )
+        ada.call("member.add", scopeId="full", userId="builder", role="editor", kind="agent")
+        with site.open_as("builder", "agent") as agent:
+            pump = {"pointer": "/pump", "value": "hand", "rationale": "cheaper"}
+            agent.call("context.edit", runId=run, inputs=[pump])
+        committed = ada.call("context.create_draft", scopeId="full").run.id
+        ada.call("context.edit", runId=committed, inputs=[{**fact, "value": 12}])
+        ada.call("context.commit", runId=committed)
         ada.call("purpose.record", project="full", requests=[{"question": "Which village comes first?"}])
         ada.call("work.update", updates=[{"node_id": ids["c"], "summary": "Test the water"}])
     screens = [f"/p/{project}/{area}" for project in ("empty", "full") for area in AREAS]
@@ -49,7 +71,12 @@ def list_screens(site: Site) -> list[str]:
     work += ["/p/full/work?text=drill&by=ada&property=a%3A+1", "/p/full/work?under=zzzzzz"]
     found = ["/p/full/search?text=water", "/p/full/search?text=nothing", "/p/full/search?text=!"]
     of_history = ["/p/full/history?actor=nobody", "/p/full/history?day=x", "/p/full/history?until=1.0"]
-    return [*screens, *found, *of_history, *work, "/p/nothing/home", "/login"]
+    facts = [
+        f"/p/full/facts?run={run}&{query}"
+        for query in ("fact=/pump", "constraint=walk", f"source={source['id']}", f"compare={committed}")
+    ]
+    members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
+    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:

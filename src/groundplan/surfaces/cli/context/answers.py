@@ -290,6 +290,17 @@ RENDERERS = {
             whole=("run", "status"),
         ),
     ),
+    "context.trace": View(
+        "{pointer}",
+        GAP,
+        Rows(
+            "runs",
+            "run: run_id, status, at, by",
+            ("value", lambda one: _format_value(one.value_kind, one.value)),
+            "provenance",
+        ),
+        Rows("resting", "ref, kind, title", title="Rests on it:", empty="Nothing rests on it."),
+    ),
     "context.diff": View(
         When(lambda answer: answer.inputs or answer.constraints or answer.sources, otherwise=("No differences.",)),
         Rows("inputs", ("pointer", _get_name), *CHANGE),

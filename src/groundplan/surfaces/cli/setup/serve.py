@@ -72,6 +72,9 @@ def serve(
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
     ] = False,
+    design: Annotated[
+        bool, typer.Option("--design", help="Also show all components of the pages at /_design, for developers.")
+    ] = False,
     once: Annotated[
         bool, typer.Option("--once", help="Log in, call the server once, print what it answered, and end.")
     ] = False,
@@ -116,6 +119,7 @@ def serve(
             preferences=settings.preferences(HttpVocabulary(OPERATIONS)),
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
+            design=design,
         )
         opened.callback(server.close)
         run_server = partial(

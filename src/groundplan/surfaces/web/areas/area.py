@@ -63,6 +63,7 @@ class Visit:
     path: str  # of the page
     query: Mapping[str, str]
     refusal: Refusal | None = None
+    answer: Any = None  # of the form that was sent, if it is shown once and never again, such as the secret of a token
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation on the project of the page."""
@@ -88,7 +89,7 @@ class Visit:
         inbox: Inbox = self.call("briefing.inbox", limit=INBOX_READ)
         return inbox
 
-    def link(self, **changes: str | None) -> str:
+    def link(self, **changes: object) -> str:
         """Return the address of this page in another state: with some parts of the query changed, or without them."""
         query = {name: value for name, value in {**self.query, **changes}.items() if value}
         return f"{self.path}?{urlencode(query)}" if query else self.path

@@ -1,23 +1,190 @@
-"""Facts: what the plan stands on, with provenance, sources and what is missing."""
+"""Facts: what the plan stands on, with provenance, sources, what is missing, and one fact in the inspector."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from groundplan.context.schemas import RunStatus
+from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
+from groundplan.context.values import encode_json, get_value
 from groundplan.surfaces.web.areas.area import Area, Visit
+
+ROWS = 200  # facts on one page
+RUNS = 50
+EVENTS = 10
+DRAFT = "draft"  # in the address: the newest draft, whatever its id
+LINKED_SCHEMES = ("http://", "https://")
+
+
+class ShownValue(NamedTuple):
+    """A value as people read it. No value and the empty text are two states."""
+
+    state: str  # set, empty or unset
+    text: str = ""
+    kind: ValueKind = ValueKind.STRING
+
+
+class FactRow(NamedTuple):
+    """A line of a table: an input or a constraint, and what is suggested instead."""
+
+    name: str
+    one: Any
+    value: ShownValue
+    suggestions: list[tuple[Any, ShownValue]]
+    is_missing: bool = False
+
+
+class DiffRow(NamedTuple):
+    """A difference between two runs."""
+
+    name: str
+    changes: list[str]
+    before: tuple[ShownValue, str] | None  # with the provenance
+    after: tuple[ShownValue, str] | None
+    fields: list[Any]
 
 
 def read_facts(visit: Visit) -> Mapping[str, Any]:
     """Return the facts of the run that the address names, else of the one in force, else of the draft."""
     scope = {"scopeId": visit.project.name}
-    runs = visit.session.call("context.list", **scope).runs
-    draft = next((run for run in runs if run.status is RunStatus.DRAFT), None)
-    committed = next((run for run in runs if run.status is not RunStatus.DRAFT), None)
-    chosen = next((run for run in runs if run.id == visit.query.get("run")), None) or committed or draft
-    view = None if chosen is None else visit.session.call("context.view", **scope, runId=chosen.id)
-    return {"runs": runs, "run": chosen, "draft": draft, "view": view, "pointer": visit.query.get("fact")}
+    runs = visit.session.call("context.list", **scope, limit=RUNS).runs
+    drafts = [run for run in runs if run.status is RunStatus.DRAFT]
+    committed = [run for run in runs if run.status is not RunStatus.DRAFT]
+    in_force = max(committed, key=lambda run: run.committed_at, default=None)
+    chosen = _choose_run(visit, runs, drafts, in_force)
+    shown: dict[str, Any] = {"runs": runs, "drafts": drafts, "in_force": in_force, "run": chosen, "view": None}
+    if chosen is None:
+        return shown
+    view = visit.session.call("context.view", **scope, runId=chosen.id)
+    suggestions = view.suggestions or []
+    rows = [
+        _make_row(pointer, one, [other for other in suggestions if other.pointer == pointer], view.missing)
+        for pointer, one in view.inputs_by_pointer.items()
+    ]
+    constraints = [
+        _make_row(one.key, one, [other for other in suggestions if other.key == one.key], ())
+        for one in view.constraints
+    ]
+    page = _read_page_number(visit.query.get("page"))
+    shown |= {
+        "view": view,
+        "total": len(rows),
+        "page": page,
+        "has_more": len(rows) > page * ROWS,
+        "domains": _group_by_domain(rows[(page - 1) * ROWS : page * ROWS]),
+        "constraints": constraints,
+        "may_edit": chosen.status is RunStatus.DRAFT and visit.may("context:write"),
+        "next_missing": _find_next_missing(view.missing, visit.query.get("fact")),
+        "value_kinds": list(ValueKind),
+        "source_kinds": list(SourceKind),
+        "is_address": is_address,
+        "compared": _read_diff(visit, chosen, runs),
+        "compare_with": _find_base(chosen, committed, in_force),
+    }
+    return shown | _read_selected(visit, view, rows, constraints)
+
+
+def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any) -> Any:
+    """Return the run to show. One that is older than those of the list is asked for by its id."""
+    wanted = visit.query.get("run")
+    if wanted == DRAFT and drafts:
+        return drafts[0]
+    if wanted and wanted != DRAFT:
+        found = next((run for run in runs if run.id == wanted), None)
+        return found or visit.session.call("context.fetch_run", runId=wanted).run
+    return in_force or next(iter(drafts), None)
+
+
+def show_value(kind: ValueKind, value: Any) -> ShownValue:
+    """Return a value in words."""
+    if value is None:
+        return ShownValue("unset", kind=kind)
+    if value == "":
+        return ShownValue("empty", kind=kind)
+    if kind is ValueKind.BOOLEAN:
+        return ShownValue("set", "yes" if value else "no", kind)
+    return ShownValue("set", encode_json(value) if kind is ValueKind.JSON else str(value), kind)
+
+
+def is_address(uri: str) -> bool:
+    """Return whether an address may become a link: only pages of the web, never a script."""
+    return uri.lower().startswith(LINKED_SCHEMES)
+
+
+def _make_row(name: str, one: Any, suggestions: Iterable[Any], missing: Iterable[str]) -> FactRow:
+    offered = [(other, show_value(other.value_kind, get_value(other))) for other in suggestions]
+    return FactRow(name, one, show_value(one.value_kind, get_value(one)), offered, name in missing)
+
+
+def _group_by_domain(rows: Iterable[FactRow]) -> dict[str, list[FactRow]]:
+    found: dict[str, list[FactRow]] = {}
+    for row in rows:
+        found.setdefault(row.one.domain, []).append(row)
+    return dict(sorted(found.items()))
+
+
+def _read_page_number(text: str | None) -> int:
+    return max(1, int(text)) if text and text.isascii() and text.isdigit() and len(text) < 6 else 1
+
+
+def _find_next_missing(missing: list[str], selected: str | None) -> str | None:
+    if not missing:
+        return None
+    at = missing.index(selected) if selected in missing else -1
+    return missing[(at + 1) % len(missing)]
+
+
+def _find_base(chosen: Any, committed: list[Any], in_force: Any) -> Any:
+    """Return the run to compare with: for a draft the one in force, else the one that was committed before."""
+    if chosen.status is RunStatus.DRAFT:
+        return in_force
+    earlier = [run for run in committed if run.committed_at < chosen.committed_at]
+    return max(earlier, key=lambda run: run.committed_at, default=None)
+
+
+def _read_diff(visit: Visit, chosen: Any, runs: list[Any]) -> Mapping[str, Any] | None:
+    base = visit.query.get("compare")
+    if not base:
+        return None
+    found = visit.session.call("context.diff", **{"from": base, "to": chosen.id})
+    rows = [
+        DiffRow(
+            getattr(one, "pointer", None) or one.key,
+            [str(change).replace("_", " ") for change in (one.change, *(one.also or ()))],
+            _show_state(one.before),
+            _show_state(one.after),
+            list(one.fields or ()),
+        )
+        for one in (*found.inputs, *found.constraints)
+    ]
+    return {"base": next((run for run in runs if run.id == base), None), "rows": rows, "sources": found.sources}
+
+
+def _show_state(state: Any) -> tuple[ShownValue, str] | None:
+    return (show_value(state.value_kind, state.value), state.provenance) if state else None
+
+
+def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: list[FactRow]) -> dict[str, Any]:
+    """Return what the inspector shows: a fact, a constraint or a source. What the run does not have is not shown."""
+    shown: dict[str, Any] = {"fact": None, "constraint": None, "source": None, "trace": None, "history": ()}
+    fact, key, source = (visit.query.get(name) for name in ("fact", "constraint", "source"))
+    if fact:
+        shown["fact"] = next((row for row in rows if row.name == fact), None)
+        shown["trace"] = (
+            visit.session.call("context.trace", scopeId=visit.project.name, pointer=fact) if shown["fact"] else None
+        )
+    elif key:
+        shown["constraint"] = next((row for row in constraints if row.name == key), None)
+    elif source:
+        shown["source"] = view.sources_by_id.get(source)
+        shown["backed"] = [row for row in rows if source in row.one.source_ids]
+        shown["backed_constraints"] = [row for row in constraints if row.one.source_id == source]
+    row = shown["fact"] or shown["constraint"]
+    if row:
+        shown["history"] = visit.call("event.list", subject=row.one.id, limit=EVENTS).events
+    if shown["trace"]:
+        shown["trace_values"] = [show_value(one.value_kind, one.value) for one in shown["trace"].runs]
+    return shown
 
 
 AREA = Area("facts", "Facts", "f", "facts.html", read_facts)

@@ -1,16 +1,114 @@
-"""Members: people and agents, and their roles."""
+"""Members: people and agents with their roles, the policies of the project, and tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
+from msgspec import structs
+
+from groundplan.argument_descriptions import describe_argument
+from groundplan.kernel.access import ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store.authorize import get_organization_role
+from groundplan.policies import Policies
 from groundplan.surfaces.web.areas.area import Area, Visit
+
+VIEWS = {"members": "People and agents", "policies": "Policies", "tokens": "Tokens"}
+TITLES = {  # of policies whose name is no sentence
+    "inherit_dependencies": "Inherited dependencies",
+    "auto_resolve_parents": "Parents resolve themselves",
+    "claim_ttl_minutes": "Minutes of a claim",
+    "agents": "Role of agents",
+    "publish_role": "Who publishes",
+    "publish_gates": "Gates of publishing",
+    "profile_min": "Least strict profile",
+}
+ROLES = tuple(role.value for role in Role)
+KINDS = tuple(kind.value for kind in ActorKind)
+
+
+class PolicyRow(NamedTuple):
+    """A policy: its value in words, the values that it can have, and what it means."""
+
+    name: str
+    title: str
+    value: str
+    choices: list[tuple[str, str]]  # empty: a number
+    meaning: list[str]  # every second part is a word to type
+    is_default: bool
 
 
 def read_members(visit: Visit) -> Mapping[str, Any]:
-    """Return what the area shows."""
-    return {"members": visit.session.call("member.list", scopeId=visit.project.name).members}
+    """Return what the view shows that the address names."""
+    view = visit.query.get("view") if visit.query.get("view") in VIEWS else "members"
+    shown: dict[str, Any] = {"views": VIEWS, "view": view, "roles": ROLES, "kinds": KINDS}
+    if view == "policies":
+        shown["policies"] = _list_policies(visit)
+    elif view == "tokens":
+        shown["tokens"] = _list_tokens(visit)
+        shown["may_create"] = _may_in_organization(visit, Permission.TOKEN_CREATE)
+        shown["may_revoke"] = _may_in_organization(visit, Permission.TOKEN_REVOKE)
+        shown["created"] = visit.answer
+    else:
+        members = visit.session.call("member.list", scopeId=visit.project.name).members
+        shown["members"] = members
+        shown["owners"] = [one.user_id for one in members if one.role is Role.OWNER]
+        shown["seen"] = _find_last_seen(_list_tokens(visit))
+    return shown
+
+
+def _list_policies(visit: Visit) -> list[PolicyRow]:
+    stored = visit.call("work.open").policies or Policies()
+    defaults = Policies()
+    hints = get_type_hints(Policies)
+    rows = []
+    for field in structs.fields(Policies):
+        value, hint = getattr(stored, field.name), hints[field.name]
+        if get_origin(hint) is Literal:
+            choices = [(one, one) for one in get_args(hint)]
+        else:
+            choices = [("true", "yes"), ("false", "no")] if hint is bool else []
+        meaning = describe_argument("work.open", f"policies.{field.name}").split("`")
+        title = TITLES.get(field.name, field.name.capitalize())
+        is_default = value == getattr(defaults, field.name)
+        rows.append(PolicyRow(field.name, title, _format(value), choices, meaning, is_default))
+    return rows
+
+
+def _format(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case float() | int():
+            return f"{value:g}"
+    return value or ""
+
+
+def _list_tokens(visit: Visit) -> list[Any]:
+    """Return the tokens that the actor may see; none for somebody who is not in the organization."""
+    try:
+        return list(visit.session.call("token.list").tokens)
+    except GroundplanError as error:
+        if error.status not in (403, 404):
+            raise
+        return []
+
+
+def _find_last_seen(tokens: list[Any]) -> dict[str, str]:
+    seen: dict[str, str] = {}
+    for token in tokens:
+        if token.last_used_at:
+            seen[token.name] = max(token.last_used_at, seen.get(token.name, ""))
+    return seen
+
+
+def _may_in_organization(visit: Visit, permission: Permission) -> bool:
+    actor = visit.session.actor
+    if actor is None or (permission in PERSON_PERMISSIONS and actor.kind is not ActorKind.PERSON):
+        return False
+    return get_organization_role(actor) in ORGANIZATION_GRANTS[permission]
 
 
 AREA = Area("members", "Members", "m", "members.html", read_members)

@@ -8,7 +8,7 @@ const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeN
 
 /**
  * Make `old` equal to `fresh`. A form for which `isKept` is true stays as it is, with what was typed.
- * @param {Element} old @param {Element} fresh @param {(form: HTMLFormElement) => boolean} isKept
+ * @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept
  */
 export function morph(old, fresh, isKept) {
   if (old.hasAttribute("data-keep")) return;
@@ -41,7 +41,7 @@ function copyAttributes(old, fresh) {
   }
 }
 
-/** @param {Element} old @param {Element} fresh @param {(form: HTMLFormElement) => boolean} isKept */
+/** @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept */
 function morphChildren(old, fresh, isKept) {
   const byKey = new Map([...old.children].filter(keyOf).map((child) => [`${child.nodeName} ${keyOf(child)}`, child]));
   /** @type {Node | null} */
@@ -67,6 +67,7 @@ function morphChildren(old, fresh, isKept) {
   while (at) {
     const gone = at;
     at = at.nextSibling;
-    if (!(gone instanceof Element && gone.hasAttribute("data-keep"))) gone.remove();
+    const isShownOnce = gone instanceof Element && gone.hasAttribute("data-once") && isKept(gone);
+    if (!isShownOnce && !(gone instanceof Element && gone.hasAttribute("data-keep"))) old.removeChild(gone);
   }
 }

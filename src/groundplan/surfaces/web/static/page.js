@@ -9,8 +9,9 @@ import { describeTimes, hideSoon, showToast } from "./words.js";
 
 const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
 
-/** Whether something typed into the form would be lost. @param {HTMLFormElement} form */
+/** Whether something typed into a form, or shown only once, would be lost. @param {Element} form */
 const isTyped = (form) =>
+  form.hasAttribute("data-once") ||
   form.querySelector(".refusal") !== null ||
   [...form.querySelectorAll("input:not([type=hidden]), textarea")].some(
     (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,

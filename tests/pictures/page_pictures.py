@@ -1,0 +1,100 @@
+"""Pictures of every screen of the page, taken in a browser on the example."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import groundplan
+from groundplan.demo import OWNER, PROJECTS
+from groundplan.surfaces.web.project_pages import AREAS
+from tests.pictures.documentation_pictures import FOLDER
+
+PAGE_FOLDER = FOLDER / "web"
+PROJECT = PROJECTS[0].name
+WIDTH, HEIGHT = 1280, 800
+LOADED_MS = 400  # for fonts, and for times that the script writes
+_LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
+
+
+class Screen(NamedTuple):
+    """A screen to take: its address below the project, and whether it is dark."""
+
+    path: str
+    is_dark: bool = False
+
+
+SCREENS = {
+    **{area: Screen(area) for area in AREAS},
+    "board": Screen("work?view=board"),
+    "task": Screen("work?node={task}"),
+    "fact": Screen("facts?run=draft&fact=/wells/cost"),
+    "changed-facts": Screen("facts?run=draft&compare={run}"),
+    "policies": Screen("members?view=policies"),
+    "tokens": Screen("members?view=tokens"),
+    "home-dark": Screen("home", is_dark=True),
+    "fact-dark": Screen("facts?run=draft&fact=/wells/cost", is_dark=True),
+}
+
+
+def list_files() -> list[Path]:
+    """Return the file of every screen."""
+    return [PAGE_FOLDER / f"{name}.png" for name in SCREENS]
+
+
+def take_pictures() -> Iterator[Path]:
+    """Write every picture, and yield its file. They are not the same bytes each time: the example is new."""
+    from playwright.sync_api import sync_playwright  # here, because the list of screens needs no browser
+
+    from tests.browser_program import FLAGS, find_browser
+
+    PAGE_FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="groundplan-pictures-") as folder, sync_playwright() as playwright:
+        db = Path(folder) / "plan.db"
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        with _serve_example(db) as (address, login):
+            context = browser.new_context(base_url=address, viewport={"width": WIDTH, "height": HEIGHT})
+            page = context.new_page()
+            page.goto(login)
+            names = _find_names(db)
+            for name, screen in SCREENS.items():
+                page.emulate_media(color_scheme="dark" if screen.is_dark else "light")
+                page.goto(f"/p/{PROJECT}/{screen.path.format_map(names)}")
+                page.wait_for_timeout(LOADED_MS)
+                path = PAGE_FOLDER / f"{name}.png"
+                page.screenshot(path=path)
+                yield path
+        browser.close()
+
+
+def _find_names(db: Path) -> dict[str, str]:
+    """Return what the addresses name: a task, and the run in force."""
+    with groundplan.open(str(db), actor=OWNER) as session:
+        task = session.call("work.query", project=PROJECT, filter={"is_actionable": True}, limit=1).nodes[0].id
+        run = session.call("context.view", scopeId=PROJECT).run.id
+    return {"task": task, "run": run}
+
+
+@contextmanager
+def _serve_example(db: Path) -> Iterator[tuple[str, str]]:
+    """Serve the example, and yield the address and the path of the login."""
+    command = [sys.executable, "-m", "groundplan", "serve", "--demo", "--db", str(db), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            printed = ""
+            while (found := _LOGIN.search(printed)) is None:
+                line = process.stderr.readline()
+                assert line, printed
+                printed += line
+            threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop it
+            yield found[1], found[2]
+        finally:
+            process.terminate()
