@@ -132,7 +132,7 @@ def _save(port: int, path: str, token: str, folder: Path) -> None:
     """Save a page with everything that it loads, each by its path."""
 
     def save(target: str) -> str:
-        wanted = Request(f"http://127.0.0.1:{port}{target}", headers={"authorization": f"Bearer {token}"})  # noqa: S310 - our own server
+        wanted = Request(f"http://127.0.0.1:{port}{target}", headers={"authorization": f"Bearer {token}"})
         with urlopen(wanted) as answer:  # noqa: S310 - as above
             body: bytes = answer.read()
             kind = answer.headers["content-type"]

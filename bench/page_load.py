@@ -1,4 +1,4 @@
-"""Measure pages that follow a project while agents write: 2 pages in a browser, and 48 clients that do what a page does.
+"""Measure pages that follow a project while agents write: 2 in a browser, and 48 clients that do what a page does.
 
 A client follows the events; after one it waits as the page does, asks for the page again and reads it to its end. A
 change is seen by a client when an answer has arrived that was asked for after the change was committed.

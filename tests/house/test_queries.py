@@ -153,6 +153,7 @@ READ_ALL = {
     "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "context/waiting: pending_suggestions": "the runs of a project, in each draft of which suggestions are sought",
     "context/reading: draft_facts": "the drafts of a project, which are few, in each of which rows are sought",
+    "context/reading: fact_in_runs": "the runs of a project, newest first, until enough of them have the fact",
     "context/reading: facts_with_words": "the drafts of some projects, which are few, and the run in force",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",

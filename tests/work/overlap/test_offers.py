@@ -143,16 +143,28 @@ def test_under_avoid_the_reason_says_that_all_were_passed_over(work: WorkClient)
     assert answer.reason.startswith("2 actionable nodes were passed over (policy overlap): ")
 
 
-def test_under_avoid_a_bounded_number_of_candidates_is_looked_at(work: WorkClient) -> None:
-    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(guard.LOOK_AHEAD_MAX + 5)}, last="b.py")
+def test_under_avoid_free_work_is_offered_however_many_nodes_come_before_it(work: WorkClient) -> None:
+    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(2 * guard.LOOK_AHEAD)}, last="b.py")
+    avoid(work)
+    work.by("robin").claim()
+
+    assert work.next() == ["last"]
+    assert work.next(count=50) == ["last"]
+
+
+def test_under_avoid_a_bounded_number_of_candidates_is_looked_at(
+    work: WorkClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "LOOK_AHEAD_MAX", guard.LOOK_AHEAD)
+    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(guard.LOOK_AHEAD + 5)}, last="b.py")
     avoid(work)
     work.by("robin").claim()
 
     answer = work.call("work.next", project=work.project)
 
     assert answer.nodes == []
-    assert answer.reason.startswith(f"{guard.LOOK_AHEAD_MAX + 1} actionable nodes")
-    assert work.next(count=50) == ["last"]
+    assert answer.reason.startswith(f"{guard.LOOK_AHEAD + 1} actionable nodes")
+    assert "others were not looked at" in answer.reason
 
 
 def test_under_avoid_a_named_node_is_refused(work: WorkClient) -> None:

@@ -232,18 +232,19 @@ def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeR
         node = _pick_named(tx, request.node_id)
         guard.check(node)
         return [node]
-    at_most = request.count + guard.look_ahead
-    parameters = {"project_id": tx.project.id, "at_most": at_most}
+    where: dict[str, Any] = {"project_id": tx.project.id}
     if request.scope is None and not request.filter:
-        rows = tx.all(sql.next_nodes, WorkNodeRow, **parameters)
-    elif request.scope is None:
-        rows = tx.all(sql.next_matching, WorkNodeRow, **parameters, wanted=encode_wanted_properties(request.filter))
+        query = sql.next_nodes
     else:
-        scope = find_node_in_project(tx, request.scope)
-        rows = tx.all(
-            sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=encode_wanted_properties(request.filter)
-        )
-    return guard.pass_over(sorted(rows, key=rank)[:at_most], wanted=request.count)
+        query = sql.next_matching if request.scope is None else sql.next_below
+        where["wanted"] = encode_wanted_properties(request.filter)
+    if request.scope is not None:
+        where["scope"] = find_node_in_project(tx, request.scope).n
+
+    def find(at_most: int) -> list[WorkNodeRow]:
+        return sorted(tx.all(query, WorkNodeRow, **where, at_most=at_most), key=rank)[:at_most]
+
+    return guard.pick(find, wanted=request.count)
 
 
 def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:

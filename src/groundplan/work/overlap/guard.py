@@ -6,6 +6,8 @@ one sees the claim of the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
@@ -14,7 +16,9 @@ from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress
 from groundplan.work.warnings import Warnings
 
-LOOK_AHEAD_MAX = 50  # further candidates that are tried where nodes are passed over
+# Further candidates that are tried where nodes are passed over: first some, then four times as many, up to a limit.
+LOOK_AHEAD = 50
+LOOK_AHEAD_MAX = 3_200
 NAMED_MAX = 3  # nodes in a reason
 
 
@@ -41,15 +45,29 @@ class OverlapGuard:
         self._policy = get_policies(tx).overlap
         self._in_progress: WorkInProgress | None = None
         self._passed_over: list[tuple[WorkNodeRow, OverlappingNode]] = []
+        self._has_more = False  # candidates that were not looked at
 
     @property
-    def look_ahead(self) -> int:
-        """How many candidates to look at beyond those that are wanted."""
-        return LOOK_AHEAD_MAX if self._policy == "avoid" and self._load().paths else 0
+    def _avoids(self) -> bool:
+        return self._policy == "avoid" and bool(self._load().paths)
 
-    def pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
+    def pick(self, find: Callable[[int], list[WorkNodeRow]], *, wanted: int) -> list[WorkNodeRow]:
+        """Return the first nodes that may be offered. `find` returns at most so many candidates, the best first."""
+        if not self._avoids:
+            return find(wanted)
+        ahead = LOOK_AHEAD
+        while True:
+            candidates = find(wanted + ahead)
+            kept = self._pass_over(candidates, wanted=wanted)
+            self._has_more = len(candidates) == wanted + ahead and len(kept) < wanted
+            if not self._has_more or ahead >= LOOK_AHEAD_MAX:
+                return kept
+            ahead *= 4
+
+    def _pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
         """Return the first nodes that may be offered, and remember those that were passed over before them."""
-        overlaps = self._find(nodes) if self.look_ahead else {}
+        self._passed_over = []
+        overlaps = self._find(nodes)
         kept: list[WorkNodeRow] = []
         for node in nodes:
             if len(kept) == wanted:
@@ -62,7 +80,7 @@ class OverlapGuard:
 
     def check(self, node: WorkNodeRow) -> None:
         """Raise OverlapsInProgress when a node that is named must not be offered."""
-        if self.look_ahead and (found := self._find([node]).get(node.n)):
+        if self._avoids and (found := self._find([node]).get(node.n)):
             raise OverlapsInProgress(node, found)
 
     def warn(self, warnings: Warnings, nodes: list[WorkNodeRow]) -> None:
@@ -85,7 +103,8 @@ class OverlapGuard:
         named = "; ".join(f"{node.id} {overlap.describe()}" for node, overlap in self._passed_over[:NAMED_MAX])
         total = len(self._passed_over)
         more = f"; and {total - NAMED_MAX} more" if total > NAMED_MAX else ""
-        return f"{total} actionable nodes were passed over (policy overlap): {named}{more}"
+        unseen = "; others were not looked at, so name one of them or a scope" if self._has_more else ""
+        return f"{total} actionable nodes were passed over (policy overlap): {named}{more}{unseen}"
 
     def _find(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
         return self._load().find_overlaps(nodes)

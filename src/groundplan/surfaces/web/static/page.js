@@ -56,7 +56,7 @@ async function visit(...asked) {
     await load(...asked);
   } finally {
     visiting -= 1;
-    if (!visiting && isMissed) void refresh();
+    if (!visiting && isMissed) refresh().catch(() => undefined); // the next event tries again
   }
 }
 
