@@ -45,7 +45,8 @@ setup: $(READY) ## Create .venv with everything in it, from the lock file
 run: $(READY) ## Serve a filled example: groundplan serve --demo (ARGS=--once: call it once and end)
 	@$(BIN)/groundplan serve --demo $(ARGS)
 
-test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
+test: $(READY) ## Run all tests, on SQLite and on PostgreSQL, and in a browser
+	@$(BIN)/python -m tests.browser_program
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) $(ARGS)
 
 test-fast: $(READY) ## Run the quick tests, on SQLite only

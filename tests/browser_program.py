@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -56,3 +57,11 @@ def _install() -> str:
     if found is None:
         raise RuntimeError("no browser: install chromium, or set GROUNDPLAN_TEST_BROWSER to the path of one")
     return found
+
+
+if __name__ == "__main__":
+    # Before the tests, so that none of them waits for the installation.
+    try:
+        find_browser()
+    except RuntimeError as error:
+        sys.exit(str(error))

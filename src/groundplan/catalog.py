@@ -9,7 +9,7 @@ from groundplan.briefing.inbox import inbox
 from groundplan.briefing.search import search as search_slices
 from groundplan.briefing.throughline import throughline
 from groundplan.briefing.undo import undo
-from groundplan.briefing.watch.find_marks import describe_marks
+from groundplan.briefing.watch.find_marks import describe_marks, find_marked_work
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -221,6 +221,7 @@ ports.on_clock_jump.connect(move_leases)
 ports.generate_project_id.connect(generate_project_id)
 providers.resolve_task.connect(resolve_task)
 providers.describe_marks.connect(describe_marks)
+providers.find_marked_work.connect(find_marked_work)
 providers.find_work_serving.connect(find_work_serving)
 providers.count_aligned_work.connect(count_aligned_work)
 providers.find_work_targets.connect(find_work_targets)

@@ -54,7 +54,7 @@ class BriefingRequest(NamedTuple):
 
 
 # The lists of a briefing, the most important first.
-BRIEFING_LISTS = ("why", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
 
 # Returns the briefing of a work node of the current project; None if not even an empty one has room.
 build_briefing: Provider[BriefingRequest, Any] = Provider()
@@ -110,10 +110,32 @@ class MarkLines(NamedTuple):
 # Describes the assumptions in doubt and the changed facts of the current project; takes the maximum number of lines.
 describe_marks: Provider[int, MarkLines] = Provider()
 
+
+class MarkedWork(NamedTuple):
+    """A mark: its ref and status, the way to a goal, some of the open work that it touches, and how much there is."""
+
+    ref: str
+    status: str
+    path: list[str]
+    work: list[tuple[str, list[str]]]  # the id and the way from the node to the ref
+    work_total: int
+
+
+class MarkedWorkPage(NamedTuple):
+    """The latest marks of a project, and how many more there are."""
+
+    marks: list[MarkedWork]
+    left_out: int
+
+
+# Returns the marks of the current project with the open work that they touch; takes the maximum number of marks.
+find_marked_work: Provider[int, MarkedWorkPage] = Provider()
+
 # Returns the work nodes of the current project with some ids or unique prefixes of ids.
 find_work_targets: Provider[list[str], LinkTargets] = Provider()
 
-# Returns the ids of the work nodes with a link to each of some purpose nodes of the current project, by purpose key.
+# Returns the ids of the work nodes with a link to each of some purpose nodes of the current project, by purpose key,
+# without dropped work.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 

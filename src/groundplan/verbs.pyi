@@ -13,10 +13,12 @@ import groundplan.briefing.coverage.coverage
 import groundplan.briefing.inbox.inbox
 import groundplan.briefing.search.search
 import groundplan.briefing.throughline.chain
+import groundplan.briefing.titles
 import groundplan.briefing.undo.undo
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
+import groundplan.context.reading.trace
 import groundplan.context.runs.bootstrap
 import groundplan.context.runs.commit
 import groundplan.context.runs.create_draft
@@ -453,6 +455,14 @@ class BriefingVerbs:
     ) -> groundplan.briefing.undo.undo.Undone:
         """Undo your last change, or the write of an event, if nothing was built on it."""
 
+    def titles(
+        self,
+        *,
+        project: str,
+        refs: builtins.list[str],
+    ) -> groundplan.briefing.titles.Titles:
+        """The titles of what ids, keys and pointers stand for."""
+
 class KnowledgeVerbs:
     def create(
         self,
@@ -854,6 +864,15 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
     ) -> groundplan.context.runs.diff.RunDiff:
         """Compare two runs."""
 
+    def trace(
+        self,
+        *,
+        scope_id: str,
+        pointer: str,
+        limit: int = 10,
+    ) -> groundplan.context.reading.trace.FactTrace:
+        """Show one fact through the runs, and the work and purpose that rest on it."""
+
     def edit(
         self,
         *,
@@ -985,8 +1004,8 @@ class ContainerVerbs:
         complexity: int | None = ...,
         tags: str | builtins.list[str] | None = ...,
         related_to: str | builtins.list[str] | None = ...,
-        serves: builtins.list[str] | None = ...,
-        rests_on: builtins.list[str] | None = ...,
+        serves: builtins.list[str] = ...,
+        rests_on: builtins.list[str] = ...,
         pipeline: Any = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.update.UpdatedContainer:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import UNSET
 
+from groundplan.briefing.briefing import Briefing
 from groundplan.kernel.actors import ActorKind
-from tests.briefing.client import BriefingClient
+from tests.briefing.client import BriefingClient, count_tokens
+from tests.manual_clock import ManualClock
 from tests.purpose.client import add_edge, add_node, op
 
 
@@ -121,6 +125,96 @@ def test_facts_that_the_task_or_its_purpose_rests_on_come_first(plan: BriefingCl
     scale, area = plan.brief().facts
     assert (scale.pointer, scale.label, scale.value, scale.provenance) == ("/scale", "Scale", 25_000, "user-entered")
     assert area.value == "the island"
+
+
+def commit_facts(plan: BriefingClient, clock: ManualClock, **values: Any) -> None:
+    """Commit a run with these facts in place of all others."""
+    clock.move(seconds=1)
+    plan.facts.draft()
+    for name, value in values.items():
+        plan.facts.write(f"/{name}", value, label=name.title())
+    plan.facts.commit(allowPartial=True)
+
+
+def test_a_fact_that_changed_under_the_task_comes_first_with_its_former_value_until_a_decision(
+    plan: BriefingClient, clock: ManualClock
+) -> None:
+    plan.rest("phase", "/scale")
+    plan.rest("OC1", "/area")
+    commit_facts(plan, clock, area="the island", scale=50_000)
+
+    briefing = plan.brief()
+    other = plan.brief("survey")
+
+    (mark,) = briefing.marks
+    assert (mark.ref, mark.status, mark.path) == ("/scale", "changed", [plan["phase"], "/scale"])
+    scale, area = briefing.facts
+    assert (scale.pointer, scale.value, scale.changed, scale.changed_from) == ("/scale", 50_000, True, 25_000)
+    assert area.changed is area.changed_from is UNSET
+    assert other.marks is UNSET
+    assert {one.changed for one in other.facts} == {UNSET}
+    text = plan.call("briefing.brief", node_id=plan["task"], markdown=True).markdown
+    assert "changed from `25000`" in text
+
+    plan.purpose.call("purpose.record", decisions=[{"text": "go on", "rationale": "r", "about": ["/scale"]}])
+
+    assert plan.brief().marks is UNSET
+    assert {one.changed for one in plan.brief().facts} == {UNSET}
+
+
+def test_a_fact_of_the_purpose_that_changed_or_went_marks_the_task(plan: BriefingClient, clock: ManualClock) -> None:
+    plan.rest("OC1", "/area")
+    commit_facts(plan, clock, area="the coast " * 100, scale=25_000)
+    changed = plan.brief()
+    plan.purpose.call("purpose.record", decisions=[{"text": "go on", "rationale": "r", "about": ["/area"]}])
+    commit_facts(plan, clock, area="the sea", scale=25_000)
+    again = plan.brief()
+    commit_facts(plan, clock, scale=25_000)
+    removed = plan.brief()
+
+    assert [(one.ref, one.status, one.path) for one in changed.marks] == [("/area", "changed", ["OP1", "OC1", "/area"])]
+    assert changed.facts[0].changed_from == "the island"
+    assert (again.facts[0].changed, again.facts[0].changed_from) == (True, UNSET)  # too long
+    assert [(one.ref, one.status) for one in removed.marks] == [("/area", "removed")]
+
+
+def test_marks_of_a_task_are_those_before_and_behind_what_it_serves(plan: BriefingClient) -> None:
+    plan.purpose.edit(
+        add_node("OUTCOME", "schools use it", ref="s"),
+        add_edge("OP1", "s"),
+        add_edge("s", "G1"),
+        add_node("ACTIVITY", "print", ref="p"),
+        add_edge("p", "OP1"),
+        add_node("OUTPUT", "a poster", ref="o"),
+        add_edge("o", "s"),
+        op("add_assumption", node="s", assumption_text="schools have walls"),
+        op("add_assumption", node="p", assumption_text="ink is there"),
+        op("add_assumption", node="o", assumption_text="beside the way"),
+    )
+    for key in ("AS3", "AS4", "AS5"):
+        plan.purpose.call("purpose.record", reviews=[{"assumption": key, "status": "at_risk", "reason": "r"}])
+    plan.call("work.connect", edges=[{"from": plan["survey"], "to": "AS1", "type": "refutes"}])
+
+    marks = plan.brief().marks
+
+    assert [(one.ref, one.status, one.path) for one in marks] == [
+        ("AS1", "refuted", ["OP1", "OC1", "AS1"]),
+        ("AS4", "at_risk", ["OP1", "AC1", "AS4"]),
+        ("AS3", "at_risk", ["OP1", "OC2", "AS3"]),
+    ]
+
+
+def test_marks_stay_within_the_budget_and_are_counted(plan: BriefingClient) -> None:
+    plan.purpose.edit(*(op("add_assumption", node="OC1", assumption_text=f"{number}") for number in range(30)))
+    reviews = [{"assumption": f"AS{number}", "status": "at_risk", "reason": "r"} for number in range(3, 33)]
+    plan.purpose.call("purpose.record", reviews=reviews)
+
+    for budget in (*range(200, 800, 17), 20_000):
+        answer = plan.call("briefing.brief", node_id=plan["task"], budget=budget)
+        assert count_tokens(answer) <= budget
+        if isinstance(answer.briefing, Briefing):
+            left_out = (answer.briefing.left_out or {}).get("marks", 0)
+            assert len(answer.briefing.marks or ()) + left_out == 30
 
 
 def test_required_facts_without_a_value_are_missing_and_those_the_task_rests_on_come_first(

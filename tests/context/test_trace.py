@@ -46,10 +46,10 @@ def test_work_and_purpose_that_rest_on_a_fact_are_named(client: ContextClient) -
     client.call("work.connect", edges=[{"from": goal, "to": "/site/size", "type": "rests_on"}], project="atlas")
     traced = client.call("context.trace", scopeId="atlas", pointer="/site/size")
 
-    assert [(one.ref, one.title) for one in traced.resting] == [
+    assert {(one.ref, one.title) for one in traced.resting} == {
         (goal, "A safe site"),
         (task.created[0].id, "Fence it"),
-    ]
+    }
 
 
 def test_a_fact_that_nobody_knows_is_not_found_and_one_like_it_is_named(client: ContextClient) -> None:

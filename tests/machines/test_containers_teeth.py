@@ -90,12 +90,20 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "a pipeline leaves somebody behind": (update, "refuse_statuses_in_use", nothing),
 }
 
+# Weights of the calls that meet a guard which the usual ones seldom meet.
+FAVOURED: dict[str, dict[str, int]] = {
+    "what a feature waits for holds nothing back": {"depend": 30, "take": 40},
+    "what is on hold can go on": {"block": 40, "unblock": 20, "depend": 0, "set_clock": 0, "set_policies": 0},
+    "a task may wait for its feature's dependents": {"depend": 40, "connect": 40},
+}
+
 
 @pytest.mark.teeth
 @pytest.mark.parametrize("sabotage", SABOTAGE)
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*SABOTAGE[sabotage])
     assert all(hasattr(ContainersMachine, question) for question in QUESTIONS)
+    monkeypatch.setattr(Unasking, "weights", ContainersMachine.weights | FAVOURED.get(sabotage, {}))
     engine = SqliteEngine(tmp_path / "plan.db")
     until_found = settings(fixed_settings(STEPS_MAX, in_a_run=STEPS_IN_A_RUN), phases=[Phase.generate])
     with pytest.raises((*NOTICED, *engine.refusals)):  # the database may be the first to notice

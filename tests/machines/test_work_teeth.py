@@ -15,11 +15,12 @@ from groundplan.work import priority
 from groundplan.work.engine import claims, cycles, positions, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
-from groundplan.work.graph import update
+from groundplan.work.graph import plan, update
+from groundplan.work.overlap.guard import OverlapGuard
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.test_work_machine import WorkMachine
-from tests.machines.work_driver import run_machine
+from tests.machines.work_driver import WEIGHTS, run_machine
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +57,20 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
     "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
     "a clock that is ahead is believed": (clock_jumps, "_measure_jump", do_nothing),
+    "a plan does not tell of files in common": (plan, "warn_about_planned_overlaps", do_nothing),
+    "nobody is told who else works on their files": (OverlapGuard, "warn", do_nothing),
+    "files that others work on are not avoided": (OverlapGuard, "_avoids", False),
+}
+
+# Weights of the calls that meet a guard which the usual ones seldom meet.
+CROWDED = {"take": 80, "wait": 0, "set_clock": 0, "set_policies": 0}
+FAVOURED: dict[str, dict[str, int]] = {
+    "a later move of a batch sees the old ancestors": {"move": 40},
+    "an enforced claim keeps nobody away": {"claim": 20, "take": 20},
+    "an old claim is as good as a new one": {"claim": 20, "take": 20},
+    "a plan does not tell of files in common": {"plan": 60},
+    "nobody is told who else works on their files": CROWDED,
+    "files that others work on are not avoided": CROWDED,
 }
 
 
@@ -63,6 +78,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
 @pytest.mark.parametrize("sabotage", SABOTAGE)
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*SABOTAGE[sabotage])
+    monkeypatch.setattr(WorkMachine, "weights", WEIGHTS | FAVOURED.get(sabotage, {}))
     engine = SqliteEngine(tmp_path / "plan.db")
     until_found = settings(
         fixed_settings(STEPS_MAX), phases=[Phase.generate]

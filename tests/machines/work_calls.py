@@ -8,6 +8,7 @@ the same on every store.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -30,7 +31,8 @@ Ids = Mapping[int, str]
 NOWHERE = 0  # the number of a missing node
 
 SUMMARIES = ("draw", "build", "Prüfung", "100% _done_", "ship it now")
-LINKS = ("src/a.py", "docs/b.md", "https://example.org/c")
+FILES = ("src/a.py", "docs/b.md")
+LINKS = (*FILES, "https://example.org/c")
 EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "blocks review of")
 # Some are equal in Python and not in JSON; non-numbers rank as absent.
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
@@ -128,6 +130,15 @@ def some_filter(random: Random) -> dict[str, Any]:
 
 def some_links(random: Random) -> list[str]:
     return random.choices(LINKS, k=random.randint(0, 2))
+
+
+def with_files(planned: Sequence[NewNode]) -> list[NewNode]:
+    """Add files to half of the nodes, so that many have some in common. What else a step draws stays the same."""
+    random = Random(repr(planned))  # noqa: S311 - chance, not secrets
+    return [
+        replace(one, links=tuple(dict.fromkeys((*one.links, random.choice(FILES))))) if often(random) else one
+        for one in planned
+    ]
 
 
 def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> list[NewNode]:

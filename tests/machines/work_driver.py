@@ -39,6 +39,7 @@ from tests.machines.work_calls import (
     some_policies,
     sometimes,
     unfinished,
+    with_files,
 )
 from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
 from tests.machines.work_rows import WorkRows
@@ -55,6 +56,8 @@ DAY = 24 * HOUR
 LEADS = (0, 0, 0, 4 * MS_PER_MINUTE, -4 * MS_PER_MINUTE, 61 * MS_PER_MINUTE, -HOUR, 8 * DAY, 20 * 365 * DAY)
 # Refusals before the lock, which leave leases as they are.
 EARLY_CODES = {"agent_not_allowed", "not_found"}
+
+OVERLAP = ("warn", "warn", "avoid", "off")  # the policies about files that others work on
 
 # Weights of the calls.
 WEIGHTS = {
@@ -148,7 +151,7 @@ class WorkDriver(RuleBasedStateMachine):
         """Create some nodes and policies."""
         for _ in range(2):
             self.plan(rng, nodes_max=6)
-        self.set_policies(rng, most=5)
+        self.set_policies(rng, most=5, overlap=rng.choice(OVERLAP))
 
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
@@ -188,7 +191,7 @@ class WorkDriver(RuleBasedStateMachine):
     # --- Calls ---
 
     def plan(self, rng: Random, *, nodes_max: int = 4) -> None:
-        planned = some_plan(rng, self.work, self.ids, nodes_max=nodes_max)
+        planned = with_files(some_plan(rng, self.work, self.ids, nodes_max=nodes_max))
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert [one["ref"] for one in answer["created"]] == [one.ref for one in planned]
@@ -261,8 +264,8 @@ class WorkDriver(RuleBasedStateMachine):
         else:
             self.perform(rng, "work.next", arguments | {"claim": True}, expect, check)
 
-    def set_policies(self, rng: Random, *, most: int = 2) -> None:
-        policies = some_policies(rng, most=most)
+    def set_policies(self, rng: Random, *, most: int = 2, **chosen: str) -> None:
+        policies = some_policies(rng, most=most) | chosen
 
         def expect(work: Work, *, agent: str, now: int) -> Answer:
             if agent not in PEOPLE:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 ROOT = 1
 DEPENDS_ON = "depends_on"
 MS_PER_MINUTE = 60_000
+OVERLAPS_TOLD = 10  # pairs of a plan with files in common that its answer tells of
 
 T = TypeVar("T")
 
@@ -61,6 +62,7 @@ class Policies:
     claims: Literal["soft", "enforced"] = "soft"
     inherit_dependencies: bool = False
     auto_resolve_parents: bool = False
+    overlap: Literal["off", "warn", "avoid"] = "warn"
     claim_ttl_minutes: float | None = None
 
     @property
@@ -97,6 +99,11 @@ class Node:
     @property
     def rev(self) -> int:
         return len(self.actions)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files among its links."""
+        return [link for link in self.links if "://" not in link]
 
     @property
     def priority(self) -> float:
@@ -298,6 +305,14 @@ class Work:
         self, agent: str, now: int, *, scope: int | None = None, only: Mapping[str, Any] | None = None
     ) -> list[int]:
         """Return what this agent may claim, best first."""
+        avoids = self.policies.overlap == "avoid"
+        best_first = self.candidates(agent, now, scope=scope, only=only)
+        return [n for n in best_first if not (avoids and self.overlaps(n, agent, now))]
+
+    def candidates(
+        self, agent: str, now: int, *, scope: int | None = None, only: Mapping[str, Any] | None = None
+    ) -> list[int]:
+        """Return what is ready and not held against this agent, best first."""
         return sorted(
             (
                 n
@@ -308,6 +323,39 @@ class Work:
             ),
             key=self.rank,
         )
+
+    def in_progress(self, agent: str, now: int) -> list[int]:
+        """Return the nodes that others work on: claimed or begun, with nothing that they wait for."""
+        free = [n for n, node in self.nodes.items() if not node.resolved and not self.open_children(n)]
+        free = [n for n in free if not self.is_blocked(n)]
+        claimed = [n for n in free if self.nodes[n].is_held_against(agent, now)]
+        begun = [
+            n
+            for n in free
+            if self.nodes[n].status == "ACTIVE"
+            and self.nodes[n].kind != "feature"
+            and not self.nodes[n].is_claimed(now)
+        ]
+        changed_by = {n: self.nodes[n].updated_by or self.nodes[n].created_by for n in begun}
+        return [*sorted(claimed, key=self.rank), *(n for n in begun if changed_by[n] != agent)]
+
+    def overlaps(self, n: int, agent: str, now: int) -> list[Warned]:
+        """Return for each node that others work on and that has files of this one what is said of this one."""
+        found = []
+        for other in self.in_progress(agent, now):
+            shared = [path for path in self.nodes[other].paths if path in self.nodes[n].paths]
+            if shared and other != n:
+                claim = self.nodes[other].claim if self.nodes[other].is_claimed(now) else None
+                who = f" (claimed by {claim.agent!r})" if claim else ""
+                more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+                found.append(Warned(n, f"works on {shared[0]}{more}, which {{}}{who} works on too", other))
+        return found
+
+    def is_behind(self, n: int, other: int) -> bool:
+        """Return whether a node waits for another one, so that this one cannot wait for it as well."""
+        twin = self.copy()
+        twin.edges |= {Edge(other, DEPENDS_ON, n)}
+        return twin.has_loop()
 
     def has_loop(self) -> bool:
         """Return whether an open node waits for itself, so that the plan can never be finished."""
@@ -383,7 +431,39 @@ class Work:
             parent = parents[n]
             if (self.open_deps(parent) or self.nodes[parent].held is not None) and parent not in self.holders(n):
                 self._warnings.append(Warned(names[n], "its parent {} waits", names.get(parent, parent)))
+        if self.policies.overlap != "off":
+            told = [*self._planned_overlaps(names), *self._overlaps_in_progress(names, agent, now)]
+            rest = [Warned("others", "more pairs touch the same files")] if len(told) > OVERLAPS_TOLD else []
+            self._warnings += told[:OVERLAPS_TOLD] + rest
         return self._answer(before, created=tuple(numbers))
+
+    def _planned_overlaps(self, names: Mapping[int, str]) -> list[Warned]:
+        """Return the pairs of new nodes with files in common of which none waits for the other."""
+        new = list(names)
+        pairs = [
+            (n, other, path)
+            for place, n in enumerate(new)
+            for path in self.nodes[n].paths
+            for other in new[place + 1 :]
+            if path == next((one for one in self.nodes[n].paths if one in self.nodes[other].paths), None)
+        ]
+        return [
+            Warned(f"{names[n]} and {names[other]}", f"touch {path};")
+            for n, other, path in pairs
+            if not self.is_behind(n, other) and not self.is_behind(other, n)
+        ]
+
+    def _overlaps_in_progress(self, names: Mapping[int, str], agent: str, now: int) -> list[Warned]:
+        """Return the new nodes with files of a node that others work on and that they do not wait for."""
+        found = []
+        for n in names:
+            for other in self.in_progress(agent, now):
+                shared = [path for path in self.nodes[other].paths if path in self.nodes[n].paths]
+                if shared and not self.is_behind(n, other):
+                    claim = self.nodes[other].claim if self.nodes[other].is_claimed(now) else None
+                    who = f" ({claim.agent})" if claim else ""
+                    found.append(Warned(names[n], f"touches {shared[0]}, which {{}}{who} works on;", other))
+        return found
 
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
         before = self._begin(agent)
@@ -597,11 +677,20 @@ class Work:
         before = self._begin(agent)
         if scope is not None:
             self._find(scope)
+        best_first = self.candidates(agent, now, scope=scope, only=only)
+        taken = self.offered(agent, now, scope=scope, only=only)[:count]
+        passed = [n for n in best_first if n not in taken]
+        if len(taken) == count:
+            passed = [n for n in passed if best_first.index(n) < best_first.index(taken[-1])]
         claimed = []
-        for n in self.offered(agent, now, scope=scope, only=only)[:count]:
+        if self.policies.overlap == "avoid" and taken:
+            firsts = [self.overlaps(n, agent, now)[0] for n in passed]
+            self._warnings += [one._replace(words=f"passed over: it {one.words}") for one in firsts]
+        for n in taken:
             node = self.nodes[n]
             self._claim(node, "claimed", agent, now)
             claimed.append((n, node.fence + 1))
+        self._warn_of_overlaps(taken, agent, now)
         for name, value in (only or {}).items():
             is_had = any(name in node.properties for node in self.nodes.values())
             if not is_had and (value is None or not claimed):
@@ -616,9 +705,16 @@ class Work:
             raise Refusal("not_actionable")
         if self.nodes[n].is_held_against(agent, now):
             raise Refusal("already_claimed")
+        if self.policies.overlap == "avoid" and self.overlaps(n, agent, now):
+            raise Refusal("overlaps_in_progress")
         node = self.nodes[n]
         self._claim(node, "claimed", agent, now)
+        self._warn_of_overlaps([n], agent, now)
         return self._answer(before, claimed=((n, node.fence + 1),))
+
+    def _warn_of_overlaps(self, taken: Sequence[int], agent: str, now: int) -> None:
+        if self.policies.overlap == "warn":
+            self._warnings += [one for n in taken for one in self.overlaps(n, agent, now)]
 
     def set_policies(self, **policies: Any) -> Answer:
         self.policies = replace(self.policies, **policies)

@@ -455,6 +455,18 @@ def test_activities_need_work_that_serves_them_and_a_refuted_assumption_names_th
     assert affected[0].work == works
 
 
+def test_dropped_work_serves_no_activity_and_resolved_work_does(chain_client: PurposeClient) -> None:
+    dropped, resolved = serve(chain_client, "AC1"), serve(chain_client, "AC1")
+    chain_client.session.call("work.update", updates=[{"node_id": resolved, "resolved": True}])
+    drop = {"op": "drop", "node_id": dropped, "reason": "no longer needed"}
+    chain_client.session.call("work.restructure", operations=[drop])
+    assert {check.code: check.result for check in chain_client.check("B").checks}["GB_WORK"] == "passed"
+
+    unlink(chain_client.session, resolved, "serves", "AC1")
+
+    assert failing(chain_client.check("B"))["GB_WORK"] == ["AC1"]
+
+
 def test_the_gates_of_a_published_version_keep_the_work_that_served_it_then(chain_client: PurposeClient) -> None:
     work = serve(chain_client, "AC1")
     chain_client.publish()

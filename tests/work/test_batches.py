@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.move import move as move_node
@@ -87,7 +88,7 @@ def test_a_batch_that_settles_each_move_is_noticed(
 
     monkeypatch.setattr(restructure, "move", settle_each_move)
 
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, Unavailable)):  # or it meets the limit of a write
         test_a_hundred_moves_of_one_subtree_update_it_once(work, count_updates)
 
 

@@ -49,7 +49,11 @@ def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
         "decisions": NextStep("work.history", "shows what happened to it", named),
     }
     texts = {name: tx.describe(step) for name, step in steps.items()}
-    same = {"assumptions": "why", "constraints": "missing", "facts": "missing", "before": REST, "overlap": REST}
+    same = {
+        **dict.fromkeys(("marks", "assumptions"), "why"),
+        **dict.fromkeys(("constraints", "facts"), "missing"),
+        **dict.fromkeys(("before", "overlap"), REST),
+    }
     if not paths:
         same["knowledge"] = REST
 

@@ -37,14 +37,27 @@ class WhyStep(Struct, kw_only=True):
     dangling: bool | UnsetType = UNSET
 
 
+class MarkNote(Struct):
+    """An assumption in doubt or a changed fact that the task depends on, until a decision about it is recorded."""
+
+    ref: str
+    status: str  # refuted, at_risk, changed or removed
+    path: list[str]  # from what the task serves, or from the node that rests on the fact
+
+
 class FactNote(Struct, kw_only=True):
-    """A fact of the run in force. `excerpt` is the beginning of a text that did not fit."""
+    """A fact of the run in force. `excerpt` is the beginning of a text that did not fit.
+
+    `changed`: the task or its purpose rests on a former value, which is in `changed_from` if it is short.
+    """
 
     pointer: str
     label: str
     value: Any = UNSET
     excerpt: str | UnsetType = UNSET
     provenance: str
+    changed: bool | UnsetType = UNSET
+    changed_from: Any = UNSET
 
 
 class ConstraintNote(Struct, kw_only=True):
@@ -96,6 +109,7 @@ class Briefing(Struct, kw_only=True):
     """Why a task is done, and what bears on it. `left_out` counts what did not fit; `more` names calls that get it."""
 
     why: list[WhyStep] | UnsetType = UNSET
+    marks: list[MarkNote] | UnsetType = UNSET  # only if there are some
     facts: list[FactNote] | UnsetType = UNSET
     missing: list[str] | UnsetType = UNSET
     constraints: list[ConstraintNote] | UnsetType = UNSET

@@ -16,6 +16,7 @@ from groundplan.briefing.briefing import (
     DecisionNote,
     FactNote,
     KnowledgeNote,
+    MarkNote,
     OverlapNote,
     WhyStep,
 )
@@ -45,6 +46,7 @@ def format_briefing(answer: TaskBriefing) -> str:
 
 def _list_sections(briefing: Briefing) -> Iterator[str]:
     yield from _format_section("Why", briefing.why, _format_step)
+    yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
     yield from _format_section("Facts", briefing.facts, _format_fact)
     yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
     yield from _format_section("Constraints", briefing.constraints, _format_constraint)
@@ -82,8 +84,16 @@ def _format_assumption(one: AssumptionNote) -> str:
     return f"  - assumption {format_code_span(one.key)} ({one.status.replace('_', ' ')}{risk}): {_escape(one.text)}"
 
 
+def _format_mark(one: MarkNote) -> list[str]:
+    way = " -> ".join(map(format_code_span, one.path))
+    return [f"- {format_code_span(one.ref)} is {one.status.replace('_', ' ')}: {way}"]
+
+
 def _format_fact(one: FactNote) -> list[str]:
-    return [f"- {_escape(one.label)} {format_code_span(one.pointer)}: {_format_value(one)} ({one.provenance})"]
+    changed = "" if not one.changed else ", changed"
+    if one.changed_from is not UNSET:
+        changed += f" from {_format_plain(one.changed_from)}"
+    return [f"- {_escape(one.label)} {format_code_span(one.pointer)}: {_format_value(one)} ({one.provenance}{changed})"]
 
 
 def _format_constraint(one: ConstraintNote) -> list[str]:
@@ -91,7 +101,10 @@ def _format_constraint(one: ConstraintNote) -> list[str]:
 
 
 def _format_value(one: FactNote | ConstraintNote) -> str:
-    value = one.excerpt if one.value is UNSET else one.value
+    return _format_plain(one.excerpt if one.value is UNSET else one.value)
+
+
+def _format_plain(value: Any) -> str:
     return _escape(value) if isinstance(value, str) else format_code_span(encode(value).decode())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET, structs
@@ -12,13 +12,16 @@ from groundplan.briefing.briefing import (
     ConstraintNote,
     FactNote,
     KnowledgeNote,
+    MarkNote,
     OverlapNote,
     WhyStep,
 )
 from groundplan.briefing.decisions import collect_decisions
 from groundplan.briefing.fill import Entry, Part
+from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
 from groundplan.briefing.why import Reasons, collect_why
 from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
+from groundplan.kernel.budget import count_chars
 from groundplan.kernel.links.link import LinkType
 from groundplan.kernel.links.read import list_links_from
 from groundplan.kernel.store.transaction import Transaction
@@ -32,6 +35,7 @@ from groundplan.work.overlap.find_overlaps import find_overlapping_work
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
 FACT_CHARS_MIN = 80  # with its pointer, label and provenance
 ATOM_CHARS_MIN = 100  # id, name and a short text
+FORMER_CHARS_MAX = 200  # of the former value of a fact
 BEFORE_MAX = 20
 EVIDENCE_MAX = 3  # the newest of each node
 DECISIONS_MAX = 50
@@ -45,6 +49,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     keys = [step.key for step in reasons.steps]
     pointers = [*links.rests_on, *_list_facts_of_purpose(tx, keys)]
     facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=chars // FACT_CHARS_MIN + 1)
+    marks = list_task_marks(tx, links.serves, links.sources.get(LinkType.RESTS_ON), keys)
     edges = [f"{step.key}->{step.via.to}" for step in reasons.steps if step.via]
     refs = [*keys, *edges, *(one.note.key for one in reasons.assumptions), *pointers]
     decisions = collect_decisions(tx, [node.id, *(one.id for one in above)], refs, at_most=DECISIONS_MAX)
@@ -53,11 +58,12 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     others = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if not one.is_at_risk]
     return [
         _make_why(reasons),
+        _make_marks(marks),
         *_make_conditions(facts),
         Part("assumptions", at_risk, len(at_risk)),
         _make_before(tx, node, lean=lean),
         _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
-        _make_facts(facts),
+        _make_facts(facts, _find_former_values(marks, [*links.sources.values(), *keys])),
         _make_overlap(tx, node),
         Part("decisions", [_to_entry(one, text="text") for one in decisions], len(decisions)),
         Part("assumptions", others, len(others)),
@@ -94,15 +100,28 @@ def _make_conditions(facts: FactsInForce | None) -> list[Part]:
     ]
 
 
-def _make_facts(facts: FactsInForce | None) -> Part:
+def _make_marks(marks: Sequence[TaskMark]) -> Part:
+    return Part("marks", [Entry((MarkNote(one.ref, one.word, one.path),)) for one in marks], len(marks))
+
+
+def _find_former_values(marks: Iterable[TaskMark], sources: Sequence[str]) -> dict[str, Any]:
+    """Return the values of changed facts on which the first of some nodes rests, by pointer."""
+    return {mark.ref: mark.before[source] for mark in marks for source in reversed(sources) if source in mark.before}
+
+
+def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
+    """Return the facts, those first that changed since the task or its purpose was linked to them."""
     if facts is None:
         return Part("facts", [], 0)
-    entries = [
-        _to_entry(
-            FactNote(pointer=one.pointer, label=one.label, value=one.value, provenance=one.provenance), text="value"
-        )
-        for one in facts.facts
-    ]
+    ordered = sorted(facts.facts, key=lambda one: one.pointer not in former) if former else facts.facts
+    entries = []
+    for one in ordered:
+        note = FactNote(pointer=one.pointer, label=one.label, value=one.value, provenance=one.provenance)
+        if one.pointer in former:
+            note.changed = True
+            if count_chars(former[one.pointer]) <= FORMER_CHARS_MAX:
+                note.changed_from = former[one.pointer]
+        entries.append(_to_entry(note, text="value"))
     return Part("facts", entries, facts.facts_total)
 
 

@@ -21,7 +21,8 @@ from groundplan.kernel.budget import count_chars
 SMALL_CHARS = 400  # a briefing with less room has no empty lists
 EXCERPT_CHARS_MIN = 40  # shorter ones say nothing
 ASSUMPTIONS_CHARS = len(',"assumptions":[]')
-LISTS = ("why", "facts", "missing", "constraints", "knowledge", "before", "overlap", "decisions")
+LISTS = ("why", "marks", "facts", "missing", "constraints", "knowledge", "before", "overlap", "decisions")
+LISTS_NEVER_EMPTY = {"marks"}
 
 CallsFor = Callable[[Collection[str]], list[str]]  # the calls that get what was left out of some lists
 
@@ -141,7 +142,8 @@ class Filler:
         if step is not None:
             return 0 if step.assumptions else ASSUMPTIONS_CHARS
         is_first = not part.taken and not part.excerpts
-        return count_chars(part.name) + 4 if self.lean and is_first else 0
+        is_new = is_first and (self.lean or part.name in LISTS_NEVER_EMPTY)
+        return count_chars(part.name) + 4 if is_new else 0
 
     def _take_excerpt(self, part: Part, index: int, form: Any, text_field: str) -> None:
         text = getattr(form, text_field)
@@ -200,7 +202,8 @@ def _build(parts: Sequence[Part], *, lean: bool) -> Briefing:
     briefing = Briefing()
     for name in LISTS:
         shown = taken.get(name, {})
-        setattr(briefing, name, [shown[index] for index in sorted(shown)] or (UNSET if lean else []))
+        is_left_out = not shown and (lean or name in LISTS_NEVER_EMPTY)
+        setattr(briefing, name, UNSET if is_left_out else [shown[index] for index in sorted(shown)])
     return briefing
 
 

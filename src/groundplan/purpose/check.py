@@ -104,6 +104,7 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         ContentAltered: the content of a published version does not match its hash.
     """
     from groundplan.purpose.analysis.analyse import analyse
+    from groundplan.purpose.analysis.marked_work import add_marks
 
     _refuse_unused_arguments(request, "analysis")
     row = require_version(tx, request.version)
@@ -117,7 +118,10 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
             raise NotFound(name, ref, next_steps=show, field=name)
     observed = read_version_observations(tx, content, Cutoff(as_of=_parse_as_of(request)))
     limit = request.limit or PATHWAYS_DEFAULT
-    return analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
+    found = analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
+    if request.version is None and request.as_of is None:
+        add_marks(tx, found, limit)
+    return found
 
 
 def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
+from groundplan.briefing.watch import find_marks as find_marks_module
 from groundplan.briefing.watch import trace_marks
 from groundplan.briefing.watch.find_marks import find_marks
 from groundplan.briefing.watch.mark import WatchMark
+from groundplan.context import stored_rows
+from groundplan.context.runs import changed_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.errors import NotFound
@@ -18,6 +23,7 @@ from groundplan.kernel.links.link import Link
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.graph.goal_steps import GoalSteps
 from groundplan.purpose.observing.observation_rows import Observations
 from groundplan.session import Session
 from groundplan.work.links import serving
@@ -229,6 +235,50 @@ def test_a_changed_fact_is_cleared_by_a_decision_and_marked_again_by_the_next_ch
     assert seen == [["changed"], [], [], ["changed"], [], ["removed"], []]
 
 
+@pytest.mark.parametrize("looked_back", [20, 2])
+def test_a_change_counts_from_when_the_value_is_another_one(
+    atlas: Watch, looked_back: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changed_facts, "PERIODS_LOOKED_BACK_MAX", looked_back)
+    (well,) = atlas.plan("well")
+    atlas.commit(size=5)
+    atlas.link(well, "rests_on", SIZE)
+    atlas.commit(size=6)
+    first = atlas.marks()[0]
+    atlas.commit(size=5)
+    atlas.commit(size=7)
+    again = atlas.marks()[0]
+    for depth in range(3):
+        atlas.commit(size=8, depth=depth)
+    (last,) = atlas.marks()
+
+    assert again.rev > first.rev
+    # Where the change is too long ago, it counts from the first run after the link.
+    assert (last.rev, last.since) == ((again.rev, again.since) if looked_back == 20 else (first.rev, first.since))
+
+
+def test_only_the_values_at_the_links_and_in_force_are_read(atlas: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = atlas.plan("a", "b", "c")
+    names = [f"f{number}" for number in range(10)]
+    atlas.commit(**dict.fromkeys(names, 1))
+    for node in nodes:
+        atlas.link(node, "rests_on", *(f"/site/{name}" for name in names))
+    for number in range(6):
+        atlas.commit(**dict.fromkeys(names, 1), other=number)
+    read: list[int] = []
+    whole = stored_rows.load_rows
+
+    def count_rows(*given: Any, **named: Any) -> list[Any]:
+        rows = whole(*given, **named)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(changed_facts, "load_rows", count_rows)
+
+    assert atlas.marks() == []
+    assert read == [2 * len(names)]
+
+
 def test_a_node_that_was_linked_later_rests_on_the_later_value(atlas: Watch) -> None:
     early, late = atlas.plan("early", "late")
     atlas.commit(size=5)
@@ -310,6 +360,111 @@ def test_the_work_of_a_mark_is_counted_in_full_and_listed_in_part(atlas: Watch) 
 
     assert (len(mark.work), mark.work_total) == (20, 41)
     assert atlas.marks(with_work=False)[0].work_total == 0
+
+
+def test_many_marks_are_listed_with_one_search_and_each_has_its_path(
+    atlas: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 50
+    names = ["G1", *(f"n{number}" for number in range(count))]
+    atlas.purpose.edit(
+        *(add_node("OUTCOME", name, ref=name) for name in names[1:]),
+        *(add_edge(later, name) for name, later in pairwise(names)),
+        *(op("add_assumption", node=name, assumption_text=name) for name in names[1:]),
+    )
+    reviews = [{"assumption": f"AS{n + 2}", "status": "at_risk", "reason": "r"} for n in range(count)]
+    atlas.purpose.record(reviews=reviews)
+    searches = []
+    whole = GoalSteps
+
+    def count_searches(*given: Any) -> Any:
+        searches.append(given)
+        return whole(*given)
+
+    monkeypatch.setattr(trace_marks, "GoalSteps", count_searches)
+    for walk in ("trace_assumption", "trace_node"):
+        monkeypatch.delattr(trace_marks, walk)  # each would read the whole theory for one mark
+
+    items = atlas.session.call("briefing.inbox", project="atlas", limit=100).items
+
+    assert len(searches) == 1
+    found = {one.ref: one.text for one in items if one.kind == "at_risk"}
+    assert len(found) == count
+    assert "on the way AS2 -> OC3 -> G1" in found["AS2"]
+
+
+def test_a_long_path_keeps_its_ends(atlas: Watch) -> None:
+    names = ["G1", *(f"n{number}" for number in range(60))]
+    atlas.purpose.edit(
+        *(add_node("OUTCOME", name, ref=name) for name in names[1:]),
+        *(add_edge(later, name) for name, later in pairwise(names)),
+        *(op("add_assumption", node=name, assumption_text=name) for name in names[1:]),
+    )
+    keys = [*(f"OC{number + 3}" for number in reversed(range(60))), "G1"]
+    for number in (36, 37, 38, 59):
+        atlas.review("refuted", f"AS{number + 2}")
+
+    paths = {mark.ref: mark.path for mark in atlas.marks(with_work=False)}
+
+    for number in (36, 37):  # at most 40 entries with the assumption and the goal
+        assert paths[f"AS{number + 2}"] == [f"AS{number + 2}", *keys[59 - number :]]
+    for number in (38, 59):
+        whole = [f"AS{number + 2}", *keys[59 - number :]]
+        assert paths[f"AS{number + 2}"] == [*whole[:20], "…", *whole[-20:]]
+
+
+def test_the_analysis_lists_each_mark_with_the_open_work_it_touches_until_a_decision(atlas: Watch) -> None:
+    assert atlas.purpose.check("analysis").marks is UNSET
+    above, *below = atlas.plan("above", *(f"above/n{number}" for number in range(30)))
+    atlas.commit(size=5)
+    atlas.link(above, "serves", "AC1")
+    atlas.link(below[0], "rests_on", SIZE)
+    atlas.commit(size=6)
+    atlas.link(below[1], "refutes", "AS1")
+
+    assumption, fact = atlas.purpose.check("analysis").marks
+    cut = atlas.purpose.check("analysis", limit=1)
+
+    assert (assumption.ref, assumption.status, assumption.path) == ("AS1", "refuted", ["AS1", "OC1", "G1"])
+    assert (len(assumption.work), assumption.work_total) == (20, 31)
+    assert assumption.work[0].path == [above, "AC1", "OP1", "AS1"]
+    assert (fact.ref, fact.status, fact.work_total) == (SIZE, "changed", 1)
+    assert [(one.id, one.path) for one in fact.work] == [(below[0], [below[0], SIZE])]
+    assert ([one.ref for one in cut.marks], cut.left_out["marks"]) == (["AS1"], 1)
+
+    atlas.decide("AS1", SIZE)
+    assert atlas.purpose.check("analysis").marks is UNSET
+
+
+def test_onboarding_names_the_open_work_of_a_mark_in_a_small_project(
+    atlas: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = atlas.plan(*(f"n{number}" for number in range(5)))
+    for node in nodes:
+        atlas.link(node, "serves", "AC1")
+    atlas.review("refuted")
+
+    (line,) = atlas.session.call("work.onboard", project="atlas").marks
+    monkeypatch.setattr(find_marks_module, "NODES_READ_MAX", 5)  # the root is a node, too
+    (without,) = atlas.session.call("work.onboard", project="atlas").marks
+
+    assert line == f"AS1 is refuted, affects G1, OC1, open work {', '.join(nodes[:3])} and 2 more: It rains"
+    assert without == "AS1 is refuted, affects G1, OC1: It rains"
+
+
+def test_one_state_has_the_same_words_everywhere(atlas: Watch) -> None:
+    (one,) = atlas.plan("one")
+    atlas.link(one, "serves", "AC1")
+    atlas.link(one, "refutes", "AS1")
+
+    briefing = atlas.session.call("briefing.brief", node_id=one).briefing
+    statuses = [note.status for step in briefing.why for note in step.assumptions or ()]
+    (item,) = [item for item in atlas.session.call("briefing.inbox", project="atlas").items if item.ref == "AS1"]
+
+    assert [statuses, [mark.status for mark in briefing.marks]] == [["refuted"], ["refuted"]]
+    assert [mark.status for mark in atlas.purpose.check("analysis").marks] == ["refuted"]
+    assert item.text.startswith("The assumption AS1 is refuted")
+    assert atlas.session.call("work.onboard", project="atlas").marks[0].startswith("AS1 is refuted")
 
 
 def test_onboarding_names_the_marks_within_its_limit(atlas: Watch) -> None:

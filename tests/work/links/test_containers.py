@@ -27,14 +27,16 @@ def test_a_feature_and_a_task_are_created_with_what_they_are_for(client: Contain
     assert last_changes(client, "maps")[-2:] == [("serves", None, ["OC1"]), ("rests_on", None, [SIZE])]
 
 
-def test_an_update_replaces_the_links_and_an_empty_list_or_null_clears_them(client: ContainersClient) -> None:
+def test_an_update_replaces_the_links_and_an_empty_list_clears_them(client: ContainersClient) -> None:
     client.task("draw", serves=["OP1"], rests_on=[SIZE])
 
     client.change("draw", serves=["OC1", "G1"])
     assert links(client, "draw") == {"serves": ["G1", "OC1"], "rests_on": [SIZE]}
     assert last_changes(client, "draw") == [("serves", ["OP1"], ["G1", "OC1"])]
 
-    client.change("draw", serves=[], rests_on=None)
+    client.change("draw", serves=[], rests_on=None)  # null is as if it was not given
+    assert links(client, "draw") == {"rests_on": [SIZE]}
+    client.change("draw", rests_on=[])
     assert links(client, "draw") == {}
 
 

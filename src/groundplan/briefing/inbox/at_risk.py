@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
-from groundplan.briefing.watch.find_marks import find_marks
-from groundplan.briefing.watch.mark import WatchMark
+from groundplan.briefing.watch.find_marks import list_marks_since
+from groundplan.briefing.watch.mark import PREDICATES, MarkOutline
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.markdown_text import shorten_line
-
-# What is said of an assumption or a fact, by its status.
-PREDICATES = {
-    "refuted": "is refuted",
-    "refuting_evidence": "has evidence against it",
-    "at_risk": "is at risk",
-    "changed": "changed",
-    "removed": "was removed",
-}
 
 
 def list_at_risk(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
     """Return an item for each mark, oldest first. Without work, so that the time does not depend on its amount."""
-    marks = [mark for mark in find_marks(tx, with_work=False) if mark.since >= since]
-    return [_to_item(tx, mark) for mark in sorted(marks, key=lambda mark: mark.since)[:at_most]]
+    return [_to_item(tx, mark) for mark in list_marks_since(tx, since=since, at_most=at_most)]
 
 
-def _to_item(tx: Transaction, mark: WatchMark) -> InboxItem:
+def _to_item(tx: Transaction, mark: MarkOutline) -> InboxItem:
     path = f", on the way {' -> '.join(mark.path)}" if len(mark.path) > 1 else ""
     text = "" if mark.text is None else f": {mark.text}"
     return InboxItem(

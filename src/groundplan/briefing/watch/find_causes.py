@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from groundplan.context.runs.changed_facts import ChangedFact, FactSince, find_changed_facts
 from groundplan.kernel.links.link import Link, LinkType
-from groundplan.kernel.links.read import list_links_of_type
+from groundplan.kernel.links.read import list_links_from, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
 from groundplan.purpose.observing.observation_rows import Observations
@@ -43,13 +43,22 @@ class Cause(NamedTuple):
     rev: int
     at: str
     links: list[Link]
+    before: dict[str, Any]  # the former values of the fact, by the node that rests on it
+
+    @property
+    def word(self) -> str:
+        """The status in the words of a review: an assumption that evidence refutes is refuted."""
+        return DoubtStatus.REFUTED if self.status is DoubtStatus.REFUTING_EVIDENCE else self.status
 
 
-def find_causes(tx: Transaction) -> list[Cause]:
-    """Return what makes marks in the current project, the latest first."""
+def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[Cause]:
+    """Return what makes marks in the current project, the latest first; of facts, those that some nodes rest on."""
     reviewed = list_assumptions_in_doubt(tx)
     refutes = list_links_of_type(tx, LinkType.REFUTES, at_most=NO_LIMIT)
-    rests_on = list_links_of_type(tx, LinkType.RESTS_ON, at_most=NO_LIMIT)
+    if resting is None:
+        rests_on = list_links_of_type(tx, LinkType.RESTS_ON, at_most=NO_LIMIT)
+    else:
+        rests_on = [link for link in list_links_from(tx, resting) if link.type is LinkType.RESTS_ON]
     if not reviewed and not refutes and not rests_on:
         return []
     reviews = read_latest_reviews(tx, sorted({*reviewed, *(link.target for link in refutes)}))
@@ -66,7 +75,7 @@ def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Itera
     reviewed_at = {review.assumption: review.recorded_at for review in observations.reviews}
     for key, doubt in find_doubts(observations, {key: link.rev for key, link in latest.items()}).items():
         at = latest[key].created_at if doubt.status is DoubtStatus.REFUTING_EVIDENCE else reviewed_at[key]
-        yield Cause("assumption", key, doubt.status, doubt.rev, at, [])
+        yield Cause("assumption", key, doubt.status, doubt.rev, at, [], {})
 
 
 def _find_changed(tx: Transaction, observations: Observations, rests_on: list[Link]) -> Iterable[Cause]:
@@ -81,6 +90,7 @@ def _find_changed(tx: Transaction, observations: Observations, rests_on: list[Li
         if fact in changes:
             found.setdefault(fact.pointer, []).append((changes[fact], link))
     for pointer, several in found.items():
-        first = min(change for change, _ in several)
+        first = min((change for change, _ in several), key=lambda change: change.rev)
         status = FactStatus.REMOVED if first.is_removed else FactStatus.CHANGED
-        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in several])
+        before = {link.source: change.before for change, link in several}
+        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in several], before)

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
+
+# What is said of an assumption or a fact, by its status: the same words everywhere.
+PREDICATES = {
+    "refuted": "is refuted",
+    "refuting_evidence": "is refuted",
+    "at_risk": "is at risk",
+    "changed": "is changed",
+    "removed": "is removed",
+}
+
+
+class MarkOutline(NamedTuple):
+    """A mark without what depends on it."""
+
+    kind: Literal["assumption", "fact"]
+    ref: str
+    status: str
+    since: str
+    text: str | None
+    path: list[str]
 
 
 class WatchMark(Struct, kw_only=True):
@@ -26,3 +46,8 @@ class WatchMark(Struct, kw_only=True):
     work: list[str] = []
     work_total: int = 0
     work_paths: dict[str, list[str]] = {}
+
+    @property
+    def word(self) -> str:
+        """The status in the words of a review: an assumption that evidence refutes is refuted."""
+        return "refuted" if self.status == "refuting_evidence" else self.status

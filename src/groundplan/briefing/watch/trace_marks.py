@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from groundplan.briefing.watch.find_causes import NO_LIMIT, Cause
-from groundplan.briefing.watch.mark import WatchMark
+from groundplan.briefing.watch.mark import MarkOutline, WatchMark
 from groundplan.kernel.links.link import Link, LinkType
 from groundplan.kernel.links.read import list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.analysis.dependents import Dependents, trace_assumption, trace_node
+from groundplan.purpose.analysis.dependents import Dependents, Place, get_place, trace_assumption, trace_node
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
+from groundplan.purpose.graph.goal_steps import GAP, GoalSteps
 from groundplan.purpose.model import Content, edge_order, sort_keys
 from groundplan.purpose.observing.ref_resolver import parse_edge_name
 from groundplan.purpose.reading.in_force import read_content_in_force
 from groundplan.work.links.serving import find_open_inheriting, get_ids
 
-WORK_LISTED_MAX = 20  # work nodes listed in one mark
 PATH_MAX = 40  # entries of a path; the middle of a longer one is left out
-GAP = "…"
+WORK_LISTED_MAX = 20  # work nodes listed in one mark
 
 
 class _Traced(NamedTuple):
@@ -40,22 +40,53 @@ def trace_marks(
     content = read_content_in_force(tx)
     causal = build_causal_graph(content)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions]
-    traced = [_trace(content, causal, cause) for cause in known[:at_most]]
+    steps = GoalSteps(causal, PATH_MAX)
+    traced = [_trace(content, causal, steps, cause) for cause in known[:at_most]]
     if with_work and traced:
         _add_work(tx, traced)
     return [one.mark for one in traced], len(known) - len(traced)
 
 
-def _trace(content: Content, causal: CausalGraph, cause: Cause) -> _Traced:
+def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> list[MarkOutline]:
+    """Return the first marks that some causes make, each with its path. One search finds the paths of all."""
+    content = read_content_in_force(tx)
+    known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions][:at_most]
+    steps = GoalSteps(build_causal_graph(content), PATH_MAX)
+    return [
+        MarkOutline(
+            kind=cause.kind,
+            ref=cause.ref,
+            status=cause.status,
+            since=cause.at,
+            text=content.assumptions[cause.ref].assumption_text if cause.kind == "assumption" else None,
+            path=_find_path(content, steps, cause),
+        )
+        for cause in known
+    ]
+
+
+def list_places(content: Content, cause: Cause) -> list[Place]:
+    """Return the places in the theory that a cause puts in doubt."""
+    if cause.kind == "assumption":
+        return [get_place(content.assumptions[cause.ref])] if cause.ref in content.assumptions else []
+    keys = {link.source for link in cause.links if link.node_n is None and link.source in content.nodes}
+    return [Place(key, key) for key in sort_keys(keys)]
+
+
+def _find_path(content: Content, steps: GoalSteps, cause: Cause) -> list[str]:
+    """Return the shortest path from a cause to a goal."""
+    paths = [path for place in list_places(content, cause) if len(path := steps.find_path(cause.ref, place.on)) > 1]
+    return min(paths, key=len, default=[cause.ref])
+
+
+def _trace(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> _Traced:
     text = None
     if cause.kind == "assumption":
         assumption = content.assumptions[cause.ref]
         text, dependents = assumption.assumption_text, [trace_assumption(causal, assumption)]
     else:
-        keys = [link.source for link in cause.links if link.node_n is None and link.source in content.nodes]
-        dependents = [trace_node(causal, key) for key in sort_keys(keys)]
+        dependents = [trace_node(causal, place.on) for place in list_places(content, cause) if place.on is not None]
     edges = {name for one in dependents for name in map(parse_edge_name, one.edges) if name is not None}
-    paths = sorted((one.path for one in dependents if one.path), key=len)
     mark = WatchMark(
         kind=cause.kind,
         ref=cause.ref,
@@ -65,7 +96,7 @@ def _trace(content: Content, causal: CausalGraph, cause: Cause) -> _Traced:
         text=text,
         purpose=sort_keys({key for one in dependents for key in one.nodes}),
         edges=[str(name) for name in sorted(edges, key=edge_order)],
-        path=_shorten([cause.ref, *(paths[0] if paths else ())]),
+        path=_find_path(content, steps, cause),
     )
     return _Traced(mark, dependents, [link for link in cause.links if link.node_n is not None])
 
@@ -100,7 +131,7 @@ def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
     for one, found in zip(traced, listed, strict=True):
         one.mark.work = [ids[n] for n in found]
         one.mark.work_paths = {
-            ids[n]: _shorten([*dict.fromkeys((ids[n], ids[source])), *way, one.mark.ref])
+            ids[n]: shorten_path([*dict.fromkeys((ids[n], ids[source])), *way, one.mark.ref])
             for n, (source, way) in found.items()
         }
 
@@ -129,7 +160,7 @@ def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> d
     return find_open_inheriting(tx, sources, links) if sources else {}
 
 
-def _shorten(path: list[str]) -> list[str]:
+def shorten_path(path: list[str]) -> list[str]:
     """Return a path without its middle if it is long."""
     half = PATH_MAX // 2
     return path if len(path) <= PATH_MAX else [*path[:half], GAP, *path[-half:]]

@@ -1,20 +1,30 @@
 """Which facts changed since a revision of the project.
 
 A fact changed if its value in the run in force differs from its value in the run that was in force at that revision.
-The revisions of commits and deletions tell which run that was, so a clock that was set does not matter.
+The revisions of commits and deletions tell which run that was, so a clock that was set does not matter. Only these two
+runs are read. The time of a change is looked for in the latest runs; one before them counts from the first run after
+that revision.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from groundplan.context.events import Op
+from groundplan.context.schemas import ValueKind
+from groundplan.context.stored_rows import load_rows
+from groundplan.context.values import get_typed_value, get_value
 from groundplan.kernel.events.revisions import EventRevision, list_event_revisions
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
+
+PERIODS_LOOKED_BACK_MAX = 20
 
 
 class ChangedFact(NamedTuple):
@@ -23,6 +33,7 @@ class ChangedFact(NamedTuple):
     rev: int
     at: str
     is_removed: bool
+    before: Any  # its former value
 
 
 class FactSince(NamedTuple):
@@ -40,17 +51,27 @@ class _Period(NamedTuple):
     run_id: str | None
 
 
-class _ValueInRun(NamedTuple):
+class _Place(NamedTuple):
+    """The number of a period, and the pointer of a fact in it."""
+
+    period: int
+    pointer: str
+
+
+class _ValueInRun(Struct):
     """The value of a fact in a run."""
 
     run_id: str
     pointer: str
-    value_kind: str
+    value_kind: ValueKind
     value_string: str | None
     value_number: float | None
     value_boolean: bool | None
     value_enum: str | None
-    value_json: str | None
+    value_json: Any
+
+    def equals(self, other: _ValueInRun | None) -> bool:
+        return other is not None and get_typed_value(self).equals(get_typed_value(other))
 
 
 def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[FactSince, ChangedFact]:
@@ -58,24 +79,42 @@ def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[Fa
     periods = _load_periods(tx) if facts else []
     if len(periods) < 2:  # no run was ever replaced
         return {}
-    values = _load_values(tx, {fact.pointer for fact in facts}, [one.run_id for one in periods if one.run_id])
-    found: dict[FactSince, ChangedFact] = {}
-    for fact in facts:
-        before = [one for one in periods if one.rev <= fact.rev][-1:]
-        value = values.get((before[0].run_id, fact.pointer)) if before else None
-        if value is None:
-            continue
-        since = None
-        for period in periods:
-            if period.rev > fact.rev:
-                current = values.get((period.run_id, fact.pointer))
-                if current == value:
-                    since = None
-                elif since is None:
-                    since = period
-        if since is not None:
-            is_removed = values.get((periods[-1].run_id, fact.pointer)) is None
-            found[fact] = ChangedFact(since.rev, since.at, is_removed)
+    revs = [period.rev for period in periods]
+    # The number of the period at the revision of each fact; facts before the first run have nothing to differ from.
+    places = {fact: bisect_right(revs, fact.rev) - 1 for fact in facts}
+    asked = {_Place(place, fact.pointer) for fact, place in places.items() if 0 <= place < len(periods) - 1}
+    changes = _find_changes(tx, periods, asked)
+    found = {fact: changes.get(_Place(place, fact.pointer)) for fact, place in places.items()}
+    return {fact: change for fact, change in found.items() if change is not None}
+
+
+def _find_changes(tx: Transaction, periods: list[_Period], asked: set[_Place]) -> dict[_Place, ChangedFact]:
+    """Compare the values in some periods with those in force, and look for the time of the change where they differ."""
+    last = len(periods) - 1
+    values = _load_values(tx, periods, {one for place in asked for one in (place, _Place(last, place.pointer))})
+
+    def get(place: int, pointer: str) -> _ValueInRun | None:
+        return values.get((periods[place].run_id, pointer))
+
+    changed = [one for one in asked if (value := get(*one)) is not None and not value.equals(get(last, one.pointer))]
+    between = {
+        _Place(place, one.pointer)
+        for one in changed
+        for place in range(max(one.period + 1, last - PERIODS_LOOKED_BACK_MAX), last)
+    }
+    values |= _load_values(tx, periods, between)
+    found: dict[_Place, ChangedFact] = {}
+    for one in changed:
+        before = values[periods[one.period].run_id, one.pointer]
+        since = last
+        while since > one.period + 1 and _Place(since - 1, one.pointer) in between:
+            if before.equals(get(since - 1, one.pointer)):
+                break
+            since -= 1
+        else:
+            since = one.period + 1
+        is_removed = get(last, one.pointer) is None
+        found[one] = ChangedFact(periods[since].rev, periods[since].at, is_removed, get_value(before))
     return found
 
 
@@ -99,12 +138,12 @@ def _load_periods(tx: Transaction) -> list[_Period]:
     return periods
 
 
-def _load_values(tx: Transaction, pointers: Iterable[str], run_ids: Iterable[str]) -> dict[tuple[Any, str], Any]:
-    rows = tx.all(
-        sql.values_in_runs,
-        _ValueInRun,
-        project_id=tx.project.id,
-        pointers=to_json_array(sorted(pointers)),
-        run_ids=to_json_array(dict.fromkeys(run_ids)),
-    )
-    return {(row.run_id, row.pointer): row[2:] for row in rows}
+def _load_values(
+    tx: Transaction, periods: list[_Period], places: Iterable[_Place]
+) -> dict[tuple[str | None, str], _ValueInRun]:
+    """Return the values of facts in the runs of some periods, by run and pointer."""
+    pairs = {run_id + pointer for place, pointer in places if (run_id := periods[place].run_id) is not None}
+    if not pairs:
+        return {}
+    rows = load_rows(tx, sql.values_in_runs, _ValueInRun, project_id=tx.project.id, pairs=to_json_array(pairs))
+    return {(row.run_id, row.pointer): row for row in rows}

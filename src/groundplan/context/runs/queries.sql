@@ -226,15 +226,14 @@ SELECT id
  ORDER BY committed_at DESC, updated_at DESC, id;
 
 -- name: values_in_runs
--- Return the values of some facts in some runs.
+-- Return the values of some facts in some runs, each given as the id of the run, a UUID, and the pointer behind it.
 SELECT i.run_id, i.pointer, i.value_kind, i.value_string, i.value_number, i.value_boolean, i.value_enum, i.value_json
-  FROM each(:run_ids) AS k
- CROSS JOIN each(:pointers) AS p
+  FROM each(:pairs) AS k
  CROSS JOIN pciv_inputs AS i
  WHERE i.tenant_id = :tenant_id
    AND i.project_id = :project_id
-   AND i.run_id = k.value
-   AND i.pointer = p.value;
+   AND i.run_id = substr(k.value, 1, 36)
+   AND i.pointer = substr(k.value, 37);
 
 -- name: drafts_of_project
 -- Return the drafts of a project, newest first.

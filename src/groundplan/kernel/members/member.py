@@ -22,16 +22,16 @@ GROUP = Group.CONTEXT
 sql = load_queries(__file__)
 
 
-class MemberView(Struct, rename="camel"):
+class MemberView(Struct, rename="camel", omit_defaults=True):
     """A member of a project, with their role."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"created_at", "created_by"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"created_at", "created_by", "kind"})
 
     user_id: str
     role: Role
     created_at: str
     created_by: str
-    kind: ActorKind = ActorKind.PERSON
+    kind: ActorKind = ActorKind.PERSON  # the contract has no field for it, so answers say it only of others
 
 
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:

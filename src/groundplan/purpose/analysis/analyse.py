@@ -63,17 +63,36 @@ class AssumptionImpact(Struct):
     activities: list[str]  # those that lead to the node or edge of the assumption
 
 
+class TouchedWork(Struct):
+    """An open work node, and the way from it to what is in doubt or changed."""
+
+    id: str
+    path: list[str]
+
+
+class MarkImpact(Struct):
+    """An assumption in doubt or a changed fact, until a decision about it is recorded, and the open work it touches."""
+
+    ref: str
+    status: str  # refuted, at_risk, changed or removed
+    path: list[str]  # to a goal
+    work: list[TouchedWork]
+    work_total: int
+
+
 class Analysis(Struct):
     """The analysis of a version. Parts that were not requested are left out."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
+        CutLists(("marks[].work",)),
         CutLists(
             (
                 "orphans",
                 "dead_ends",
                 "goals",
                 "refuted",
+                "marks",
                 "cut_edge_left_out",
                 "pathways",
                 "touched.edges",
@@ -81,7 +100,7 @@ class Analysis(Struct):
                 "touched.goals",
                 "touched.activities",
             )
-        )
+        ),
     )
 
     orphans: list[str]  # nodes other than goals that reach no goal
@@ -92,6 +111,7 @@ class Analysis(Struct):
     pathways: list[list[str]] | UnsetType = UNSET
     pathways_cut: bool | UnsetType = UNSET
     touched: AssumptionImpact | UnsetType = UNSET
+    marks: list[MarkImpact] | UnsetType = UNSET  # what is marked now, the latest first
     left_out: LeftOut = UNSET
 
 

@@ -30,6 +30,13 @@ SELECT p.total - p.resolved - CASE WHEN r.resolved THEN 0 ELSE 1 END
  WHERE p.tenant_id = :tenant_id
    AND p.project_id = :project_id;
 
+-- name: count_nodes
+-- Returns the number of nodes of a project.
+SELECT total
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
 -- name: tree_of_project
 -- Returns each node of a project with its parent and whether it is resolved, in no order.
 SELECT n, parent_n, resolved
@@ -45,3 +52,13 @@ SELECT c.n, c.id
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = CAST(k.value AS bigint);
+
+-- name: dropped_of_numbers
+-- Returns the numbers of those of some nodes that were dropped.
+SELECT c.n
+  FROM each(:ns) AS k
+ CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = CAST(k.value AS bigint)
+   AND c.outcome = 'dropped';

@@ -18,10 +18,17 @@ _NO_LIMIT = 2**53
 
 
 def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
-    """Return the ids of the nodes that have a link to each of some purpose keys, in the order of ids."""
+    """Return the ids of the nodes that have a link to each of some purpose keys, in the order of ids.
+
+    Work that was dropped serves nothing.
+    """
+    links = list_links_to(tx, LinkType.SERVES, keys)
+    ns = to_json_array({link.node_n for link in links if link.node_n is not None})
+    dropped = set(tx.scalars(sql.dropped_of_numbers, project_id=tx.project.id, ns=ns)) if links else set()
     found: dict[str, list[str]] = {}
-    for link in list_links_to(tx, LinkType.SERVES, keys):
-        found.setdefault(link.target, []).append(link.source)
+    for link in links:
+        if link.node_n not in dropped:
+            found.setdefault(link.target, []).append(link.source)
     return found
 
 
@@ -37,6 +44,11 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
         return AlignedWorkCounts(open_, 0)
     inheriting = find_open_inheriting(tx, sources, links)
     return AlignedWorkCounts(open_, sum(map(len, inheriting.values())))
+
+
+def count_nodes(tx: Transaction) -> int:
+    """Return the number of nodes of the current project, which is stored."""
+    return tx.scalar(sql.count_nodes, project_id=tx.project.id) or 0
 
 
 def find_open_inheriting(tx: Transaction, sources: Collection[int], links: Iterable[Link]) -> dict[int, list[int]]:

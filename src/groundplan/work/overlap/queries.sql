@@ -12,7 +12,7 @@ SELECT *
   FROM (SELECT c.n, c.id, c.summary, NULL AS claimed_by, c.context_links
           FROM work_nodes AS c
          WHERE {is_active_unclaimed}
-         ORDER BY c.feature_n, c.n
+         ORDER BY c.feature_n NULLS FIRST, c.n
          LIMIT :at_most) AS active;
 
 -- name: context_files_of

@@ -9,6 +9,8 @@ from playwright.sync_api import Browser
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.surfaces.web.journeys.conftest import Site
 
+pytestmark = pytest.mark.slow
+
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],

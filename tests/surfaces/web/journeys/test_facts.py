@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.surfaces.web.journeys.conftest import Site
 
+pytestmark = pytest.mark.slow
+
 FACTS: list[dict[str, Any]] = [
     {"pointer": "/site/owner", "label": "Owner of the land", "domain": "site", "valueKind": "string", "required": True},
     {"pointer": "/site/size", "label": "Size in hectares", "domain": "site", "valueKind": "number", "required": True},
@@ -77,7 +79,8 @@ def test_no_value_and_the_empty_text_are_two_buttons(page: Page, site: Site) -> 
 
 def test_a_suggestion_stands_beside_the_value_until_a_person_decides(page: Page, site: Site) -> None:
     run = write_facts(site)
-    open_facts(page, site, "?fact=/wells/pump")
+    with page.expect_response("**/events"):  # from then on it follows
+        open_facts(page, site, "?fact=/wells/pump")
     with site.open_as("builder-2", "agent") as agent:
         suggested = {"pointer": "/wells/pump", "value": "hand", "rationale": "it is cheaper"}
         agent.call("context.edit", runId=run, inputs=[suggested])
@@ -110,6 +113,7 @@ def test_from_a_source_everything_that_it_backs(page: Page, site: Site) -> None:
     form.get_by_label("Title").fill("The land register")
     form.get_by_label("Where it is").fill("javascript:alert(1)")
     form.get_by_role("button").click()
+    expect(page.get_by_role("link", name="The land register")).to_be_visible()
     page.get_by_role("link", name="Owner of the land").click()
     page.locator("#value").get_by_label("Value", exact=True).fill("The council")
     page.get_by_label("Taken from").select_option(label="The land register")
@@ -144,7 +148,8 @@ def test_a_partial_commit_keeps_saying_what_is_missing_and_the_next_draft_shows_
 
 
 def test_the_secret_of_a_token_stays_while_others_write(page: Page, site: Site) -> None:
-    page.goto(f"/p/{site.project}/members?view=tokens")
+    with page.expect_response("**/events"):
+        page.goto(f"/p/{site.project}/members?view=tokens")
     page.keyboard.press("n")
     page.locator("#token").get_by_label("Name").fill("builder-9")
     page.get_by_role("button", name="Create", exact=True).click()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.surfaces.web.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
 
 
 def ask(site: Site, *questions: str) -> None:

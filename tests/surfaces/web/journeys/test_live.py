@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.surfaces.web.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_change_of_an_agent_appears_and_half_typed_text_stays(page: Page, site: Site) -> None:
@@ -69,4 +72,4 @@ def test_a_login_that_was_revoked_leads_to_the_login_page(page: Page, site: Site
     page.get_by_role("link", name="One more task").click()
     page.wait_for_url("**/login")
 
-    assert page.get_by_label("Token").is_visible()
+    expect(page.get_by_label("Token")).to_be_visible()

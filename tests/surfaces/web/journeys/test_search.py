@@ -7,6 +7,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.surfaces.web.journeys.conftest import Site
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_is_typed_is_found_and_opened_with_the_arrow_keys(page: Page, site: Site) -> None:
     site.plan("Find the spring", "Find the mill")

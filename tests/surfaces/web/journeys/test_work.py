@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.surfaces.web.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
 
 
 def test_by_keyboard_alone_a_task_is_planned_claimed_and_resolved(page: Page, site: Site) -> None:

@@ -25,7 +25,10 @@ def _format_step(step: Any) -> Iterator[str]:
 
 
 def _format_fact(one: Any) -> str:
-    return f"{to_one_line(one.label)} ({one.pointer}): {_format_fact_value(one)}, {one.provenance}"
+    changed = ", changed" if one.changed else ""
+    if one.changed_from is not UNSET:
+        changed += f" from {to_one_line(str(format_value(one.changed_from)))}"
+    return f"{to_one_line(one.label)} ({one.pointer}): {_format_fact_value(one)}, {one.provenance}{changed}"
 
 
 def _format_constraint(one: Any) -> str:
@@ -34,6 +37,10 @@ def _format_constraint(one: Any) -> str:
 
 def _format_fact_value(one: Any) -> str:
     return to_one_line(str(format_value(one.excerpt if one.value is UNSET else one.value)))
+
+
+def _format_mark(one: Any) -> str:
+    return f"{one.ref} is {one.status.replace('_', ' ')}: {' -> '.join(one.path)}"
 
 
 def _format_before(one: Any) -> Iterator[str]:
@@ -64,6 +71,7 @@ def _note_left_out(briefing: Any) -> Iterator[Part]:
 BRIEFING = Each(
     "briefing",
     Lines("why", _format_step, title="Why:"),
+    Lines("marks", _format_mark, title="In doubt or changed:"),
     Lines("facts", _format_fact, title="Facts:"),
     Lines("missing", title="Missing:"),
     Lines("constraints", _format_constraint, title="Constraints:"),

@@ -90,6 +90,11 @@ def _format_paths(answer: Analysis) -> list[str]:
     return [*map(ARROW.join, answer.pathways), *more] or ["none to a goal"]
 
 
+def _format_marked_work(mark: Any) -> list[str]:
+    more = mark.work_total - len(mark.work)
+    return [*(ARROW.join(one.path) for one in mark.work), *([f"and {more} more"] if more else [])] or ["none"]
+
+
 def _format_unsearched_goals(answer: Health | Analysis) -> Iterator[Part]:
     goals = answer.weakest_edge_left_out if isinstance(answer, Health) else answer.cut_edge_left_out
     if goals:
@@ -124,6 +129,8 @@ ANALYSIS = (
     Lines(lambda answer: join_names(answer.dead_ends), title="Dead ends:"),
     Each("refuted", Lines(_format_touched, title=REFUTED_TITLE)),
     When("left_out.refuted", GAP, "{left_out.refuted} more are refuted. To see them, raise --limit."),
+    Each("marks", Lines(_format_marked_work, title="{ref} is marked as {status}. Open work: {work_total}")),
+    When("left_out.marks", GAP, "{left_out.marks} more are marked. The inbox lists all."),
     Lines(_format_paths, title="Paths:"),
     Each("touched", Lines(_format_touched, title="Affected if {assumption} does not hold:")),
 )

@@ -34,6 +34,11 @@ export function followEvents(project, refresh) {
       if (state.textContent) state.textContent = "Connected";
       if (lastId) void refreshSoon(); // for what was missed meanwhile
     });
+    source.addEventListener("hello", (event) => {
+      // What was written after this page was read and before the stream began.
+      const shown = Number(/** @type {HTMLElement | null} */ (document.querySelector("main"))?.dataset.rev ?? 0);
+      if (JSON.parse(event.data).rev > shown) void refreshSoon();
+    });
     source.addEventListener("message", (event) => {
       lastId = event.lastEventId;
       const { actor } = JSON.parse(event.data);

@@ -38,6 +38,7 @@ function leaveIfLoggedOut(response) {
   if (new URL(response.url).pathname === "/login") location.assign(response.url);
 }
 
+let left = 0; // how often the person went on to another page
 let asked = 0; // the number of the last request: an answer to an earlier one comes too late
 
 let visiting = 0; // how many addresses are being loaded because a person asked for them
@@ -63,6 +64,7 @@ async function visit(...asked) {
 /** Load an address and show it. @param {string} address @param {{ push?: boolean, replace?: boolean, keepTyped?: boolean }} [options] */
 async function load(address, { push = true, replace = false, keepTyped = false } = {}) {
   const mine = ++asked;
+  if (push) left += 1;
   const response = await fetch(address, { headers: { accept: "text/html" } });
   if (mine !== asked) return;
   leaveIfLoggedOut(response);
@@ -91,16 +93,19 @@ async function offerUndo(toast, rev) {
 /** Send a form and show the page after it. @param {HTMLFormElement} form */
 async function send(form) {
   const button = form.querySelector("button");
+  const before = left;
   if (button) button.disabled = true; // a second press must not send it twice
   const rev = Number(document.querySelector("main")?.dataset.rev);
   try {
     const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
     const response = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
-    asked += 1;
     leaveIfLoggedOut(response);
-    show(await response.text(), { keepTyped: false });
+    if (!response.ok || left === before) {
+      asked += 1;
+      show(await response.text(), { keepTyped: false });
+    } // else the person went on meanwhile, and stays there; the event of the change refreshes the page
     if (response.ok) {
-      if (response.redirected) history.replaceState(null, "", response.url);
+      if (response.redirected && left === before) history.replaceState(null, "", response.url);
       form.closest(".toast")?.remove();
       if (form.dataset.done) void offerUndo(showToast(form.dataset.done), rev).catch(() => undefined);
     } else document.querySelector("[aria-invalid], .refusal")?.scrollIntoView({ block: "nearest" });
