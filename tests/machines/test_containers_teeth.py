@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from groundplan.policies import get_policies
 from groundplan.work.containers import update
 from groundplan.work.containers.workflow import transitions
 from groundplan.work.engine import claims, cycles, readiness, state_changes
-from groundplan.work.engine.positions import Position, Positions
+from groundplan.work.engine.positions import Positions
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.graph import next  # noqa: A004 - the use case
@@ -69,11 +69,6 @@ def load_without_features(
     return waiters, {}
 
 
-def load_stored_positions(positions: Positions, ns: Collection[int]) -> dict[int, Position]:
-    """Return positions as stored, even if they are outdated."""
-    return {n: row.stored for n, row in positions._load_upwards(ns).items()}
-
-
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "a feature does not end with its last task": (Readiness, "_close_feature", nothing),
     "a feature does not begin with its first task": (Readiness, "start_feature", nothing),
@@ -82,7 +77,6 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "what is on hold can go on": (WorkNodeRow, "waits", property(lambda node: node.open_deps > 0)),
     "nobody counts the tasks of a feature": (state_changes, "_count_tasks", lambda *_: {}),
     "what moves stays in its feature": (Positions, "mark_stale", nothing),
-    "a later change of a batch sees the old positions": (Positions, "compute", load_stored_positions),
     "a task may wait for its feature's dependents": (cycles, "_load_smaller", load_without_features),
     "nobody claims what goes active": (transitions, "_update_claim", no_changes),
     "what is released stays active": (claims, "ACTIVE", "no such status"),

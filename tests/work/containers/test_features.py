@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 import pytest
 
+from groundplan.work.engine.positions import Positions
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 
@@ -144,6 +148,18 @@ def test_a_started_task_starts_the_features_above_the_one_that_was_moved_in_the_
     )
 
     assert client.statuses("coast", "cliffs", "dunes") == ["ACTIVE", "ACTIVE", "NEW"]
+
+
+def test_a_later_change_of_a_batch_that_sees_old_positions_is_noticed(
+    client: ContainersClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_stored(positions: Positions, ns: Collection[int]) -> dict[int, Any]:
+        return {n: row.stored for n, row in positions._load_upwards(ns).items()}
+
+    monkeypatch.setattr(Positions, "compute", load_stored)
+
+    with pytest.raises(AssertionError):
+        test_a_started_task_starts_the_features_above_the_one_that_was_moved_in_the_same_call(client)
 
 
 def test_a_task_that_was_not_started_starts_no_feature_however_often_it_moves(client: ContainersClient) -> None:

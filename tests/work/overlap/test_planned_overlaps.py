@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.store.migrations import Dialect
 from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.overlap import planned_overlaps
-from tests.engines import Engine
 from tests.work.client import WorkClient
 
 
@@ -119,9 +117,8 @@ def test_paths_through_existing_nodes_are_looked_for_a_bounded_number_of_times(
     assert len(looked_for) <= planned_overlaps.LOOKUPS_MAX + 1
 
 
-def test_many_links_of_many_nodes_take_bounded_work(work: WorkClient, engine: Engine) -> None:
-    if engine.dialect is not Dialect.SQLITE:
-        pytest.skip("the comparison does not reach the store")
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the comparison does not reach the store
+def test_many_links_of_many_nodes_take_bounded_work(work: WorkClient) -> None:
     links = [[f"d{n % 40}/{k}.py" for k in range(40)] + [f"d{n % 40}/*.{n}", "src/**"] for n in range(400)]
 
     planned = work.plan(
