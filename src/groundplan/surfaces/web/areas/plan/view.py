@@ -1,0 +1,36 @@
+"""A view of the plan, and a visit of it: which version is shown, and what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from groundplan.purpose.open import OpenedPurpose
+from groundplan.purpose.version import Version
+from groundplan.surfaces.web.areas.area import Visit
+
+DRAFT = "DRAFT"
+
+
+class PlanVisit(NamedTuple):
+    """A visit of the plan, with the version that the address names: by default the draft, else the latest."""
+
+    visit: Visit
+    versions: list[Version]
+    theory: OpenedPurpose | None  # None before the first draft
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether the page offers to change the version: it is the draft, and the role may."""
+        is_draft = self.theory is not None and self.theory.version is not None and self.theory.version.status == DRAFT
+        return is_draft and self.visit.is_writer
+
+
+class PlanView(NamedTuple):
+    """One way to look at the plan. It has a tab, and the address `plan?view=NAME`."""
+
+    name: str
+    title: str
+    key: str  # opens it
+    template: str  # extends plan_frame.html
+    read: Callable[[PlanVisit], Mapping[str, Any]]
