@@ -15,6 +15,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.missing_plan import refuse_missing
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
@@ -108,6 +109,8 @@ def serve(
         db = _choose_demo_db(invocation, opened, keep=not once) if demo else settings.db
         if demo:
             fill_database(db)
+        else:
+            refuse_missing(settings)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
         check_exposure(exposure, lambda: _has_tokens(store))
