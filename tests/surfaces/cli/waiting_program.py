@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundplan import __main__
+from groundplan.kernel.cancellation import Cancellation
 from groundplan.surfaces.cli import cancellation
 
 
-class AnnouncedCancellation(cancellation.Cancellation):
+class AnnouncedCancellation(Cancellation):
     """A cancellation that prints a line when it begins to watch."""
 
     def prepare(self, *given: Any, **options: Any) -> None:
