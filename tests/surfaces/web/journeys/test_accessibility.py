@@ -85,7 +85,7 @@ def list_screens(site: Site) -> list[str]:
 
 
 def find_violations(page: Page, rules: dict[str, Any]) -> AxeResults:
-    """Return what axe finds. A page gets axe once, because loading it takes as long as running it."""
+    """Return what axe finds. A page gets axe once, because loading it takes as long as checking the colours."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     return AxeResults(page.evaluate("rules => axe.run(document, rules)", rules))
