@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.errors import GroundplanError, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.store import Store
@@ -49,6 +49,12 @@ FIRST_AREA = home.AREA.path
 FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
 THEMES = ("light", "dark")
 THEME_COOKIE = "groundplan_theme"
+
+
+class NotInArea(Invalid):
+    """A form names an operation that its area does not have."""
+
+    code = "operation_not_in_area"
 
 
 class ProjectPages:
@@ -92,8 +98,7 @@ class ProjectPages:
         """Run the operation of a form."""
         principal, session = self._open(request)
         try:
-            if form.get("operation", "") not in session.operations:
-                raise NotFound("operation", form.get("operation", ""))
+            _check_operation(request, form)
             answer = session.call(form["operation"], **read_arguments(form))
         except (Unauthenticated, Unavailable):
             raise
@@ -125,9 +130,7 @@ class ProjectPages:
         refusal: Refusal | None = None,
         answer: Any = None,
     ) -> Answer:
-        area = AREAS.get(request.path_params["area"])
-        if area is None:
-            raise NotFound("page", request.path_params["area"])
+        area = _find_area(request)
         projects = session.call("project.list", archived=True).projects
         name = request.path_params["project"]
         project = next((one for one in projects if name in (one.name, one.id)), None)
@@ -162,6 +165,20 @@ class ProjectPages:
             "visit": visit,
             "address": f"{_quote_path(request)}?{request.url.query}" if request.url.query else _quote_path(request),
         }
+
+
+def _find_area(request: Request) -> Area:
+    area = AREAS.get(request.path_params["area"])
+    if area is None:
+        raise NotFound("page", request.path_params["area"])
+    return area
+
+
+def _check_operation(request: Request, form: Form) -> None:
+    """Refuse an operation that no form of the area runs: a page must not become a way to everything that a role may."""
+    area, operation = _find_area(request), form.get("operation", "")
+    if operation not in area.operations:
+        raise NotInArea(f"no form of the page {area.title} runs {operation!r}; send one of its own forms")
 
 
 def _quote_path(request: Request) -> str:

@@ -112,3 +112,4 @@ class Area(NamedTuple):
     letter: str  # `g` and this letter lead to it; an area without one is not in the rail
     template: str
     read: Callable[[Visit], Mapping[str, Any]]
+    operations: frozenset[str] = frozenset()  # that its forms run; all others are refused there

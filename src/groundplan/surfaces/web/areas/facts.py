@@ -187,4 +187,5 @@ def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: li
     return shown
 
 
-AREA = Area("facts", "Facts", "f", "facts.html", read_facts)
+OPERATIONS = frozenset({"context.create_draft", "context.edit", "context.commit", "context.discard"})
+AREA = Area("facts", "Facts", "f", "facts.html", read_facts, OPERATIONS)

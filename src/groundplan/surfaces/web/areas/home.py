@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.inbox import build_entry
+from groundplan.surfaces.web.areas.inbox import SETTLING, build_entry
 from groundplan.surfaces.web.event_words import ChangedItems, describe_events, group_events
 
 READY_MAX = 6
@@ -67,4 +67,4 @@ def _read_health(visit: Visit) -> Mapping[str, Any] | None:
     return {"overall": health.overall, "metrics": shown}
 
 
-AREA = Area("home", "Home", "h", "home.html", read_home)
+AREA = Area("home", "Home", "h", "home.html", read_home, SETTLING)

@@ -33,6 +33,7 @@ BUTTONS = {
     ("work.update", "release"): "Release",
     ("work.next", "claim"): "Take it over",
 }
+SETTLING = frozenset(operation for operation, _ in BUTTONS)
 LABELS = {
     "decisions.text": "What is decided",
     "decisions.rationale": "Why",
@@ -136,4 +137,4 @@ def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
             yield path, str(value)
 
 
-AREA = Area("inbox", "Inbox", "i", "inbox.html", read_inbox)
+AREA = Area("inbox", "Inbox", "i", "inbox.html", read_inbox, SETTLING)

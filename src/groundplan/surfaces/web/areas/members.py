@@ -111,4 +111,5 @@ def _may_in_organization(visit: Visit, permission: Permission) -> bool:
     return get_organization_role(actor) in ORGANIZATION_GRANTS[permission]
 
 
-AREA = Area("members", "Members", "m", "members.html", read_members)
+OPERATIONS = frozenset({"member.add", "member.remove", "token.create", "token.revoke", "work.open"})
+AREA = Area("members", "Members", "m", "members.html", read_members, OPERATIONS)

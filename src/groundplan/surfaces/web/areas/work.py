@@ -162,4 +162,24 @@ def _read_tree(visit: Visit) -> list[TreeRow]:
     return rows
 
 
-AREA = Area("work", "Work", "w", "work.html", read_work)
+OPERATIONS = frozenset(
+    {
+        "work.plan",
+        "work.update",
+        "work.claim",
+        "work.restructure",
+        "dependency.create",
+        "dependency.delete",
+        "section.add",
+        "section.update",
+        "section.delete",
+        "template.apply",
+        "container.update",
+        "container.advance",
+        "container.revert",
+        "container.block",
+        "container.unblock",
+        "container.terminate",
+    }
+)
+AREA = Area("work", "Work", "w", "work.html", read_work, OPERATIONS)

@@ -22,4 +22,6 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
     return {"plan": plan, "view": view, "views": VIEWS.values(), "theory": plan.theory, **view.read(plan)}
 
 
-AREA = Area("plan", "Plan", "p", "plan.html", read_plan)
+# The forms of plan_frame.html, which all views share, and those of each view.
+OPERATIONS: frozenset[str] = frozenset().union(*(view.operations for view in VIEWS.values()))
+AREA = Area("plan", "Plan", "p", "plan.html", read_plan, OPERATIONS)

@@ -34,3 +34,4 @@ class PlanView(NamedTuple):
     key: str  # opens it
     template: str  # extends plan_frame.html
     read: Callable[[PlanVisit], Mapping[str, Any]]
+    operations: frozenset[str] = frozenset()  # that its forms run; all others are refused
