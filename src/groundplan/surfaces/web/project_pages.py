@@ -177,7 +177,7 @@ def _find_area(request: Request) -> Area:
 def _check_operation(request: Request, form: Form) -> None:
     """Refuse an operation that no form of the area runs: a page must not become a way to everything that a role may."""
     area, operation = _find_area(request), form.get("operation", "")
-    if operation not in area.operations:
+    if not area.has_form(operation):
         raise NotInArea(f"no form of the page {area.title} runs {operation!r}; send one of its own forms")
 
 

@@ -104,6 +104,10 @@ class Visit:
         return self.may(Permission.PROJECT_WRITE)
 
 
+# The message after a change offers to undo it, on the page where the change was made.
+EVERYWHERE = frozenset({"briefing.undo"})
+
+
 class Area(NamedTuple):
     """A part of the project with its own address."""
 
@@ -112,4 +116,8 @@ class Area(NamedTuple):
     letter: str  # `g` and this letter lead to it; an area without one is not in the rail
     template: str
     read: Callable[[Visit], Mapping[str, Any]]
-    operations: frozenset[str] = frozenset()  # that its forms run; all others are refused there
+    operations: frozenset[str] = frozenset()  # that its forms run, beside those of EVERYWHERE
+
+    def has_form(self, operation: str) -> bool:
+        """Return whether a page of the area may run an operation; all others are refused there."""
+        return operation in self.operations or operation in EVERYWHERE

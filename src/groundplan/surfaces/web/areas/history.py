@@ -58,4 +58,4 @@ def _offer_undo(visit: Visit, events: Sequence[EventRecord], lines: Sequence[Eve
     return UndoOffer(first, rev, undone.did.operation)
 
 
-AREA = Area("history", "History", "y", "history.html", read_history, frozenset({"briefing.undo"}))
+AREA = Area("history", "History", "y", "history.html", read_history)

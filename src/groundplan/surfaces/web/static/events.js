@@ -65,5 +65,8 @@ export function followEvents(project, refresh) {
       void refreshSoon();
     }
   });
-  if (!document.hidden) open();
+  // After the first screen: the stream must not compete with what it needs.
+  const start = () => document.hidden || open();
+  if (document.readyState === "complete") start();
+  else addEventListener("load", start, { once: true });
 }

@@ -64,6 +64,8 @@ function showSheet() {
     what.textContent = label ?? "";
     list.append(term, what);
   }
+  const box = /** @type {HTMLInputElement | null} */ (document.getElementById("single-keys"));
+  if (box) box.checked = !localStorage.getItem(OFF); // read here: the first read takes 6 ms of the first screen
   sheet.showModal();
 }
 
@@ -71,10 +73,7 @@ export function listenToKeys() {
   let first = "";
   let at = 0;
   const box = /** @type {HTMLInputElement | null} */ (document.getElementById("single-keys"));
-  if (box) {
-    box.checked = !localStorage.getItem(OFF);
-    box.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
-  }
+  box?.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
   document.getElementById("keys")?.addEventListener("click", showSheet);
   document.addEventListener("keydown", (event) => {
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
