@@ -80,6 +80,20 @@ def test_a_file_is_sent_compressed_to_who_accepts_that(browser: Browser) -> None
     assert len(compressed.body) < len(plain.body)
 
 
+@pytest.mark.parametrize(("site", "is_compressed"), [("same-origin", True), ("none", True), ("cross-site", False)])
+def test_a_page_is_sent_compressed_unless_another_site_asks_for_it(
+    browser: Browser, engine: Engine, site: str, is_compressed: bool
+) -> None:
+    """Another site could choose what the page repeats, and guess the rest from the length."""
+    begin(browser, engine)
+    path = "/p/atlas/home"
+    reply = browser.get(path, accept_encoding="gzip", sec_fetch_site=site, sec_fetch_mode="navigate")
+
+    assert ("content-encoding" in reply.headers) is is_compressed
+    assert (len(reply.body) < len(browser.get(path).body)) is is_compressed
+    assert "content-encoding" not in browser.get(path, sec_fetch_site="none").headers
+
+
 def test_the_style_uses_no_colour_beside_the_tokens() -> None:
     for path in FOLDER.glob("*.css"):
         colours = re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)", path.read_text(encoding="utf-8"))

@@ -62,4 +62,5 @@ def _load_templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # else every page asks the file system whether a template has changed
     )

@@ -59,7 +59,7 @@ def _read_changes(visit: Visit) -> ChangesOfDay | None:
 
 
 def _read_health(visit: Visit) -> Mapping[str, Any] | None:
-    if not visit.call("purpose.open", detail="summary").versions:
+    if not visit.call("purpose.versions").versions:
         return None
     health = visit.call("purpose.health")
     bands, metrics = asdict(health.bands), asdict(health.metrics)
