@@ -6,22 +6,29 @@ import json
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.cookiejar import CookieJar
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 import groundplan
 from groundplan.surfaces.cli.setup.serve import PORT
 from tests.surfaces.cli.conftest import Run
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+ADDRESS = re.compile(r"https?://127\.0\.0\.1:\d+")
 LOGIN = re.compile(r"http://127\.0\.0\.1:\d+/login\?code=\S+")
 
 
@@ -92,6 +99,48 @@ def test_the_printed_address_logs_in_as_the_user(tmp_path: Path) -> None:
     assert (code, "code=" in rest, "gpt_" in rest) == (0, False, False)
 
 
+def make_certificate(folder: Path) -> None:
+    """Write a key and a certificate for this machine, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    key_text = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    (folder / "key.pem").write_bytes(key_text)
+    (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+@pytest.mark.slow
+def test_a_server_with_a_certificate_answers_over_tls_only(tmp_path: Path) -> None:
+    make_certificate(tmp_path)
+    trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with server(tmp_path, "--agent", "ada", "--tls-cert", "cert.pem", "--tls-key", "key.pem") as running:
+        opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=trusting), urllib.request.HTTPCookieProcessor(jar := CookieJar())
+        )
+        found = re.search(r"https://127\.0\.0\.1:\d+/login\?code=\S+", running.printed)
+        assert found is not None, running.printed
+        with opener.open(found[0]) as page:
+            assert page.status == 200
+        with pytest.raises(OSError, match=r"disconnect|reset|closed|empty|EOF"):
+            urllib.request.urlopen(running.address.replace("https", "http"))  # noqa: S310 - our own server on loopback
+        code, rest = running.end(signal.SIGTERM)
+
+    assert [cookie.secure for cookie in jar] == [True]
+    assert (code, "Traceback" in rest) == (0, False)
+
+
 def test_an_address_that_others_reach_is_refused_with_what_is_missing(run: Run) -> None:
     ended = run("serve", "--port", "0", "--host", "0.0.0.0", "--json")  # noqa: S104 - it is refused
 
@@ -106,6 +155,8 @@ def test_an_address_that_others_reach_is_refused_with_what_is_missing(run: Run) 
         ("--proxy", "somewhere"),
         ("--tls-cert", "x.pem"),
         ("--tls-cert", "x", "--tls-key", "y"),
+        ("--play",),
+        ("--demo", "--play", "--once"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
@@ -144,7 +195,7 @@ def test_the_port_is_the_documented_one() -> None:
 
 @pytest.mark.slow
 def test_the_demo_prints_what_to_do_and_ends_cleanly(tmp_path: Path) -> None:
-    with server(tmp_path, "--demo", "--db", "demo.db") as running:
+    with server(tmp_path, "--demo", "--play", "--db", "demo.db") as running:
         while '"$TOKEN"' not in running.printed and '$TOKEN"' not in running.printed:
             assert running.process.stderr is not None
             running.printed += running.process.stderr.readline()

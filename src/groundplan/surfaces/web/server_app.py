@@ -12,6 +12,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.events.streams import StreamLimits
 from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
@@ -26,6 +27,10 @@ from groundplan.surfaces.web.login import LoginPages
 from groundplan.surfaces.web.login_codes import LoginCodes
 from groundplan.surfaces.web.project_pages import ProjectPages
 
+# Less than for operations: pages compute more than they wait, and threads that compute slow each other down. Apart from
+# operations, so that many open pages do not keep agents waiting.
+PAGE_THREADS_MAX = 4
+
 
 class ServerApp(NamedTuple):
     """The application, and what belongs to it."""
@@ -34,9 +39,11 @@ class ServerApp(NamedTuple):
     authenticator: Authenticator
     codes: LoginCodes
     metrics: ServerMetrics
+    page_pool: OperationPool
 
     def close(self) -> None:
         """Stop what runs beside the application, after it has ended."""
+        self.page_pool.close()
         self.authenticator.close()
 
 
@@ -48,6 +55,7 @@ def build_server_app(
     preferences: Preferences | None = None,
     metrics_port: int | None = None,
     requests_per_s: float = REQUESTS_PER_S,
+    stream_limits: StreamLimits | None = None,
     design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
@@ -61,7 +69,7 @@ def build_server_app(
     codes = LoginCodes()
     running = RunningRequests()
     metrics = ServerMetrics(running, authenticator.refusals)
-    pool = OperationPool()
+    pool, page_pool = OperationPool(), OperationPool(PAGE_THREADS_MAX)
     login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
     app = build_app(
         store,
@@ -70,10 +78,11 @@ def build_server_app(
         preferences=preferences,
         hosts=exposure.hosts,
         pool=pool,
+        stream_limits=stream_limits,
         routes=[
-            *ProjectPages(store, authenticator, preferences).list_routes(pool),
-            *list_asset_routes(pool),
-            *(list_design_routes(pool) if design else []),
+            *ProjectPages(store, authenticator, preferences).list_routes(page_pool),
+            *list_asset_routes(page_pool),
+            *(list_design_routes(page_pool) if design else []),
             *login.list_routes(pool),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],
@@ -83,4 +92,4 @@ def build_server_app(
             *([Middleware(EncryptedOnly, metrics_port=metrics_port)] if exposure.proxies and not exposure.tls else []),
         ],
     )
-    return ServerApp(app, authenticator, codes, metrics)
+    return ServerApp(app, authenticator, codes, metrics, page_pool)
