@@ -78,9 +78,14 @@ class PlayingAgent:
 
     def _list_steps(self, number: int) -> Iterator[Step]:
         yield self._plan
+        meanwhile: dict[str, Step] = {
+            "letters": self._suggest,
+            "map": self._take_note,
+            "route": partial(self._review, number),
+        }
         for ref, _ in TASKS:
             yield partial(self._claim, ref)
-            yield {"letters": self._suggest, "map": self._take_note, "route": partial(self._review, number)}[ref]
+            yield meanwhile[ref]
             yield partial(self._resolve, ref)
 
     def _plan(self) -> None:

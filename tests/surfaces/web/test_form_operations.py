@@ -68,8 +68,8 @@ def test_every_declared_operation_exists_and_is_run_by_a_form() -> None:
     for template, form in list_forms():
         used[find_area(template) or ""] |= form.operations
     for path in AREAS:
-        for template in TEMPLATES.glob(f"{path}*.html"):
-            if "ui.waiting(" in template.read_text(encoding="utf-8"):
+        for file in TEMPLATES.glob(f"{path}*.html"):
+            if "ui.waiting(" in file.read_text(encoding="utf-8"):
                 used[path] |= SETTLING
     for path, area in AREAS.items():
         assert all(name in OPERATIONS for name in area.operations), path

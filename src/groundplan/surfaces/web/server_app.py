@@ -27,10 +27,6 @@ from groundplan.surfaces.web.login import LoginPages
 from groundplan.surfaces.web.login_codes import LoginCodes
 from groundplan.surfaces.web.project_pages import ProjectPages
 
-# Less than for operations: pages compute more than they wait, and threads that compute slow each other down. Apart from
-# operations, so that many open pages do not keep agents waiting.
-PAGE_THREADS_MAX = 4
-
 
 class ServerApp(NamedTuple):
     """The application, and what belongs to it."""
@@ -39,11 +35,9 @@ class ServerApp(NamedTuple):
     authenticator: Authenticator
     codes: LoginCodes
     metrics: ServerMetrics
-    page_pool: OperationPool
 
     def close(self) -> None:
         """Stop what runs beside the application, after it has ended."""
-        self.page_pool.close()
         self.authenticator.close()
 
 
@@ -69,7 +63,7 @@ def build_server_app(
     codes = LoginCodes()
     running = RunningRequests()
     metrics = ServerMetrics(running, authenticator.refusals)
-    pool, page_pool = OperationPool(), OperationPool(PAGE_THREADS_MAX)
+    pool = OperationPool()
     login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
     app = build_app(
         store,
@@ -80,9 +74,9 @@ def build_server_app(
         pool=pool,
         stream_limits=stream_limits,
         routes=[
-            *ProjectPages(store, authenticator, preferences).list_routes(page_pool),
-            *list_asset_routes(page_pool),
-            *(list_design_routes(page_pool) if design else []),
+            *ProjectPages(store, authenticator, preferences).list_routes(pool),
+            *list_asset_routes(pool),
+            *(list_design_routes(pool) if design else []),
             *login.list_routes(pool),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],
@@ -92,4 +86,4 @@ def build_server_app(
             *([Middleware(EncryptedOnly, metrics_port=metrics_port)] if exposure.proxies and not exposure.tls else []),
         ],
     )
-    return ServerApp(app, authenticator, codes, metrics, page_pool)
+    return ServerApp(app, authenticator, codes, metrics)

@@ -1,6 +1,6 @@
 // Follow the events of the project: refresh what is shown, and say who changed how much.
 
-const PAUSE_MS = 250; // at least: an agent that writes a hundred times causes few refreshes
+const PAUSE_MS = 400; // at least: an agent that writes a hundred times causes few refreshes
 const PAUSE_MS_MAX = 1000;
 const ANSWER_MS_MAX = 30_000; // after which the next refresh does not wait any longer
 
