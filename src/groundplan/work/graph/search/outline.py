@@ -18,6 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import limit_lease_end
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
+from groundplan.work.graph.search.counts_below import count_below
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
 from groundplan.work.priority import PRIORITY_ABSENT
@@ -25,7 +26,6 @@ from groundplan.work.requests import NodeRef
 
 LIMIT = 50
 LIMIT_MAX = 200
-WALKED_MAX = 500  # nodes below those of a page that are counted; more are not
 NAME = "work.outline"
 
 sql = load_queries(__file__)
@@ -122,14 +122,6 @@ class OutlineNode(Struct, kw_only=True):
     open_below: int | UnsetType = UNSET
 
 
-class BelowRow(Struct):
-    """How many nodes of a tree were met, its top included, and how many of them are open below the top."""
-
-    top: int
-    walked: int
-    open_below: int
-
-
 class ClaimCountsRow(Struct):
     """How many nodes are claimed now, and how many of them could be started otherwise."""
 
@@ -190,13 +182,10 @@ def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequen
     parents = [row.n for row in rows if row.children]
     if not parents:
         return
-    counts = tx.all(sql.counts_below, BelowRow, project_id=tx.project.id, ns=to_json_array(parents), at_most=WALKED_MAX)
-    if sum(row.walked for row in counts) >= WALKED_MAX:
-        return
-    by_n = {row.top: row for row in counts}
+    counts = count_below(tx, parents)
     for row, node in zip(rows, nodes, strict=True):
-        if row.children:
-            node.below, node.open_below = by_n[row.n].walked - 1, by_n[row.n].open_below
+        if row.children and row.n in counts:
+            node.below, node.open_below = counts[row.n].walked - 1, counts[row.n].open_below
 
 
 def _count_ready(tx: Transaction) -> int:
