@@ -100,7 +100,7 @@ from groundplan.work.engine.refs import find_work_targets, resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import outline, query
+from groundplan.work.graph.search import dependency_graph, outline, query
 from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
@@ -125,6 +125,7 @@ OPERATIONS = Registry(
         connect.OPERATION,
         query.OPERATION,
         outline.OPERATION,
+        dependency_graph.OPERATION,
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,

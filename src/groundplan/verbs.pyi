@@ -107,6 +107,7 @@ import groundplan.work.graph.reading.context
 import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
+import groundplan.work.graph.search.dependency_graph
 import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
@@ -359,6 +360,18 @@ class WorkVerbs:
         cursor: str | None = None,
     ) -> groundplan.work.graph.search.outline.Outline:
         """Children of a node, one column of the board, or one node, with their states."""
+
+    def dependencies(
+        self,
+        *,
+        project: str,
+        node: str | None = None,
+        direction: Literal["both", "waits_for", "holds_up"] = "both",
+        nodes: builtins.list[str] | None = None,
+        ancestor: str | None = None,
+        limit: int = 60,
+    ) -> groundplan.work.graph.search.dependency_graph.DependencyGraph:
+        """A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch."""
 
     def restructure(
         self,

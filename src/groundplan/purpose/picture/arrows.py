@@ -81,7 +81,7 @@ def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     return (
         f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
         f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
-        f'<path d="{_build_path(route)}" fill="none" stroke="{colour}" '
+        f'<path d="{build_route_path(route)}" fill="none" stroke="{colour}" '
         f'stroke-width="{format_number(line.width)}"{dash}/>'
         f"{draw_head(arrow.edge.edge_type, tip, colour, paint)}</g>"
     )
@@ -138,7 +138,8 @@ def _compute_curve_point(start: Point, end: Point, share: float) -> Point:
     return x, y
 
 
-def _build_path(route: EdgeRoute) -> str:
+def build_route_path(route: EdgeRoute) -> str:
+    """Return the path of an arrow, without its head."""
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
     return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 

@@ -1,4 +1,4 @@
-"""Work: the tree or the board of tasks, a search with filters, and one task in the inspector."""
+"""Work: the tree, the graph or the board of tasks, a search with filters, and one task in the inspector."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.work_graph.graph import read_graph
 from groundplan.surfaces.web.areas.work_task import read_task
 from groundplan.surfaces.web.form_arguments import read_pairs
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
@@ -14,7 +15,7 @@ from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.orders import Sort
 from groundplan.work.graph.search.outline import Lane
 
-VIEWS = ("tree", "board")
+VIEWS = ("tree", "graph", "board")
 FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search: address → filter of work.query
     "ready": ("Ready", {"is_actionable": True}),
     "blocked": ("Blocked", {"is_blocked": True}),
@@ -77,16 +78,18 @@ def read_work(visit: Visit) -> Mapping[str, Any]:
         "sorts": SORTS,
         "counts": visit.call("work.open").summary,
     }
+    selected = visit.query.get("node")
+    shown["selected"] = selected
+    shown["task"] = None if not selected else read_task(visit, selected)
     if text or chosen or given:
         shown |= _search(visit, _build_filter(visit, text, chosen, given))
+    elif view == "graph":
+        shown |= read_graph(visit, shown["task"]["context"] if shown["task"] else None)
     elif view == "board":
         shown["columns"] = _read_statuses(visit) if visit.query.get("columns") == "status" else _read_lanes(visit)
     else:
         shown["rows"] = _read_tree(visit)
         shown["closed"] = [row.node.id for row in shown["rows"] if row.node and row.node.children and not row.is_open]
-    selected = visit.query.get("node")
-    shown["selected"] = selected
-    shown["task"] = None if not selected else read_task(visit, selected)
     return shown
 
 

@@ -1,6 +1,7 @@
 // The script of the page: without it every page and form works; with it, pages change in place and follow the events.
 import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
+import { listenToGraph } from "./graph.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
 import { offerSearch } from "./search.js";
@@ -149,6 +150,7 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+listenToGraph((address) => visit(address));
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();

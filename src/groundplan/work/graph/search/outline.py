@@ -155,8 +155,8 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.lane is Lane.CLAIMED:
         return _list_claimed(tx, request.limit)
     if request.node is not None:
-        (row,) = _load_rows(tx, [find_node_in_project(tx, request.node).n])
-        return Outline([_to_outline_node(tx, row)], 1)
+        (row,) = load_rows(tx, [find_node_in_project(tx, request.node).n])
+        return Outline([to_outline_node(tx, row)], 1)
     wanted = LANES[request.lane] if request.lane else _search_children(tx, request.parent)
     belongs_to = [tx.project.id, request.lane, request.parent]
     position = ORDERS[wanted.sort].start
@@ -173,12 +173,12 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     with_parent = request.lane is not None
     page = take_page(
         tx.budget.reserve(found),
-        _load_rows(tx, ns[: request.limit]),
+        load_rows(tx, ns[: request.limit]),
         cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(wanted.sort, row))),
-        item=lambda row: _to_outline_node(tx, row, with_parent=with_parent),
+        item=lambda row: to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
-    found.nodes = [_to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
+    found.nodes = [to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
     found.next_cursor = page.next_cursor
     if request.lane is None:
         _add_counts_below(tx, page.rows, found.nodes)
@@ -216,11 +216,12 @@ def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
 
 def _list_claimed(tx: Transaction, limit: int) -> Outline:
     ns = tx.scalars(sql.live_claims, project_id=tx.project.id, at_most=limit)
-    rows = tx.budget.take_rows([_to_outline_node(tx, row) for row in _load_rows(tx, ns)])
+    rows = tx.budget.take_rows([to_outline_node(tx, row) for row in load_rows(tx, ns)])
     return Outline(rows, _count_claims(tx).live)
 
 
-def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
+def load_rows(tx: Transaction, ns: Sequence[int]) -> list[OutlineRow]:
+    """Return the stored fields of some nodes, in this order."""
     if not ns:
         return []
     rows = tx.all(sql.outline_rows, OutlineRow, project_id=tx.project.id, ns=to_json_array(ns))
@@ -228,7 +229,8 @@ def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
     return [by_n[n] for n in ns]
 
 
-def _to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
+def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
+    """Return a node as it is listed."""
     is_claimed = row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > tx.now)
     node = OutlineNode(id=row.id, summary=row.summary, state=_find_state(row, is_claimed=is_claimed))
     node.parent = UNSET if row.parent is None else row.parent
