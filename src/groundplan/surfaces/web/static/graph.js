@@ -9,7 +9,7 @@ function focus(task) {
   }
   task.setAttribute("tabindex", "0");
   /** @type {SVGElement} */ (task).focus({ preventScroll: true });
-  task.scrollIntoView({ block: "nearest", inline: "nearest" });
+  task.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 /** @param {(address: string) => Promise<void>} visit */

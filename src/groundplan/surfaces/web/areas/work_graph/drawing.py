@@ -102,8 +102,10 @@ def draw_graph(
         for edge, route in layout.routes.items()
     ]
     columns = _list_columns(layout.boxes)
+    by_id = {node.id: node for node in nodes}
+    in_reading_order = [key for left in sorted(columns) for key in columns[left]]
     return GraphDrawing(
-        [_draw_task(node, layout.boxes, pairs, links, columns, lit) for node in nodes],
+        [_draw_task(by_id[key], layout.boxes, pairs, links, columns, lit) for key in in_reading_order],
         sorted(drawn, key=lambda link: link.is_lit),  # lit links are drawn over the others
         layout.width + 2 * MARGIN,
         max(layout.height, height) + 2 * MARGIN,

@@ -9,6 +9,7 @@ from typing import Any
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.work_graph.drawing import MARKS, draw_graph, find_blockers, find_lineage
 from groundplan.work.graph.search.dependency_graph import DependencyGraph
+from groundplan.work.graph.search.outline import NodeState
 
 SHOWN_MAX = 60  # tasks in one picture; more are hard to read
 STEPS_MAX = 100  # of the critical path
@@ -69,15 +70,14 @@ def _read_critical_path(visit: Visit) -> Mapping[str, Any]:
 
 def _read_blockers(visit: Visit, selected: str, ancestors: list[str]) -> Mapping[str, Any]:
     """Return what blocks a task. One that waits for nothing itself may be within one that does."""
-    waiting, graph, blockers = selected, _read_part(visit, node=selected, direction="waits_for"), []
-    for waiting in (selected, *ancestors[:ANCESTORS_ASKED]):
-        asked = graph if waiting == selected else _read_part(visit, node=waiting, direction="waits_for")
-        blockers = find_blockers(asked.nodes, asked.links, waiting)
-        if blockers:
-            graph = asked
-            break
-    else:
-        waiting = selected
+    graph = _read_part(visit, node=selected, direction="waits_for")
+    waiting, blockers = selected, find_blockers(graph.nodes, graph.links, selected)
+    if not blockers and graph.nodes[0].state is NodeState.BLOCKED:
+        for above in ancestors[:ANCESTORS_ASKED]:
+            asked = _read_part(visit, node=above, direction="waits_for")
+            if found := find_blockers(asked.nodes, asked.links, above):
+                waiting, graph, blockers = above, asked, found
+                break
     lit = frozenset({waiting, *(one.id for one in blockers)})
     direct = {link.waits_for for link in graph.links if link.node == waiting}
     return _describe(
