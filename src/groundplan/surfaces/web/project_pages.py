@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.store import Store
@@ -47,6 +48,7 @@ AREAS: Mapping[str, Area] = {
 }
 FIRST_AREA = home.AREA.path
 FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
+REBASES_MAX = 5  # an agent that writes all the time must not keep a person from saving
 THEMES = ("light", "dark")
 THEME_COOKIE = "groundplan_theme"
 
@@ -73,7 +75,7 @@ class ProjectPages:
     def choose(self, request: Request, _form: Form) -> Answer:
         """Lead to the project that changed last; without any, say how to create one."""
         principal, session = self._open(request)
-        projects = [project for project in session.call("project.list").projects if project.archived_at is None]
+        projects = session.call("project.list").projects
         if not projects:
             return render_page("no_project.html", **self._frame(request, principal, []))
         latest = max(projects, key=lambda project: project.updated_at)
@@ -94,7 +96,7 @@ class ProjectPages:
         try:
             if form.get("operation", "") not in session.operations:
                 raise NotFound("operation", form.get("operation", ""))
-            answer = session.call(form["operation"], **read_arguments(form))
+            answer = _send(session, AREAS.get(request.path_params["area"]), request.path_params["project"], form)
         except (Unauthenticated, Unavailable):
             raise
         except GroundplanError as error:
@@ -162,6 +164,19 @@ class ProjectPages:
             "visit": visit,
             "address": f"{_quote_path(request)}?{request.url.query}" if request.url.query else _quote_path(request),
         }
+
+
+def _send(session: Session, area: Area | None, project: str, form: Form) -> Any:
+    """Run the operation of a form; again if only other things changed since its page was read."""
+    for _ in range(REBASES_MAX):
+        try:
+            return session.call(form["operation"], **read_arguments(form))
+        except StaleRevision:
+            rebased = area.rebase(session, project, form) if area and area.rebase else None
+            if rebased is None:
+                raise
+            form = rebased
+    return session.call(form["operation"], **read_arguments(form))
 
 
 def _quote_path(request: Request) -> str:

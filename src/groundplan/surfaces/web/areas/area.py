@@ -69,15 +69,6 @@ class Visit:
         """Run an operation on the project of the page."""
         return self.session.call(operation, project=self.project.name, **arguments)
 
-    def try_call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation; return None if there is nothing to read yet."""
-        try:
-            return self.call(operation, **arguments)
-        except GroundplanError as error:
-            if error.status != 404:
-                raise
-            return None
-
     @property
     def actor(self) -> str:
         """Who visits."""
@@ -112,3 +103,5 @@ class Area(NamedTuple):
     letter: str  # `g` and this letter lead to it; an area without one is not in the rail
     template: str
     read: Callable[[Visit], Mapping[str, Any]]
+    # Returns the fields of a form with the present revision, if what the form is about is still as its page showed it.
+    rebase: Callable[[Session, str, Mapping[str, str]], Mapping[str, str] | None] | None = None
