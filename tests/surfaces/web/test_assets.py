@@ -18,6 +18,7 @@ from tests.surfaces.web.browser import Browser
 SCRIPT_BYTES_MAX = 60_000  # of all scripts, compressed
 OWN_SCRIPTS = {
     "page.js",
+    "ready.js",
     "search.js",
     "morph.js",
     "events.js",

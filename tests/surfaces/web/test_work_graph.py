@@ -191,3 +191,21 @@ def test_no_card_lies_on_another_and_links_lead_to_the_right() -> None:
         assert not any(a != b and abs(a.x - b.x) < WIDTH and abs(a.y - b.y) < HEIGHT for b in boxes.values())
     assert all(boxes[link.waits_for].x < boxes[link.node].x for link in links)
     assert draw_graph(nodes, links) == drawing
+
+
+def test_each_column_of_the_board_leads_to_its_whole_list_with_an_exact_count(browser: Browser, engine: Engine) -> None:
+    ids = plan(engine, [{"ref": f"n{n}", "summary": f"Task {n}"} for n in range(60)])
+    browser.log_in()
+    board = open_page(browser, "/p/atlas/work?view=board&columns=status")
+    (link,) = [one for one in board.links if "status=" in one and "view=" not in one]
+    assert re.search(r"\b10 more in ", board.text)
+    first = open_page(browser, link)
+    assert re.search(r"\b60 found", first.text)
+    (following,) = [one for one in first.links if "cursor=" in one]
+    second = open_page(browser, following)
+    seen = {one for page in (first, second) for one in page.links if "node=" in one}
+
+    assert {one.partition("node=")[2][:6] for one in seen} == set(ids.values())
+    assert "status=" not in open_page(browser, "/p/atlas/work?view=board").text
+    assert 'role="alert"' in browser.get("/p/atlas/work?status=nonsense").body.decode()
+    assert open_page(browser, f"{link}&cursor=x").names.count("h1") == 1

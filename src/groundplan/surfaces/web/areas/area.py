@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from groundplan.briefing.inbox.inbox import Inbox
+from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
@@ -79,6 +80,12 @@ class Visit:
         """The first items that wait for a person."""
         inbox: Inbox = self.call("briefing.inbox", limit=INBOX_READ)
         return inbox
+
+    @cached_property
+    def waiting_count(self) -> int:
+        """How many things wait for a person. All checks that block publishing are one."""
+        checks = sum(item.kind is InboxKind.GATE_BLOCKS for item in self.waiting.items)
+        return len(self.waiting.items) - max(checks - 1, 0)
 
     def link(self, **changes: object) -> str:
         """Return the address of this page in another state: with some parts of the query changed, or without them."""

@@ -70,13 +70,27 @@ class InboxEntry(NamedTuple):
     fixed: Mapping[str, str]
     needs: Sequence[Need]
     button: str  # empty where there is only something to look at
+    parts: Sequence[str] = ()  # the texts of several items that are one
 
 
 def read_inbox(visit: Visit) -> Mapping[str, Any]:
     """Return a page of what waits."""
     cursor = visit.query.get("cursor")
     page = visit.call("briefing.inbox", limit=ROWS, **({"cursor": cursor} if cursor else {}))
-    return {"entries": [build_entry(visit, item) for item in page.items], "page": page}
+    return {"entries": build_entries(visit, page.items, with_checks=not cursor), "page": page}
+
+
+def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool = True) -> list[InboxEntry]:
+    """Return items with their forms. The checks that block publishing, of all pages, are one of them, the first."""
+    checks = [item for item in visit.waiting.items if item.kind is InboxKind.GATE_BLOCKS]
+    others = [build_entry(visit, item) for item in items if item.kind is not InboxKind.GATE_BLOCKS]
+    if not checks or not with_checks:
+        return others
+    first = build_entry(visit, checks[0])
+    if len(checks) == 1:
+        return [first, *others]
+    text = f"{len(checks)} checks keep the draft from being published"
+    return [first._replace(text=text, parts=[item.text for item in checks]), *others]
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
@@ -86,7 +100,7 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
     base = get_base(visit.project.name)
     is_check = item.kind in (InboxKind.GATE_BLOCKS, InboxKind.WAIVER_ENDING, InboxKind.REQUEST)
     is_fact = item.ref.startswith("/")
-    place = f"{base}/plan" if is_check else find_place(base, "context" if is_fact else slice_, item.ref)
+    place = f"{base}/plan?view=gates" if is_check else find_place(base, "context" if is_fact else slice_, item.ref)
     fixed = dict(_flatten("", action.arguments))
     unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
     return InboxEntry(

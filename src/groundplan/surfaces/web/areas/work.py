@@ -40,6 +40,7 @@ SORTS = {
 ROWS = 50
 OPEN_MAX = 40  # branches that one address may have open
 DEPTH_MAX = 12
+CLAIMED_BY = "_claimed_by"
 
 
 class TreeRow(NamedTuple):
@@ -62,6 +63,23 @@ class Column(NamedTuple):
     list_of: Mapping[str, str]
 
 
+class ListedTask(NamedTuple):
+    """A task of a list by status, with the fields that a found node has."""
+
+    id: str
+    summary: str
+    properties: Mapping[str, Any]
+    resolved: bool = False  # the status says more
+
+
+class FoundTasks(NamedTuple):
+    """A page of tasks with a status."""
+
+    nodes: list[ListedTask]
+    total: int
+    next_cursor: str | None
+
+
 def read_work(visit: Visit) -> Mapping[str, Any]:
     """Return what the area shows for the state in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "tree"
@@ -81,7 +99,11 @@ def read_work(visit: Visit) -> Mapping[str, Any]:
     selected = visit.query.get("node")
     shown["selected"] = selected
     shown["task"] = None if not selected else read_task(visit, selected)
-    if text or chosen or given:
+    status = visit.query.get("status", "").strip()
+    if status:
+        shown |= {"given": {"status": status.lower().replace("_", " ")}, "fields": {**FIELDS, "status": "Status"}}
+        shown |= _list_status(visit, status)
+    elif text or chosen or given:
         shown |= _search(visit, _build_filter(visit, text, chosen, given))
     elif view == "graph":
         shown |= read_graph(visit, shown["task"]["context"] if shown["task"] else None)
@@ -132,7 +154,26 @@ def _read_statuses(visit: Visit) -> list[Column]:
     steps = [*(project.pipelines or DEFAULT_PIPELINES).task, WILL_NOT_IMPLEMENT]
     place = {"containerType": "task", "projectId": visit.project.name, "limit": ROWS}
     pages = {step: visit.session.call("container.search", **place, status=step) for step in steps}
-    return [Column(step.replace("_", " ").capitalize(), page.items, page.count, {}) for step, page in pages.items()]
+    return [
+        Column(step.replace("_", " ").capitalize(), page.items, page.count, {"status": step})
+        for step, page in pages.items()
+    ]
+
+
+def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
+    """Return a page of the tasks with a status; its cursor is the number of tasks before it."""
+    cursor = visit.query.get("cursor", "")
+    place = {"containerType": "task", "projectId": visit.project.name, "status": status, "limit": ROWS}
+    try:
+        page = visit.session.call("container.search", **place, offset=cursor if cursor.isdecimal() else "0")
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return {"found": None, "search_error": error.message}
+    nodes = [
+        ListedTask(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items
+    ]
+    return {"found": FoundTasks(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
 def _read_tree(visit: Visit) -> list[TreeRow]:

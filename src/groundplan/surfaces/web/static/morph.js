@@ -16,9 +16,7 @@ export function morph(old, fresh, isKept) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
     return;
   }
-  const state = old.getAttribute("data-state");
   copyAttributes(old, fresh);
-  if (state && state !== "ready" && fresh.getAttribute("data-state") === "ready") old.classList.add("pulse");
   if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old !== document.activeElement) {
     old.value = fresh.value;
   }

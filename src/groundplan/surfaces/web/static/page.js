@@ -4,6 +4,7 @@ import { followEvents } from "./events.js";
 import { listenToGraph } from "./graph.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { markReady, readStates } from "./ready.js";
 import { offerSearch } from "./search.js";
 import { listenToTyping } from "./typing.js";
 import { describeTimes, hideSoon, showToast } from "./words.js";
@@ -18,8 +19,9 @@ const isTyped = (form) =>
     (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
   );
 
-/** Show a page that the server sent. @param {string} html @param {{ keepTyped: boolean }} options */
+/** Show a page that the server sent, and name the tasks that became ready. @param {string} html @param {{ keepTyped: boolean }} options */
 function show(html, { keepTyped }) {
+  const before = readStates(document);
   const next = new DOMParser().parseFromString(html, "text/html");
   document.title = next.title;
   for (const name of PARTS) {
@@ -30,6 +32,8 @@ function show(html, { keepTyped }) {
     else if (fresh) document.querySelector("main")?.after(fresh);
   }
   describeTimes();
+  const ready = markReady(before);
+  if (ready) showToast(ready);
   const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
   if (lost) showToast(lost.textContent ?? "");
 }

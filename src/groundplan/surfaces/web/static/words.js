@@ -17,13 +17,27 @@ function describeDistance(seconds) {
   return format.format(Math.round(seconds / unit), step[1]);
 }
 
+let shown = ""; // the time of the server in the page
+let ahead = 0; // how far its clock is ahead of the one here, which may be wrong
+
+/** The time of the server, in milliseconds. */
+function getNow() {
+  const now = document.querySelector("main")?.dataset.now ?? "";
+  if (now && now !== shown) {
+    shown = now;
+    ahead = Date.parse(now) - Date.now();
+  }
+  return Date.now() + ahead;
+}
+
 /** Show times relative to now; the exact time stays in the title. */
 export function describeTimes() {
+  const now = getNow();
   for (const time of document.querySelectorAll("time[data-ago], time[data-until]")) {
     const at = new Date(time.getAttribute("datetime") ?? "");
     if (Number.isNaN(at.getTime())) continue;
     time.setAttribute("title", at.toLocaleString());
-    const words = describeDistance((at.getTime() - Date.now()) / 1000);
+    const words = describeDistance((at.getTime() - now) / 1000);
     time.textContent = time.hasAttribute("data-until") ? `ends ${words}` : words;
   }
 }
