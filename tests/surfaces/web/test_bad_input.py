@@ -28,7 +28,6 @@ def fill_every_field(engine: Engine, text: str) -> tuple[str, str, str, str]:
     ada.call("work.update", updates=[{"node_id": task, "state": text, "properties": {text: text}}])
     ada.call("work.claim", node_id=task)
     ada.call("work.plan", project="atlas", nodes=[{"ref": "c", "summary": text, "parent_ref": task}], decision=text)
-    ada.call("container.update", containerType="task", id=task, tags="a,b")
     run = ada.call("context.list", scopeId="atlas").runs[0].id
     source = {"kind": "url", "title": text, "uri": f"javascript:{text}", "excerpt": text}
     made = ada.call(

@@ -49,7 +49,7 @@ def list_screens(site: Site) -> list[str]:
             "options": ["hand", "foot"],
             "value": "foot",
         }
-        ada.call(
+        written = ada.call(
             "context.edit",
             runId=run,
             sources=[source],
@@ -71,14 +71,22 @@ def list_screens(site: Site) -> list[str]:
     work = [task, f"{task}&pick=wait&find=survey", f"{task}&pick=merge&find=test&into={ids['c']}"]
     work += [f"/p/full/work?{query}" for query in ("view=board", "view=board&columns=status", "text=drill&sort=recent")]
     work += ["/p/full/work?text=drill&by=ada&property=a%3A+1", "/p/full/work?under=zzzzzz"]
+    work += [f"/p/full/work?view=graph{query}" for query in (f"&node={ids['c']}", "&show=path")]
+    work += [f"/p/full/work?view=graph&show=blockers&node={ids['c']}", "/p/full/work?status=new"]
     found = ["/p/full/search?text=water", "/p/full/search?text=nothing", "/p/full/search?text=!"]
     of_history = ["/p/full/history?actor=nobody", "/p/full/history?day=x", "/p/full/history?until=1.0"]
     facts = [
         f"/p/full/facts?run={run}&{query}"
-        for query in ("fact=/pump", "constraint=walk", f"source={source['id']}", f"compare={committed}")
+        for query in (
+            "fact=/pump",
+            "constraint=walk",
+            f"source={source['id']}",
+            f"compare={committed}",
+            f"artifact={written.artifacts[0].id}",
+        )
     ]
     members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
-    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
+    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login", "/_design"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:
