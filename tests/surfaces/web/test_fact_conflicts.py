@@ -1,4 +1,4 @@
-"""Two people on one fact: the second sees both versions and chooses; changes of other facts are in nobody's way."""
+"""Two people on one fact: the second sees both versions and chooses; a change of another fact is no conflict."""
 
 from __future__ import annotations
 

@@ -32,6 +32,8 @@ class Refusal:
     def show(self) -> str:
         """Return the message, for the form that shows it."""
         self.is_shown = True
+        if self.is_conflict:
+            return f"This changed while you were typing; both versions are below ({self.error.message})."
         return self.error.message
 
     @property
