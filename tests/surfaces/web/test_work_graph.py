@@ -106,7 +106,7 @@ def test_a_large_plan_is_drawn_in_part_with_exact_counts_and_a_way_to_the_rest(
 
     assert len(names(page)) == SHOWN_MAX
     left = 200 - (SHOWN_MAX - 1)
-    assert f"{left} more tasks wait" in page
+    assert f"{left} more tasks are blocked" in page
     assert '<a href="/p/atlas/work?filter=blocked">list them all</a>' in page
     assert f"{left} not drawn" in page
     assert f"around={ids['hub']}" in page

@@ -55,7 +55,7 @@ def test_what_is_left_out_is_counted_exactly(work: WorkClient) -> None:
     graph = read(work, limit=4)
 
     assert names(work, graph) == ["n0", "a", "n1", "n2"]
-    assert graph.left_out == {"links": 6, "waiting": 6}
+    assert graph.left_out == {"links": 6, "blocked": 6}
     (hub,) = [node for node in graph.nodes if work.name(node.id) == "a"]
     assert (hub.waits_for, hub.waits_for_open, hub.holds_up) == (0, 0, 9)
 
@@ -86,6 +86,16 @@ def test_a_branch_is_a_node_with_everything_below_it(work: WorkClient) -> None:
     assert sorted(names(work, read(work, ancestor=work["phase"]))) == ["drill", "pump", "survey", "test"]
     assert names(work, read(work, ancestor=work["later"])) == ["later", "other"]
     assert read(work, ancestor=work["rest"]).nodes == []
+
+
+def test_nodes_that_wait_only_because_one_above_them_does_are_counted_and_not_drawn(work: WorkClient) -> None:
+    work.open(policies={"inherit_dependencies": True})
+    work.plan("before\nphase: before\n  a\n  b")
+
+    for part in ({}, {"ancestor": work["phase"]}):
+        graph = read(work, **part)
+        assert sorted(names(work, graph)) == ["before", "phase"]
+        assert graph.left_out == {"blocked": 2}
 
 
 def test_chosen_nodes_come_in_their_order_with_the_links_between_them(work: WorkClient) -> None:

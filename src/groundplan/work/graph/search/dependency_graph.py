@@ -19,7 +19,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation, Ro
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import find_node_in_project
-from groundplan.work.graph.search.outline import OutlineNode, load_rows, to_outline_node
+from groundplan.work.graph.search.outline import NodeState, OutlineNode, load_rows, to_outline_node
 from groundplan.work.requests import NodeRef
 
 LIMIT = 60
@@ -66,7 +66,7 @@ class GraphLink(Struct, omit_defaults=True):
 
 
 class DependencyGraph(Struct):
-    """A part of the graph. `left_out` counts links that lead out of it, and open nodes that wait and are not in it."""
+    """A part of the graph. `left_out` counts links that lead out of it, and blocked nodes that are not in it."""
 
     nodes: list[GraphNode]
     links: list[GraphLink]
@@ -83,10 +83,10 @@ class LinkCountsRow(Struct):
 
 
 class ChosenPart(NamedTuple):
-    """The nodes of a part, and how many open nodes wait in the branch that it was taken from."""
+    """The nodes of a part, and how many nodes are blocked in the branch that it was taken from."""
 
     ns: list[int]
-    waiting: int = 0
+    blocked: int = 0
 
 
 def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> DependencyGraph:
@@ -108,7 +108,7 @@ def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> Depe
     implied = find_implied(links)
     left_out = {
         "links": sum(node.waits_for + node.holds_up for node in nodes) - 2 * len(links),
-        "waiting": part.waiting - sum(bool(node.waits_for_open) for node in nodes) if part.waiting else 0,
+        "blocked": part.blocked - sum(node.state is NodeState.BLOCKED for node in nodes) if part.blocked else 0,
     }
     return DependencyGraph(
         nodes,
@@ -150,11 +150,15 @@ def _choose_part(tx: Transaction, request: ReadDependencyGraph) -> ChosenPart:
         start = find_node_in_project(tx, request.node).n
         return ChosenPart(_walk_around(tx, start, request.direction, at_most=request.limit))
     if request.ancestor is None:
-        rows = tx.all(sql.waiting_nodes, project_id=tx.project.id, at_most=request.limit)
+        waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id, at_most=request.limit)
+        blocked = int(tx.scalar(sql.blocked_count, project_id=tx.project.id))
     else:
         ancestor_n = find_node_in_project(tx, request.ancestor).n
-        rows = tx.all(sql.waiting_nodes_below, project_id=tx.project.id, ancestor_n=ancestor_n, at_most=request.limit)
-    return ChosenPart(_add_what_is_awaited(tx, [n for n, _ in rows], request.limit), rows[0][1] if rows else 0)
+        place = {"project_id": tx.project.id, "ancestor_n": ancestor_n, "at_most": request.limit}
+        rows = tx.all(sql.waiting_nodes_below, **place)
+        waiting = [n for n, waits_itself, _ in rows if waits_itself]
+        blocked = rows[0][2] if rows else 0
+    return ChosenPart(_add_what_is_awaited(tx, waiting, request.limit), blocked)
 
 
 def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: int) -> list[int]:

@@ -439,8 +439,8 @@ SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind
    AND c.n = wanted.n;
 
 -- name: waiting_nodes
--- The first nodes of a project that wait for an open node themselves, by priority, and how many there are.
-SELECT c.n, count(*) OVER ()
+-- The first nodes of a project that wait for an open node themselves, by priority.
+SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -449,8 +449,15 @@ SELECT c.n, count(*) OVER ()
  ORDER BY c.priority DESC, c.n
  LIMIT :at_most;
 
+-- name: blocked_count
+-- The stored number of blocked nodes of a project.
+SELECT blocked
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
 -- name: waiting_nodes_below
--- The same among a node and everything below it.
+-- The same among a node and everything below it, before the other blocked ones, and how many are blocked.
 WITH RECURSIVE below (n) AS (
     SELECT c.n
       FROM work_nodes AS c
@@ -465,12 +472,11 @@ WITH RECURSIVE below (n) AS (
     SELECT below.n
       FROM below
 )
-SELECT c.n, count(*) OVER ()
+SELECT c.n, c.open_deps > 0, count(*) OVER ()
   FROM chosen
  {node_chosen}
    AND c.is_blocked
-   AND c.open_deps > 0
- ORDER BY c.priority DESC, c.n
+ ORDER BY c.open_deps = 0, c.priority DESC, c.n
  LIMIT :at_most;
 
 -- name: neighbours

@@ -49,7 +49,7 @@ def _describe(graph: DependencyGraph, **shown: Any) -> dict[str, Any]:
         "titles": titles,
         "implied": sum(link.implied for link in graph.links),
         "links_left": left_out.get("links", 0),
-        "waiting_left": left_out.get("waiting", 0),
+        "blocked_left": left_out.get("blocked", 0),
         "marks": MARKS,
         "around": None,
         "branch": None,
