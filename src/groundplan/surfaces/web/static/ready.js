@@ -1,6 +1,7 @@
 // Tasks that a change made ready: they pulse, and the live region names them.
 
 const NAMED_MAX = 3;
+const NOT_READY = new Set(["blocked", "claimed", "parent"]); // a board by status has other words
 
 /** The states and titles of the tasks that a page shows. @param {ParentNode} page */
 export function readStates(page) {
@@ -18,7 +19,7 @@ export function readStates(page) {
  * @param {ReturnType<typeof readStates>} before */
 export function markReady(before) {
   const ready = [...readStates(document)].filter(
-    ([id, now]) => now.state === "ready" && before.has(id) && before.get(id)?.state !== "ready",
+    ([id, now]) => now.state === "ready" && NOT_READY.has(before.get(id)?.state ?? ""),
   );
   for (const [id] of ready) {
     for (const prefix of ["", "card-", "vertex-"]) {
