@@ -38,7 +38,8 @@ from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.knowledge.paths.shared_paths import find_shared_paths
 from groundplan.knowledge.reading import context as knowledge_context
-from groundplan.knowledge.reading import get, search, search_changelog
+from groundplan.knowledge.reading import coverage as knowledge_coverage
+from groundplan.knowledge.reading import get, match, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
 from groundplan.knowledge.reading.files import get_knowledge_of_files, has_knowledge
 from groundplan.knowledge.writing import append_changelog, delete, record_check
@@ -134,6 +135,8 @@ OPERATIONS = Registry(
         update_knowledge.OPERATION,
         append_changelog.OPERATION,
         knowledge_context.OPERATION,
+        knowledge_coverage.OPERATION,
+        match.OPERATION,
         get.OPERATION,
         search.OPERATION,
         search_changelog.OPERATION,

@@ -41,8 +41,10 @@ import groundplan.kernel.tokens.list
 import groundplan.kernel.tokens.revoke
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
+import groundplan.knowledge.reading.coverage
 import groundplan.knowledge.reading.get
 import groundplan.knowledge.reading.list
+import groundplan.knowledge.reading.match
 import groundplan.knowledge.reading.search
 import groundplan.knowledge.reading.search_changelog
 import groundplan.knowledge.requests
@@ -521,6 +523,22 @@ class KnowledgeVerbs:
     ) -> groundplan.knowledge.reading.context.FileKnowledge:
         """Return the knowledge about files (paths: comma separated)."""
 
+    def coverage(
+        self,
+        *,
+        project_id: str,
+        folder: str = "",
+    ) -> groundplan.knowledge.reading.coverage.KnowledgeCoverage:
+        """Which files of the last check the atoms cover, folder by folder."""
+
+    def match(
+        self,
+        *,
+        project_id: str,
+        paths: builtins.list[str],
+    ) -> groundplan.knowledge.reading.match.MatchedFiles:
+        """Which files of the last check match some patterns."""
+
     def get(
         self,
         *,
@@ -572,9 +590,11 @@ class KnowledgeVerbs:
         project_id: str,
         commit: str,
         atoms: Sequence[AtomCheck],
+        files: builtins.list[str] = ...,
+        files_total: int = 0,
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
-        """Store the results of a check of the files."""
+        """Store the results of a check of the files, and which files there are."""
 
     def delete(
         self,
@@ -585,6 +605,7 @@ class KnowledgeVerbs:
         project_id: str | None = None,
         cascade: bool = False,
         last_task_id: str | None = None,
+        decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
         """Delete one; the atoms of a molecule become orphans, or are deleted too (cascade)."""

@@ -117,6 +117,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "commit": "0123abc",
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
+    "knowledge.coverage": {"projectId": "{project}"},
+    "knowledge.match": {"projectId": "{project}", "paths": ["coast/**"]},
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
     "briefing.search": {"text": "coast", "project": "{project}"},
     "briefing.search without project": {"text": "coast"},

@@ -73,7 +73,7 @@ class IndexCache:
                 total -= oldest.index.size
 
 
-def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[str]]:
+def match_atoms(tx: Transaction, paths: Mapping[str, bool], *, steps_max: int = STEPS_MAX) -> dict[str, list[str]]:
     """Return the ids of the atoms that match each path; for a folder also of those that can match a path below it.
 
     `paths` maps each path to whether it is a folder.
@@ -89,20 +89,19 @@ def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[st
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
             has_grown = indexed.patterns_rev < patterns_rev and _update_index(tx, indexed, patterns_rev)
-            found = _match_paths(indexed.index, paths)
+            found = _match_paths(indexed.index, paths, steps_max)
         else:
             # Another transaction with a later snapshot has updated the index. This one builds its own, once.
             has_grown = False
             older = ProjectIndex()
             _update_index(tx, older, patterns_rev)
-            found = _match_paths(older.index, paths)
+            found = _match_paths(older.index, paths, steps_max)
     if has_grown:
         cache.evict()
     return found
 
 
-def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[str]]:
-    left = STEPS_MAX
+def _match_paths(index: PathIndex, paths: Mapping[str, bool], left: int) -> dict[str, list[str]]:
     found = {}
     for path, is_folder in paths.items():
         try:

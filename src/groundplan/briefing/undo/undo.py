@@ -116,9 +116,13 @@ def undo(tx: Transaction, request: Undo) -> Undone:
     """Undo my last change of a project, or the write that a named event belongs to, as a whole.
 
     Raises:
+        NotFound: there is no such event.
+        NothingToUndo: none of the last changes is the caller's.
+        NotYourChange: somebody else made the change, and the caller is no owner.
+        ChangedSince: what it touched was changed again.
+        CannotUndo: it has no inverse.
         EdgesRejected: an edge cannot be restored.
         ValueProtected: the value before would only be suggested.
-        GroundplanError: `preview` refuses it.
     """
     write, call = _prepare(tx, request.event)
     _run(tx, call, write.position)

@@ -23,8 +23,9 @@ from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator, Principal
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, work
+from groundplan.surfaces.web.areas import facts, history, home, inbox, members, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
+from groundplan.surfaces.web.areas.knowledge import knowledge
 from groundplan.surfaces.web.areas.plan import plan
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route

@@ -3,7 +3,9 @@ import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { listenToPatterns } from "./patterns.js";
 import { offerSearch } from "./search.js";
+import { listenToTreemap } from "./treemap.js";
 import { listenToTyping } from "./typing.js";
 import { describeTimes, hideSoon, showToast } from "./words.js";
 
@@ -149,6 +151,8 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+listenToPatterns();
+listenToTreemap((address) => visit(address));
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();
