@@ -117,8 +117,8 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {**NO_FORMS, "home": 1, "work": 21, "facts": 6, "inbox": 1, "members": 5}),
-        ("ben", {**NO_FORMS, "home": 1, "work": 21, "facts": 5, "inbox": 1}),
+        ("ada", {**NO_FORMS, "home": 1, "work": 21, "knowledge": 2, "facts": 6, "inbox": 1, "members": 5}),
+        ("ben", {**NO_FORMS, "home": 1, "work": 21, "knowledge": 2, "facts": 5, "inbox": 1}),
         ("cleo", NO_FORMS),
     ],
 )
@@ -245,3 +245,21 @@ def test_the_picture_runs_nothing_and_an_unknown_page_is_not_found(browser: Brow
     assert b"<script" not in picture.body
     for missing in ("/p/atlas/nothing", "/p/nothing/home", "/p/nothing/picture.svg", "/p/atlas/work?node=zzzzzz"):
         assert browser.get(missing).status == 404
+
+
+def test_no_page_waits_for_a_writer(browser: Browser, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that wrote would take the lock of its project on each visit."""
+    task = fill(engine)
+    engine.session("ada").call("work.update", updates=[{"node_id": task, "summary": "Walk it twice"}])
+    event = engine.session("ada").call("event.list", project="atlas", limit=1).events[0].id
+    browser.log_in()
+
+    def refuse(*_given: Any, **_options: Any) -> None:
+        raise AssertionError("a page wrote")
+
+    monkeypatch.setattr(engine.store, "write", refuse)
+    for area in AREAS:
+        open_page(browser, f"/p/atlas/{area}?node={task}")
+    for path in ("knowledge?view=coverage", "members?view=tokens", "members?view=project", f"history?event={event}"):
+        open_page(browser, f"/p/atlas/{path}")
+    assert open_page(browser, "/p/atlas/history").operations == ["briefing.undo"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -15,12 +15,14 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation, Ro
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.checked_files import CheckedFiles, load_checked_files
 from groundplan.knowledge.paths.folders import CountedFolder, build_folders
-from groundplan.knowledge.patterns import match_atoms
+from groundplan.knowledge.patterns import get_patterns_revision, match_files
 
 ENTRIES_MAX = 200  # of the folder; the rest is in its counts
 NESTED_MAX = 40  # of each folder in it
 UNCOVERED_MAX = 200
 PATH_CHARS_MAX = 4_096
+CACHE_KEY = "knowledge.coverage"  # the key of the cache in the store's memory
+CACHED_PROJECTS_MAX = 4  # a few megabytes each
 STEPS_MAX = 20_000_000  # path characters times patterns tried: about half a second
 
 
@@ -105,13 +107,23 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
 
 
 def count_files(tx: Transaction, checked: CheckedFiles) -> CountedFolder:
-    """Return the folders of the checked files, with what the atoms cover.
+    """Return the folders of the checked files, with what the atoms cover. The last results are kept in memory.
 
     Raises:
         TooCostly: matching all files would take too long.
     """
-    matches = match_atoms(tx, dict.fromkeys(checked.paths, False), steps_max=STEPS_MAX)
-    return build_folders((path, len(atoms)) for path, atoms in matches.items())
+    cache: dict[tuple[str, str], tuple[Hashable, CountedFolder]] = tx.cache.setdefault(CACHE_KEY, {})
+    key = tx.actor.organization, tx.project.id
+    state = checked.commit_id, checked.kept, get_patterns_revision(tx)
+    kept = cache.get(key)
+    if kept is not None and kept[0] == state:
+        return kept[1]
+    matches = match_files(tx, checked.paths, steps_max=STEPS_MAX)
+    counted = build_folders((path, len(atoms)) for path, atoms in matches.items())
+    while len(cache) >= CACHED_PROJECTS_MAX:
+        cache.pop(next(iter(cache)), None)  # another thread may have taken it
+    cache[key] = state, counted
+    return counted
 
 
 def _to_entry(one: CountedFolder, nested: Iterable[CountedFolder] = ()) -> CoveredEntry:

@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.checked_files import load_checked_files
-from groundplan.knowledge.paths.index import PathIndex
+from groundplan.knowledge.paths.index import PathIndex, TooManySteps
 from groundplan.knowledge.patterns import TooCostly
 from groundplan.knowledge.reading.coverage import STEPS_MAX
 from groundplan.knowledge.requests import Patterns, parse_patterns
@@ -63,15 +63,14 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
     checked = load_checked_files(tx)
     counts = [0] * len(patterns)
     found: list[str] = []
-    steps = 0
-    for path, matching in index.match_many(() if checked is None else checked.paths):
-        steps += index.steps
-        if steps > STEPS_MAX:
-            raise TooCostly
-        for number in matching:
-            counts[int(number)] += 1
-        if matching:
-            found.append(path)
+    try:
+        for path, matching in index.match_many(() if checked is None else checked.paths, steps_max=STEPS_MAX):
+            for number in matching:
+                counts[int(number)] += 1
+            if matching:
+                found.append(path)
+    except TooManySteps:
+        raise TooCostly from None
     return MatchedFiles(
         commit=UNSET if checked is None else checked.commit_id,
         checked_at=UNSET if checked is None else checked.checked_at,

@@ -9,7 +9,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.knowledge.treemap import Rectangle, lay_out
 
-PICTURE = Rectangle(0, 0, 1000, 560)
+PICTURE = Rectangle(0, 0, 1000, 470)
 GAP = 2.0
 HEADER = 20.0
 HEADER_WIDTH_MIN = 54.0
