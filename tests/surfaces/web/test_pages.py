@@ -134,9 +134,9 @@ def test_a_page_offers_only_what_the_role_may_do(engine: Engine, name: str, expe
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {"fact": 12, "constraint": 10, "source": 8, "policies": 11, "tokens": 1}),
-        ("ben", {"fact": 11, "constraint": 9, "source": 7, "policies": 0, "tokens": 1}),
-        ("cleo", {"fact": 0, "constraint": 0, "source": 0, "policies": 0, "tokens": 1}),
+        ("ada", {"fact": 12, "constraint": 10, "source": 8, "policies": 11, "tokens": 1, "project": 2}),
+        ("ben", {"fact": 11, "constraint": 9, "source": 7, "policies": 0, "tokens": 1, "project": 1}),
+        ("cleo", {"fact": 0, "constraint": 0, "source": 0, "policies": 0, "tokens": 1, "project": 0}),
     ],
 )
 def test_the_views_of_facts_and_members_offer_only_what_the_role_may_do(
@@ -157,6 +157,7 @@ def test_the_views_of_facts_and_members_offer_only_what_the_role_may_do(
         "source": f"facts?source={made.sources[0].id}",
         "policies": "members?view=policies",
         "tokens": "members?view=tokens",  # everybody may create tokens for themselves; a login ends by logging out
+        "project": "members?view=project",
     }
     with Browser(engine.store, actor=person(name)) as browser:
         browser.log_in()
