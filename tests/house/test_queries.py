@@ -213,6 +213,7 @@ ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
     ("graph_projects", "tenant_id=? AND project_id=?"),
+    ("graph_files", "tenant_id=? AND project_id=?"),
 }
 
 

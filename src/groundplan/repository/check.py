@@ -155,7 +155,8 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
     skipped = 0
     try:
         _record_files(session, project, report.head, files)
-        for batch in _split_batches(_to_record(atom, versions[atom.id]) for atom in report.atoms):
+        records = (_to_record(atom, versions[atom.id]) for atom in report.atoms)
+        for batch in _split_batches(records, count_max=PAGE_SIZE):
             done = session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
             skipped += len(done.skipped)
     except (Forbidden, ProjectArchived) as error:
@@ -199,7 +200,7 @@ def _escape_name(name: str) -> str:
     return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _split_batches(items: Iterable[T], count_max: int = PAGE_SIZE) -> Iterator[list[T]]:
+def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:
     """Yield groups of atoms or files that fit into one request each."""
     batch: list[T] = []
     size_bytes = 0

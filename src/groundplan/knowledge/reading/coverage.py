@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Annotated, ClassVar
+from collections.abc import Hashable
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -33,7 +33,7 @@ class ReadKnowledgeCoverage(Struct, rename="camel", forbid_unknown_fields=True):
     folder: Annotated[str, Meta(max_length=PATH_CHARS_MAX)] = ""
 
 
-class CoveredEntry(Struct, rename="camel", kw_only=True):
+class CoveredPart(Struct, rename="camel", kw_only=True):
     """A folder or a file, and how many of its files atoms cover."""
 
     path: str
@@ -41,7 +41,12 @@ class CoveredEntry(Struct, rename="camel", kw_only=True):
     files: int
     covered: int
     overlapping: int  # covered by more than one atom
-    entries: list[CoveredEntry] | UnsetType = UNSET  # the largest of them
+
+
+class CoveredEntry(CoveredPart, kw_only=True):
+    """What is directly in the folder, each with the largest of its own parts."""
+
+    entries: list[CoveredPart] | UnsetType = UNSET
 
 
 class UncoveredFolder(Struct):
@@ -100,7 +105,7 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
         files=folder.files,
         covered=folder.covered,
         overlapping=folder.overlapping,
-        entries=[_to_entry(one, nested=one.list_entries()[:NESTED_MAX]) for one in entries[:ENTRIES_MAX]],
+        entries=[_to_entry(one) for one in entries[:ENTRIES_MAX]],
         uncovered=[UncoveredFolder(one.path, one.own_uncovered) for one in uncovered[:UNCOVERED_MAX]],
         left_out=left_out or UNSET,
     )
@@ -126,15 +131,13 @@ def count_files(tx: Transaction, checked: CheckedFiles) -> CountedFolder:
     return counted
 
 
-def _to_entry(one: CountedFolder, nested: Iterable[CountedFolder] = ()) -> CoveredEntry:
-    return CoveredEntry(
-        path=one.path,
-        is_folder=one.is_folder,
-        files=one.files,
-        covered=one.covered,
-        overlapping=one.overlapping,
-        entries=[_to_entry(below) for below in nested] or UNSET,
-    )
+def _to_entry(one: CountedFolder) -> CoveredEntry:
+    parts = [CoveredPart(**_get_counts(part)) for part in one.list_entries()[:NESTED_MAX]]
+    return CoveredEntry(**_get_counts(one), entries=parts or UNSET)
+
+
+def _get_counts(one: CountedFolder) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in CoveredPart.__struct_fields__}
 
 
 OPERATION = Operation(

@@ -65,8 +65,8 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
     found: list[str] = []
     try:
         for path, matching in index.match_many(() if checked is None else checked.paths, steps_max=STEPS_MAX):
-            for number in matching:
-                counts[int(number)] += 1
+            for key in matching:
+                counts[int(key)] += 1
             if matching:
                 found.append(path)
     except TooManySteps:

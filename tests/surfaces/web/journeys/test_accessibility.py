@@ -65,20 +65,46 @@ def list_screens(site: Site) -> list[str]:
         ada.call("context.edit", runId=committed, inputs=[{**fact, "value": 12}])
         ada.call("context.commit", runId=committed)
         ada.call("purpose.record", project="full", requests=[{"question": "Which village comes first?"}])
+        known = {"entityType": "atom", "projectId": "full", "createdByTaskId": ids["b"]}
+        group = ada.call("knowledge.create", **{**known, "entityType": "molecule"}, name="Ground").molecule.id
+        atom = ada.call("knowledge.create", **known, name="Wells", paths=["docs/**"], moleculeId=group).atom.id
+        near = [{"atomId": atom, "reason": "the same wells"}]
+        ada.call("knowledge.create", **known, name="All", paths=["docs/deep/*"], relatedAtoms=near)
+        ada.call("knowledge.append_changelog", parentType="atom", parentId=atom, taskId=ids["b"], summary="Measured")
+        check = [{"id": atom, "version": 1, "freshness": "changed", "files": ["docs/wells.md"]}]
+        files = ["docs/wells.md", "docs/deep/a", "src/a.py", "src/b.py", "README.md"]
+        ada.call("knowledge.record_check", projectId="full", commit="0123abc", atoms=check, files=files)
         ada.call("work.update", updates=[{"node_id": ids["c"], "summary": "Test the water"}])
+        event = ada.call("event.list", project="full", limit=1).events[0].id
     screens = [f"/p/{project}/{area}" for project in ("empty", "full") for area in AREAS]
     task = f"/p/full/work?open={ids['a']}&node={ids['b']}"
     work = [task, f"{task}&pick=wait&find=survey", f"{task}&pick=merge&find=test&into={ids['c']}"]
     work += [f"/p/full/work?{query}" for query in ("view=board", "view=board&columns=status", "text=drill&sort=recent")]
     work += ["/p/full/work?text=drill&by=ada&property=a%3A+1", "/p/full/work?under=zzzzzz"]
     found = ["/p/full/search?text=water", "/p/full/search?text=nothing", "/p/full/search?text=!"]
-    of_history = ["/p/full/history?actor=nobody", "/p/full/history?day=x", "/p/full/history?until=1.0"]
+    of_history = [
+        f"/p/full/history?event={event}",
+        "/p/full/history?op=work&actor=nobody",
+        "/p/full/history?day=x",
+        "/p/full/history?until=1.0",
+    ]
     facts = [
         f"/p/full/facts?run={run}&{query}"
         for query in ("fact=/pump", "constraint=walk", f"source={source['id']}", f"compare={committed}")
     ]
-    members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
-    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
+    members = [f"/p/full/members?view={view}" for view in ("policies", "tokens", "project")]
+    knowledge = [
+        f"/p/full/knowledge?{query}"
+        for query in (
+            f"note={atom}",
+            f"note={group}&text=wells",
+            "view=coverage",
+            "view=coverage&show=list&patterns=src/**",
+            "view=coverage&folder=nothing",
+            "patterns=src/[",
+        )
+    ]
+    return [*screens, *knowledge, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:
