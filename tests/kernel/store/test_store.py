@@ -10,7 +10,7 @@ from groundplan.kernel.errors import NotFound, Unauthenticated
 from groundplan.kernel.store.authorize import AmbiguousProject
 from groundplan.kernel.store.idempotency import OpIdReused
 from groundplan.kernel.store.store import ProjectArchived
-from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.store.transaction import ALIKE_EVENTS_MIN, Transaction
 from tests.engines import Engine, person
 
 # The event of a project's first write.
@@ -281,8 +281,9 @@ def test_the_history_tells_who_came_into_the_organization(engine: Engine, atlas:
     assert sorted("in_organization" in changes for (changes,) in told) == [False, True]
 
 
-def test_many_events_of_one_write_are_stored_like_few(engine: Engine, atlas: str) -> None:
-    before, subjects = len(events(engine, atlas)), [f"node {n} “ü” 'x'" for n in range(120)]
+@pytest.mark.parametrize("count", [120, ALIKE_EVENTS_MIN + 20])
+def test_many_events_of_one_write_are_stored_like_few(engine: Engine, atlas: str, count: int) -> None:
+    before, subjects = len(events(engine, atlas)), [f"node {n} “ü” 'x'" for n in range(count)]
 
     def record(tx: Transaction) -> None:
         tx.record("test.few", "first", changed("a", None, "“ü”\n"), decision="why not")
@@ -299,6 +300,6 @@ def test_many_events_of_one_write_are_stored_like_few(engine: Engine, atlas: str
     assert [(n, op, subject, msgspec.json.decode(changes), why) for n, op, subject, changes, why in stored] == [
         (0, "test.few", "first", [{"field": "a", "before": None, "after": "“ü”\n"}], "why not"),
         *[(n, "test.many", subject, many, None) for n, subject in enumerate(subjects, 1)],
-        (121, "test.few", "last", [{"field": "a", "before": "x", "after": None}], None),
+        (count + 1, "test.few", "last", [{"field": "a", "before": "x", "after": None}], None),
     ]
-    assert len(events(engine, atlas)) == before + 122
+    assert len(events(engine, atlas)) == before + count + 2

@@ -32,6 +32,13 @@ SELECT :tenant_id, :project_id, :rev, r.n, r.v, :now, :actor_id, r.op, r.subject
   FROM json_to_recordset(:rows::json)
     AS r (n bigint, v bigint, op text, subject text, changes text, decision text);
 
+-- name: add_alike_events
+-- Differs from SQLite, where the elements of a JSON array have their position as a key.
+INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
+SELECT :tenant_id, :project_id, :rev, :first::bigint + r.place - 1, :v::bigint, :now, :actor_id, :op::text, r.subject,
+       :changes::text, :decision::text
+  FROM json_array_elements_text(:subjects::json) WITH ORDINALITY AS r (subject, place);
+
 -- name: tables_with_prefix
 -- Differs from SQLite, which has another catalog.
 SELECT relname::text

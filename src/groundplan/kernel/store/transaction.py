@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
 import msgspec
@@ -22,12 +23,15 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import ClockJump, UptimeCounter
 from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
 
 R = TypeVar("R")
 
 BULK_EVENTS_MAX = 10_000  # in one statement, so that its text takes a few MB
+ALIKE_EVENTS_MIN = 500  # from here on, a statement of their own for events that share all but the subject is faster
+
+NumberedEvent: TypeAlias = tuple[int, Event]  # with its number in the write
 
 RowConverters: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
 
@@ -188,18 +192,29 @@ class Transaction(ABC):
         for stream, events in self._events.items():
             # A project that this write creates starts at revision 1.
             rev = self.rev if stream == self._default_stream else 1
-            rows = _build_event_rows(events, self._written_counts.get(stream, 0))
-            if not rows:
-                continue
+            unwritten = list(enumerate(events))[self._written_counts.get(stream, 0) :]
             if stream is None:
-                self.run_many(sql.add_organization_event, [{"rev": rev, **row} for row in rows])
-            elif len(rows) < self._bulk_events_min:
-                self.run_many(sql.add_event, [{"project_id": stream, "rev": rev, **row} for row in rows])
+                self.run_many(sql.add_organization_event, [{"rev": rev, **row} for row in _build_event_rows(unwritten)])
             else:
-                for chunk in range(0, len(rows), BULK_EVENTS_MAX):
-                    text = msgspec.json.encode(rows[chunk : chunk + BULK_EVENTS_MAX]).decode()
-                    self.run(sql.add_events, project_id=stream, rev=rev, rows=text)
+                self._write_project_events(stream, rev, unwritten)
             self._written_counts[stream] = len(events)
+
+    def _write_project_events(self, project_id: str, rev: int, events: list[NumberedEvent]) -> None:
+        place = {"project_id": project_id, "rev": rev}
+        if len(events) >= ALIKE_EVENTS_MIN:
+            events, alike = _separate_alike(events)
+            for (first, event), *others in alike:
+                subjects = to_json_array([event.subject, *(other.subject for _, other in others)])
+                [shared] = _build_event_rows([(first, event)])
+                del shared["n"], shared["subject"]
+                self.run(sql.add_alike_events, **place, **shared, first=first, subjects=subjects)
+        rows = _build_event_rows(events)
+        if rows and len(rows) < self._bulk_events_min:
+            self.run_many(sql.add_event, [{**place, **row} for row in rows])
+        else:
+            for chunk in range(0, len(rows), BULK_EVENTS_MAX):
+                text = msgspec.json.encode(rows[chunk : chunk + BULK_EVENTS_MAX]).decode()
+                self.run(sql.add_events, **place, rows=text)
 
     @property
     def _default_stream(self) -> str | None:
@@ -284,12 +299,25 @@ class Transaction(ABC):
         """Run a statement that returns rows."""
 
 
-def _build_event_rows(events: list[Event], first: int) -> list[dict[str, Any]]:
-    """Return the rows of the events from number `first` on. Events that share their changes are encoded once."""
+def _separate_alike(events: list[NumberedEvent]) -> tuple[list[NumberedEvent], list[list[NumberedEvent]]]:
+    """Return the other events, and the long runs of events that differ in nothing but their subject."""
+    others: list[NumberedEvent] = []
+    alike: list[list[NumberedEvent]] = []
+    for _, group in groupby(events, key=lambda one: (one[1].op, id(one[1].changes), one[1].decision)):
+        run = list(group)
+        if len(run) >= ALIKE_EVENTS_MIN:
+            alike.append(run)
+        else:
+            others += run
+    return others, alike
+
+
+def _build_event_rows(events: Iterable[NumberedEvent]) -> list[dict[str, Any]]:
+    """Return the rows of events. Events that share their changes are encoded once."""
     rows: list[dict[str, Any]] = []
     encoded_of: list[Change] | None = None
     encoded = ""
-    for n, event in enumerate(events[first:], first):
+    for n, event in events:
         if event.changes is not encoded_of:
             encoded_of, encoded = event.changes, msgspec.json.encode(event.changes).decode()
         rows.append(
