@@ -1,4 +1,5 @@
 // The script of the page: without it every page and form works; with it, pages change in place and follow the events.
+import { listenToCopies, offerCopies } from "./copy.js";
 import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
@@ -7,7 +8,7 @@ import { offerSearch } from "./search.js";
 import { listenToTyping } from "./typing.js";
 import { describeTimes, hideSoon, showToast } from "./words.js";
 
-const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
+const PARTS = ["main", "inspector", "rail", "shown-version"]; // replaced after each request; the rest of the bar keeps what is typed
 
 /** Whether something typed into a form, or shown only once, would be lost. @param {Element} form */
 const isTyped = (form) =>
@@ -29,6 +30,7 @@ function show(html, { keepTyped }) {
     else if (fresh) document.querySelector("main")?.after(fresh);
   }
   describeTimes();
+  offerCopies();
   const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
   if (lost) showToast(lost.textContent ?? "");
 }
@@ -120,6 +122,7 @@ document.addEventListener("submit", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
   if (form.method === "dialog" || form.classList.contains("who")) return;
   event.preventDefault();
+  form.closest("details.menu")?.removeAttribute("open");
   if (form.method === "post") void send(form);
   else void visit(`${form.action}?${new URLSearchParams(/** @type {any} */ (new FormData(form)))}`);
 });
@@ -149,6 +152,7 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+listenToCopies();
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();

@@ -17,13 +17,25 @@ class PlanVisit(NamedTuple):
 
     visit: Visit
     versions: list[Version]
-    theory: OpenedPurpose | None  # None before the first draft
+    theory: OpenedPurpose | None  # None before the first draft, or if nothing was in force on the day
+    today: str = ""
+    as_of: str = ""  # the day in the past that is shown; nothing can be changed there
+    problem: str = ""  # why the address cannot be shown as it says
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the version is the draft."""
+        return self.theory is not None and self.theory.version is not None and self.theory.version.status == DRAFT
 
     @property
     def can_edit(self) -> bool:
         """Whether the page offers to change the version: it is the draft, and the role may."""
-        is_draft = self.theory is not None and self.theory.version is not None and self.theory.version.status == DRAFT
-        return is_draft and self.visit.is_writer
+        return self.is_draft and not self.as_of and self.visit.is_writer
+
+    @property
+    def can_record(self) -> bool:
+        """Whether the page offers to record measurements and reviews, which every version takes."""
+        return self.theory is not None and not self.as_of and self.visit.is_writer
 
 
 class PlanView(NamedTuple):
