@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.surfaces.web.journeys.conftest import Site
+from tests.surfaces.web.plan_pages import OPERATIONS
 
 pytestmark = pytest.mark.slow
 
@@ -37,8 +38,14 @@ def list_screens(site: Site) -> list[str]:
         evidence = [{"type": "note", "ref": "seen"}]
         ada.call("work.update", updates=[{"node_id": ids["d"], "resolved": True, "add_evidence": evidence}])
         ada.call("purpose.draft", project="full")
-        goal = {"op": "add_node", "node_type": "GOAL", "title": "Safe water"}
-        ada.call("purpose.edit", project="full", operations=[goal])
+        ada.call("purpose.edit", project="full", operations=OPERATIONS)
+        waiver = {"code": "GA_HIGH_RISK", "refs": ["AS1"], "reason": "Known", "owner": "ada", "due": "2999-01-01"}
+        measured = {"indicator": "IN1", "value": 35, "as_of": "2026-01-01"}
+        ada.call("purpose.record", project="full", waivers=[waiver], measurements=[measured])
+        ada.call("purpose.publish", project="full")
+        ada.call("purpose.draft", project="full")
+        riskier = {"op": "add_assumption", "node": "AC1", "assumption_text": "Rigs come", "risk_level": "HIGH"}
+        ada.call("purpose.edit", project="full", operations=[riskier])
         run = ada.call("context.create_draft", scopeId="full").run.id
         fact = {"pointer": "/wells", "label": "Wells", "domain": "d", "required": True, "valueKind": "number"}
         source = {"id": "7b2e94d0-53c8-4f1a-9d06-c1e8a57f3b42", "kind": "url", "title": "S", "uri": "https://a.example"}
@@ -77,8 +84,10 @@ def list_screens(site: Site) -> list[str]:
         f"/p/full/facts?run={run}&{query}"
         for query in ("fact=/pump", "constraint=walk", f"source={source['id']}", f"compare={committed}")
     ]
+    plan = [f"/p/full/plan?view={view}" for view in ("gates", "publish", "measures&review=AS1", "health")]
+    plan += ["/p/full/plan?view=publish&version=1", "/p/full/plan?view=measures&as_of=2020-01-01"]
     members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
-    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
+    return [*screens, *found, *of_history, *work, *facts, *plan, *members, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:

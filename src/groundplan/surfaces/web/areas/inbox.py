@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 from zlib import crc32
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind
@@ -22,6 +23,12 @@ KINDS = {
     InboxKind.REVIEW_DUE: ("Review due", "purpose"),
     InboxKind.CLAIM_LAPSING: ("Claim ends", "work"),
     InboxKind.WAIVER_ENDING: ("Waiver ends", "purpose"),
+}
+# The view of the plan that shows what has no key of its own.
+VIEWS = {
+    InboxKind.GATE_BLOCKS: "gates",
+    InboxKind.WAIVER_ENDING: "gates",
+    InboxKind.REQUEST: "measures",
 }
 # The words on the button, by the operation and the first of its arguments that is not about the place.
 BUTTONS = {
@@ -84,9 +91,11 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
     label, slice_ = KINDS[item.kind]
     action = item.action
     base = get_base(visit.project.name)
-    is_check = item.kind in (InboxKind.GATE_BLOCKS, InboxKind.WAIVER_ENDING, InboxKind.REQUEST)
     is_fact = item.ref.startswith("/")
-    place = f"{base}/plan" if is_check else find_place(base, "context" if is_fact else slice_, item.ref)
+    view = VIEWS.get(item.kind)
+    place = find_place(base, "context" if is_fact else slice_, item.ref)
+    if view:
+        place = f"{base}/plan?{urlencode({'view': view})}#{quote(item.ref)}"
     fixed = dict(_flatten("", action.arguments))
     unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
     return InboxEntry(

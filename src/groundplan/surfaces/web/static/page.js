@@ -74,7 +74,9 @@ async function load(address, { push = true, replace = false, keepTyped = false }
   if (replace) history.replaceState(null, "", response.url);
   else if (push) history.pushState(null, "", response.url);
   show(html, { keepTyped });
-  if (push) document.querySelector("main .selected")?.scrollIntoView({ block: "nearest" });
+  if (!push) return;
+  const named = document.getElementById(new URL(address, location.href).hash.slice(1));
+  (named ?? document.querySelector("main .selected"))?.scrollIntoView({ block: "nearest" });
 }
 
 /** Add a button to a message that undoes my last change, if that came after a revision and can be undone.
