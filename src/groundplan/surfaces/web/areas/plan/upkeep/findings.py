@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.gates.profiles import is_waivable
@@ -14,12 +14,12 @@ from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
 
 PLACES_MAX = 8  # of one check; the address of the check shows more
-PLACES_OF_ONE_MAX = 200
+PLACES_OF_ONE_MAX = 100
 WAIVED_REFS_MAX = 100  # as many as a waiver takes
 AREAS = {"GA_CONTEXT": ("facts", "Open the facts"), "GB_FACTS": ("facts", "Open the facts")}
 
 
-class Place(NamedTuple):
+class FoundPlace(NamedTuple):
     """A place that breaks a check."""
 
     ref: str
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     action: str = "Open it"  # what the link is for
 
 
-class Finding(NamedTuple):
+class GateFinding(NamedTuple):
     """A check that failed or is waived."""
 
     code: str
@@ -37,7 +37,7 @@ class Finding(NamedTuple):
     is_blocking: bool
     is_waived: bool
     message: str
-    places: Sequence[Place]
+    places: Sequence[FoundPlace]
     more: int  # places that are not shown
     refs: Sequence[str]  # that a waiver can name; empty if they are too many
     is_waivable: bool
@@ -50,7 +50,7 @@ class ShownGate(NamedTuple):
     result: GateResult
     words: CheckWords
     is_required: bool  # to publish
-    findings: Sequence[Finding]
+    findings: Sequence[GateFinding]
     passed: Sequence[Check]
     not_applicable: Sequence[Check]
 
@@ -60,11 +60,33 @@ class ShownGate(NamedTuple):
         return sum(one.is_blocking for one in self.findings)
 
 
+class PlaceBuilder:
+    """Builds the places of one version, with the forms that the actor may send."""
+
+    def __init__(self, plan: PlanVisit, index: TheoryIndex) -> None:
+        self._plan = plan
+        self._index = index
+        self._mends = MendBuilder(index, plan.visit.project.name)
+
+    def build(self, code: str, refs: Iterable[str]) -> list[FoundPlace]:
+        """Return the places that a check or a figure found."""
+        return [
+            FoundPlace(ref, self._index.describe(ref), self._index.link(ref), self._offer(self._mends.build(code, ref)))
+            for ref in refs
+        ]
+
+    def _offer(self, mend: Mend | None) -> Mend | None:
+        """Return the form if the page offers it: an edit needs the draft, anything else only the role."""
+        if mend is None:
+            return None
+        return mend if (self._plan.can_edit if mend.operation == EDIT else self._plan.can_record) else None
+
+
 def show_gate(plan: PlanVisit, index: TheoryIndex, result: GateResult, *, is_required: bool) -> ShownGate:
     """Return a gate with its findings."""
-    builder = MendBuilder(index, plan.visit.project.name)
+    places = PlaceBuilder(plan, index)
     findings = [
-        _show_finding(plan, index, builder, check) for check in result.checks if check.result in ("failed", "waived")
+        _show_finding(plan, index, places, check) for check in result.checks if check.result in ("failed", "waived")
     ]
     findings.sort(key=lambda one: (one.is_waived, not one.is_blocking))
     return ShownGate(
@@ -77,33 +99,23 @@ def show_gate(plan: PlanVisit, index: TheoryIndex, result: GateResult, *, is_req
     )
 
 
-def _show_finding(plan: PlanVisit, index: TheoryIndex, builder: MendBuilder, check: Check) -> Finding:
+def _show_finding(plan: PlanVisit, index: TheoryIndex, places: PlaceBuilder, check: Check) -> GateFinding:
     at_most = PLACES_OF_ONE_MAX if plan.visit.query.get("check") == check.code else PLACES_MAX
     is_failed = check.result == "failed"
-    places = []
-    for ref in _list_places(index, check)[:at_most]:
-        mend = builder.build(check.code, ref) if is_failed else None
-        places.append(Place(ref, index.describe(ref), index.link(ref), mend if may_mend(plan, mend) else None))
+    shown = places.build(check.code, _list_places(index, check)[:at_most])
     area = AREAS.get(check.code)
-    return Finding(
+    return GateFinding(
         check.code,
         CHECKS[check.code],
         check.is_blocking,
         not is_failed,
         check.message,
-        places,
+        shown if is_failed else [place._replace(mend=None) for place in shown],
         max(len(check.refs) - at_most, 0),
         check.refs if len(check.refs) <= WAIVED_REFS_MAX else (),
         is_failed and is_waivable(check.code),
         (index.link_area(area[0]), area[1]) if area else None,
     )
-
-
-def may_mend(plan: PlanVisit, mend: Mend | None) -> bool:
-    """Return whether the page offers a form: an edit needs the draft, anything else only the role."""
-    if mend is None:
-        return False
-    return plan.can_edit if mend.operation == EDIT else plan.can_record
 
 
 def _list_places(index: TheoryIndex, check: Check) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from groundplan.purpose.model import AssumptionStatus, RiskLevel
-from groundplan.surfaces.web.areas.plan.upkeep.findings import Place, may_mend
-from groundplan.surfaces.web.areas.plan.upkeep.mends import MendBuilder
+from groundplan.surfaces.web.areas.plan.upkeep.findings import FoundPlace, PlaceBuilder
 from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
@@ -71,6 +70,8 @@ FIGURES = {
         "Link tasks to what they serve, or drop them.",
     ),
 }
+REVIEWED = ("open_high_risk", "stale_assumptions")  # a review is what they need
+_WORST_FIRST = ("red", "amber", "green", "")
 BANDS = {"green": "good", "amber": "needs care", "red": "needs action"}
 
 
@@ -81,7 +82,7 @@ class Figure(NamedTuple):
     words: FigureWords
     value: str
     band: str  # empty: not known
-    places: Sequence[Place]
+    places: Sequence[FoundPlace]
     more: int
     next: tuple[str, str] | None  # address and words, where another page mends it
 
@@ -101,50 +102,24 @@ def read_health(plan: PlanVisit) -> Mapping[str, Any]:
     if theory is None or theory.version is None:
         return {}
     index = TheoryIndex(plan)
+    places = PlaceBuilder(plan, index)
     asked = {"version": theory.version.number, **({"as_of": plan.as_of} if plan.as_of else {})}
     health = plan.visit.call("purpose.health", gate="health", **asked)
     analysis = plan.visit.call("purpose.analysis", gate="analysis", **asked)
-    builder = MendBuilder(index, plan.visit.project.name)
-
-    def show_places(code: str, refs: Iterable[str]) -> list[Place]:
-        found = []
-        for ref in refs:
-            mend = builder.build(code, ref)
-            found.append(Place(ref, index.describe(ref), index.link(ref), mend if may_mend(plan, mend) else None))
-        return found
-
     metrics, bands = structs.asdict(health.metrics), structs.asdict(health.bands)
-    figures = []
-    for name, words in FIGURES.items():
-        band = bands[name] or ""
-        is_bad = band in ("amber", "red")
-        refs = _FINDERS[name](index, plan.as_of or plan.today) if is_bad and name in _FINDERS else []
-        places = show_places(name, refs[:PLACES_MAX])
-        if name in ("open_high_risk", "stale_assumptions"):
-            places = [_lead_to_review(index, one) for one in places]
-        value = "not known" if metrics[name] is None else f"{metrics[name]:g}{words.unit}"
-        figures.append(
-            Figure(
-                name,
-                words,
-                value,
-                band,
-                places,
-                max(len(refs) - PLACES_MAX, 0),
-                _find_next(index, name) if is_bad and not refs else None,
-            )
-        )
-    figures.sort(key=lambda one: ("red", "amber", "green", "").index(one.band))
+    today = plan.as_of or plan.today
+    figures = [_show_figure(index, places, name, metrics[name], bands[name] or "", today) for name in FIGURES]
+    figures.sort(key=lambda one: _WORST_FIRST.index(one.band))
+    stray = [key for key in analysis.orphans if key not in analysis.dead_ends]
     return {
         "health": health,
         "figures": figures,
         "counts": Counter(one.band for one in figures),
         "bands": BANDS,
-        "orphans": show_places("GA_ORPHANS", analysis.orphans[:PLACES_MAX]),
-        "orphan_total": len(analysis.orphans),
-        "dead_ends": show_places(
-            "GA_ORPHANS", [key for key in analysis.dead_ends if key not in analysis.orphans][:PLACES_MAX]
-        ),
+        "dead_ends": places.build("GA_ORPHANS", analysis.dead_ends[:PLACES_MAX]),
+        "dead_end_total": len(analysis.dead_ends),
+        "stray": places.build("GA_ORPHANS", stray[:PLACES_MAX]),
+        "stray_total": len(stray),
         "weak_links": [_show_weakest(index, goal) for goal in analysis.goals if goal.weakest_link],
         "single_points": [_show_cut(index, goal) for goal in analysis.goals if goal.cut_edge],
         "refuted": [
@@ -154,7 +129,27 @@ def read_health(plan: PlanVisit) -> Mapping[str, Any]:
     }
 
 
-def _lead_to_review(index: TheoryIndex, place: Place) -> Place:
+def _show_figure(
+    index: TheoryIndex, places: PlaceBuilder, name: str, metric: float | None, band: str, today: str
+) -> Figure:
+    is_bad = band in ("amber", "red")
+    refs = _FINDERS[name](index, today) if is_bad and name in _FINDERS else []
+    shown = places.build(name, refs[:PLACES_MAX])
+    if name in REVIEWED:
+        shown = [_lead_to_review(index, one) for one in shown]
+    words = FIGURES[name]
+    return Figure(
+        name,
+        words,
+        "not known" if metric is None else f"{metric:g}{words.unit}",
+        band,
+        shown,
+        max(len(refs) - PLACES_MAX, 0),
+        _find_next(index, name) if is_bad and not refs else None,
+    )
+
+
+def _lead_to_review(index: TheoryIndex, place: FoundPlace) -> FoundPlace:
     link = f"{index.link_view('measures', review=place.ref)}#assumption-{place.ref}"
     return place._replace(link=link, action="Review it")
 

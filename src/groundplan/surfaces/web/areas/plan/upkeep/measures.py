@@ -34,7 +34,7 @@ class IndicatorCard(NamedTuple):
     is_selected: bool
 
 
-class AssumptionRow(NamedTuple):
+class ReviewedAssumption(NamedTuple):
     """An assumption with its latest review."""
 
     key: str
@@ -134,11 +134,11 @@ def _describe_progress(one: IndicatorView, latest: float | None) -> str:
     )
 
 
-def _make_row(plan: PlanVisit, index: TheoryIndex, key: str, recorded: Recorded) -> AssumptionRow:
+def _make_row(plan: PlanVisit, index: TheoryIndex, key: str, recorded: Recorded) -> ReviewedAssumption:
     placed = index.assumptions[key]
     reviews = recorded.reviews.get(key)
     due = placed.one.review_by or ""
-    return AssumptionRow(
+    return ReviewedAssumption(
         key,
         placed,
         index.describe(placed.on),

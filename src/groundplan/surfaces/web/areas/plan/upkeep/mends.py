@@ -11,6 +11,7 @@ from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
 
 EDIT = "purpose.edit"
 OP = "operations.0"
+CHOICES_MAX = 60  # a longer list is searched in the picture instead
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
 
 
@@ -99,11 +100,9 @@ def _link_onwards(index: TheoryIndex, ref: str) -> Mend | None:
         key=lambda one: LEVELS[one.node_type],
     )
     choices = [(one.key, f"{one.title} ({one.node_type.lower()})") for one in above]
-    return (
-        _edit("add_edge", {"source": ref}, (_field("target", "Leads to", "choice", choices),), "Link")
-        if above
-        else None
-    )
+    if not 0 < len(choices) <= CHOICES_MAX:
+        return None
+    return _edit("add_edge", {"source": ref}, (_field("target", "Leads to", "choice", choices),), "Link")
 
 
 def _add_node(node_type: NodeType) -> Mend:
@@ -142,7 +141,7 @@ def _add_indicator(index: TheoryIndex, ref: str) -> Mend | None:
     if ref in index.nodes:
         return _edit("add_indicator", {"node": ref}, fields, "Add the indicator")
     effects = [(one.key, one.title) for one in index.list_nodes("OUTCOME", "GOAL")]
-    if ref or not effects:
+    if ref or not 0 < len(effects) <= CHOICES_MAX:
         return None
     return _edit("add_indicator", {}, (_field("node", "Of", "choice", effects), *fields), "Add the indicator")
 
