@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from groundplan.kernel.access import Permission
 from groundplan.purpose.open import OpenedPurpose
 from groundplan.purpose.version import Version
 from groundplan.surfaces.web.areas.area import Visit
@@ -30,12 +31,22 @@ class PlanVisit(NamedTuple):
     @property
     def can_edit(self) -> bool:
         """Whether the page offers to change the version: it is the draft, and the role may."""
-        return self.is_draft and not self.as_of and self.visit.is_writer
+        return self.is_draft and self.may_write
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the role may change the plan. A day in the past never changes."""
+        return not self.as_of and self.visit.may(Permission.PURPOSE_WRITE)
 
     @property
     def can_record(self) -> bool:
         """Whether the page offers to record measurements and reviews, which every version takes."""
         return self.theory is not None and not self.as_of and self.visit.is_writer
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether the project has a draft."""
+        return any(version.status == DRAFT for version in self.versions)
 
 
 class PlanView(NamedTuple):
