@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,7 +18,7 @@ PUMPS = {"op": "add_node", "ref": "p", "node_type": "OUTPUT", "title": "Pumps th
 LED = {"op": "add_edge", "source": "p", "target": "OC1"}
 
 
-def edit(site: Site, name: str, *operations: dict[str, object]) -> None:
+def edit(site: Site, name: str, *operations: Mapping[str, object]) -> None:
     """Edit the draft as another writer."""
     with site.open_as(name) as session:
         session.call("purpose.edit", project=site.project, operations=operations)
