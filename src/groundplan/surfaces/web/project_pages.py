@@ -26,6 +26,7 @@ from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.areas.plan import plan
+from groundplan.surfaces.web.areas.throughline import throughline
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
 from groundplan.surfaces.web.page_words import PageVocabulary
@@ -43,6 +44,7 @@ AREAS: Mapping[str, Area] = {
         members.AREA,
         history.AREA,
         search.AREA,
+        throughline.AREA,
     )
 }
 FIRST_AREA = home.AREA.path

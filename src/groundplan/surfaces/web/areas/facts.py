@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
 from groundplan.context.values import encode_json, get_value
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.throughline.line import read_throughline
 
 ROWS = 200  # facts on one page
 RUNS = 50
@@ -183,6 +184,7 @@ def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: li
     if row:
         shown["history"] = visit.call("event.list", subject=row.one.id, limit=EVENTS).events
     if shown["trace"]:
+        shown["line"] = read_throughline(visit, shown["trace"].pointer)
         shown["trace_values"] = [show_value(one.value_kind, one.value) for one in shown["trace"].runs]
     return shown
 
