@@ -1,5 +1,6 @@
 // The script of the page: without it every page and form works; with it, pages change in place and follow the events.
 import { morph } from "./morph.js";
+import { followChanges } from "./compare.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
@@ -149,6 +150,7 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+followChanges();
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();

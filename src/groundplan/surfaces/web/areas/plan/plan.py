@@ -7,9 +7,10 @@ from typing import Any
 
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
+from groundplan.surfaces.web.areas.plan.showing import compare
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
-VIEWS: Mapping[str, PlanView] = {view.name: view for view in (canvas.VIEW, theory_list.VIEW)}
+VIEWS: Mapping[str, PlanView] = {view.name: view for view in (canvas.VIEW, theory_list.VIEW, compare.VIEW)}
 FIRST_VIEW = canvas.VIEW
 
 
