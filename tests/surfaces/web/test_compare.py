@@ -23,7 +23,7 @@ def test_the_draft_is_compared_with_the_version_that_it_began_from(browser: Brow
     browser.log_in()
     changes = list_changes(browser)
 
-    assert [one[0] for one in changes] == ["~", "+", "~", "−", "+", "−"]
+    assert [one[0] for one in changes] == ["~", "+", "~", "\N{MINUS SIGN}", "+", "\N{MINUS SIGN}"]
     assert "risk low → high" in changes[0]
     assert "risk rose" in changes[0]
     assert "title Twelve wells → Fourteen wells" in changes[2]

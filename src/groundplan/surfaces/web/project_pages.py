@@ -26,6 +26,7 @@ from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.areas.plan import plan
+from groundplan.surfaces.web.areas.plan.showing.files import send_file
 from groundplan.surfaces.web.areas.throughline import throughline
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
@@ -67,6 +68,7 @@ class ProjectPages:
             make_page_route(pool, "/", {"GET": self.choose}),
             make_page_route(pool, "/p/{project}", {"GET": self.choose_area}),
             make_page_route(pool, "/p/{project}/picture.svg", {"GET": self.draw}),
+            make_page_route(pool, "/p/{project}/files/{name}", {"GET": self.send}),
             make_page_route(
                 pool, "/p/{project}/{area}", {"GET": self.show, "POST": self.run}, limits=FORM_OF_OPERATION
             ),
@@ -114,6 +116,11 @@ class ProjectPages:
         _, session = self._open(request)
         picture = session.call("purpose.render", project=request.path_params["project"], theme="auto")
         return Answer(200, picture.svg.encode(), PICTURE_HEADERS, b"image/svg+xml")
+
+    def send(self, request: Request, _form: Form) -> Answer:
+        """Return the plan as a file."""
+        _, session = self._open(request)
+        return send_file(session, request.path_params["project"], request.path_params["name"], request.query_params)
 
     def _open(self, request: Request) -> tuple[Principal, Session]:
         principal = self._authenticator.authenticate(request)

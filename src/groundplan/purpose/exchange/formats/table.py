@@ -19,6 +19,7 @@ class FileFormat(StrEnum):
     LOGFRAME = "logframe"
     IATI = "iati"
     SVG = "svg"
+    HTML = "html"
     XMPZ2 = "xmpz2"
 
 
@@ -141,6 +142,15 @@ FORMATS = {
         "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions as tooltips;"
         " the number of indicators",
         "narratives, metadata, owners and review dates of assumptions, profile, indicators with their measurements",
+    ),
+    FileFormat.HTML: FormatInfo(
+        "One page to show, print and send: the picture, the assumptions and the list",
+        ".html",
+        True,
+        False,
+        "nodes with descriptions, edges with mechanism, assumptions with risk, status, owner and review date, indicators"
+        " with baseline, target and the latest measurement, the picture",
+        "narratives, owners and metadata of nodes, methods of indicators, earlier measurements, profile",
     ),
     FileFormat.XMPZ2: FormatInfo(
         "Miradi project (XMPZ2)",

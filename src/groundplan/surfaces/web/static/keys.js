@@ -99,7 +99,8 @@ export function listenToKeys() {
     }
     if ((event.key === "M" || event.key === "P") && cutOrPaste(event.key)) return event.preventDefault();
     const pair = event.timeStamp - at < SEQUENCE_MS && first ? `${first} ${event.key}` : "";
-    const found = (pair && find(pair)) || find(event.key);
+    const isNext = event.key === " " && !(document.activeElement instanceof HTMLButtonElement); // as in every slide show
+    const found = (pair && find(pair)) || find(isNext ? "ArrowRight" : event.key);
     first = event.key;
     at = event.timeStamp;
     if (found) {

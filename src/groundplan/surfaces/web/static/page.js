@@ -130,7 +130,7 @@ document.addEventListener("click", (event) => {
   const link = /** @type {Element} */ (event.target).closest("a[href]");
   if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
   const sameProject = link.pathname.startsWith(`/p/${encodeURIComponent(document.body.dataset.name ?? "")}/`);
-  if (!sameProject || link.pathname.endsWith(".svg") || (link.hash && link.pathname === location.pathname)) return;
+  if (!sameProject || link.pathname.includes("/files/") || link.pathname.endsWith(".svg") || (link.hash && link.pathname === location.pathname)) return;
   event.preventDefault();
   link.closest("details.menu")?.removeAttribute("open");
   void visit(link.href);

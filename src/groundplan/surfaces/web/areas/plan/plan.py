@@ -7,10 +7,12 @@ from typing import Any
 
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
-from groundplan.surfaces.web.areas.plan.showing import compare
+from groundplan.surfaces.web.areas.plan.showing import compare, present
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
-VIEWS: Mapping[str, PlanView] = {view.name: view for view in (canvas.VIEW, theory_list.VIEW, compare.VIEW)}
+VIEWS: Mapping[str, PlanView] = {
+    view.name: view for view in (canvas.VIEW, theory_list.VIEW, compare.VIEW, present.VIEW)
+}
 FIRST_VIEW = canvas.VIEW
 
 

@@ -9,6 +9,7 @@ from groundplan.briefing.throughline.chain import ChainStep, Throughline
 from groundplan.briefing.throughline.wording import REASONS, describe_work
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.inline_picture import inline_picture
 from groundplan.surfaces.web.areas.throughline.item import Item
 from groundplan.surfaces.web.areas.throughline.line import ShownLine, find_throughline, follow, make_address, to_item
 
@@ -76,7 +77,7 @@ def _read_whole_line(visit: Visit, line: ShownLine) -> dict[str, Any]:
         "ends": ends,
         "left_out": sum(sum((one.left_out or {}).values()) for one in lines),
         "titles": titles,
-        "has_picture": _count_steps(lines) > 1,
+        "picture": _draw(visit, line.item.title, lines),
     }
 
 
@@ -90,8 +91,21 @@ def _build_steps(
     ]
 
 
-def _count_steps(lines: Sequence[Throughline]) -> int:
-    return len({step.ref for line in lines for step in line.chain})
+def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
+    """Return the line as a picture, from the work to the goals; nothing if it has a single step."""
+    steps: dict[str, ChainStep] = {}
+    for line in lines:
+        for step in line.chain:
+            steps.setdefault(step.ref, step)  # of the start the upward step counts: it has the links
+    if len(steps) < 2:
+        return ""
+    from groundplan.briefing.throughline.picture import build_line_picture  # loaded only to draw
+    from groundplan.purpose.picture.svg import draw
+    from groundplan.purpose.picture.tokens import Theme
+
+    picture = build_line_picture(lines[0], visit.project.name, list(steps.values()))
+    drawn = draw(picture._replace(title=title, subtitle=f"{len(steps)} steps"), Theme.AUTO)
+    return inline_picture(drawn.svg, f"The line of {title}; the lists have the same")
 
 
 def _read_gaps(visit: Visit) -> dict[str, Any]:
