@@ -759,10 +759,10 @@ class PurposeVerbs:
         self,
         *,
         project: str,
-        format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
+        format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"],
         version: int | Literal["draft", "published"] | None = None,
     ) -> groundplan.purpose.exchange.export.ExportedPurpose:
-        """Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
+        """Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati, svg or html."""
 
     def render(
         self,

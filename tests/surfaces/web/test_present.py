@@ -41,7 +41,7 @@ def test_a_step_has_the_reason_the_assumptions_and_the_measurements(browser: Bro
     browser.log_in()
     page = open_page(browser, f"{PRESENT}&path=1&step=3").text
 
-    for text in ("A closed well stays clean", "Pumps are mended", "The springs do not run dry", "40 %", "to 95 %"):
+    for text in ("A closed well stays clean", "Pumps are mended", "The springs do not run dry", "40 %", "target 95 %"):
         assert text in page
 
 

@@ -104,12 +104,16 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
             answer, encoded, warnings = session.execute(operation, arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
+            from groundplan.surfaces.cli.drawing import View  # rich, which --json does not need
+            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer
 
             if not hasattr(answer, "warnings"):  # else the view of the answer has them
                 for line in warnings:
                     print_warning(line)
-            if own := RENDERERS.get(operation.name):
+            own = RENDERERS.get(operation.name)
+            if isinstance(own, View):
+                own(answer, str(given.get("project", "")))
+            elif own is not None:
                 own(answer)
             else:
                 draw_answer(answer, command, operations)

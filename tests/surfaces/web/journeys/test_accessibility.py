@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # it has no types
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.surfaces.web.journeys.conftest import Site
@@ -79,6 +79,17 @@ def list_screens(site: Site) -> list[str]:
     ]
     members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
     return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
+
+
+def check_rules(page: Page) -> None:
+    """Fail if the page breaks a rule of axe, in light or dark."""
+    page.emulate_media(color_scheme="light")
+    found = Axe().run(page, options=RULES)
+    assert found.violations_count == 0, found.generate_report()
+    page.emulate_media(color_scheme="dark")
+    found = Axe().run(page, options=COLOUR_RULES)
+    assert found.violations_count == 0, found.generate_report()
+    page.emulate_media(color_scheme="light")
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:

@@ -148,8 +148,8 @@ FORMATS = {
         ".html",
         True,
         False,
-        "nodes with descriptions, edges with mechanism, assumptions with risk, status, owner and review date, indicators"
-        " with baseline, target and the latest measurement, the picture",
+        "nodes with descriptions, edges with mechanism, assumptions with risk, status, owner and review date,"
+        " indicators with baseline, target and the latest measurement, the picture",
         "narratives, owners and metadata of nodes, methods of indicators, earlier measurements, profile",
     ),
     FileFormat.XMPZ2: FormatInfo(

@@ -7,7 +7,7 @@ import re
 from groundplan.purpose.picture.wording import escape_markup
 
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
-_SIZE = re.compile(r'^<svg xmlns="[^"]*" width="(\d+)" height="(\d+)"')
+_OPENING = '<svg xmlns="http://www.w3.org/2000/svg"'
 
 
 def inline_picture(svg: str, label: str, selected: str = "") -> str:
@@ -16,7 +16,7 @@ def inline_picture(svg: str, label: str, selected: str = "") -> str:
     A picture from `purpose.render` is safe: every text in it is escaped.
     """
     found = _STYLE.sub("", svg, count=1)
-    found = _SIZE.sub(f'<svg data-width="\\1" data-height="\\2" aria-label="{escape_markup(label)}"', found, count=1)
+    found = found.replace(_OPENING, f'<svg aria-label="{escape_markup(label)}"', 1)
     # On a page `data-key` is a key that presses an element.
     found = found.replace('class="gp-card" data-key="', 'class="gp-card" data-card="')
     for name in ("data-card", "data-edge"):

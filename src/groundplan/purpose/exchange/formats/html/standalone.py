@@ -20,13 +20,16 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src
 STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;padding:24px;max-width:1600px;font:15px/1.45 FONT;color:var(--gp-text);background:var(--gp-page)}
-h1{font-size:26px;line-height:1.2;margin:0 0 4px}h2{font-size:18px;margin:28px 0 8px}h3{font-size:15px;margin:18px 0 6px}
+h1{font-size:26px;line-height:1.2;margin:0 0 4px}h2{font-size:18px;margin:28px 0 8px}
+h3{font-size:15px;margin:18px 0 6px}
 p{margin:0}.quiet{color:var(--gp-subtext)}
 figure{margin:16px 0 0;overflow-x:auto}figure svg{display:block;max-width:100%;min-width:640px;height:auto}
 ol{margin:0;padding-left:2em}li{margin:0 0 6px;break-inside:avoid}
-table{width:100%;border-collapse:collapse}tr{break-inside:avoid}
-th,td{padding:6px 10px 6px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--gp-muted-line);overflow-wrap:anywhere}
-thead th{color:var(--gp-subtext);font-size:13px}tbody th{font-weight:700}
+table{width:100%;border-collapse:collapse;table-layout:fixed}tr{break-inside:avoid}
+th,td{padding:6px 10px 6px 0;text-align:left;vertical-align:top;
+border-bottom:1px solid var(--gp-muted-line);overflow-wrap:anywhere}
+thead th{color:var(--gp-subtext);font-size:13px}tbody th p,tbody th .quiet{font-weight:400}
+th:last-child{width:9em}
 td ul{margin:0;padding:0;list-style:none}
 .risk-high{color:var(--gp-risk-high)}.risk-medium{color:var(--gp-risk-medium)}.risk-low{color:var(--gp-risk-low)}
 @page{size:landscape;margin:12mm}
@@ -105,7 +108,8 @@ def _list_nodes(theory: Theory) -> Iterator[str]:
                 _list_lines(_describe_edge(theory, edge) for edge in edges),
                 ", ".join(f'<a href="#{_write(one.key)}">{numbers[one.key]}</a>' for one in on),
             )
-            yield f'<tr><th scope="row">{_describe_node(node)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+            row = "".join(f"<td>{cell}</td>" for cell in cells)
+            yield f'<tr><th scope="row">{_describe_node(node)}</th>{row}</tr>\n'
         yield "</tbody></table>\n"
     yield "</section>\n"
 

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 from groundplan.briefing.throughline.chain import ChainStep, Throughline
 from groundplan.briefing.throughline.wording import REASONS, describe_work
+from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.facts import show_value
 from groundplan.surfaces.web.areas.inline_picture import inline_picture
 from groundplan.surfaces.web.areas.throughline.item import Item
 from groundplan.surfaces.web.areas.throughline.line import ShownLine, find_throughline, follow, make_address, to_item
+from groundplan.surfaces.web.places import get_base
 
 SERVING_NOTHING_SHOWN = 12
 UNSERVED_SHOWN = 12
@@ -77,6 +80,7 @@ def _read_whole_line(visit: Visit, line: ShownLine) -> dict[str, Any]:
         "ends": ends,
         "left_out": sum(sum((one.left_out or {}).values()) for one in lines),
         "titles": titles,
+        **_read_facts(visit, lines),
         "picture": _draw(visit, line.item.title, lines),
     }
 
@@ -89,6 +93,18 @@ def _build_steps(
         for step in steps
         if not (skip_start and step.ref == start)
     ]
+
+
+def _read_facts(visit: Visit, lines: Sequence[Throughline]) -> dict[str, Any]:
+    """Return the values in force of the facts on the line."""
+    pointers = {fact.pointer for line in lines for step in line.chain for fact in step.facts or ()}
+    shown: dict[str, Any] = {"fact_values": {}, "fact_place": f"{get_base(visit.project.name)}/facts?fact="}
+    for pointer in pointers:
+        trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
+        current = next((one for one in trace.runs if one.status is not RunStatus.DRAFT), None)
+        if current is not None:
+            shown["fact_values"][pointer] = show_value(current.value_kind, current.value)
+    return shown
 
 
 def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:

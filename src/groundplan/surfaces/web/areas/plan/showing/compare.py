@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.purpose.version import Version
-from groundplan.surfaces.web.areas.plan.showing.changes import list_changes
 from groundplan.surfaces.web.areas.inline_picture import inline_picture
+from groundplan.surfaces.web.areas.plan.showing.changes import list_changes
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 CHANGES_SHOWN = 300
