@@ -86,8 +86,8 @@ def _build_tied_line(visit: Visit, tied: TiedItem) -> ShownLine:
     best = next((line for line in lines if line.goals), lines[0] if lines else None)
     if best is None:
         return ShownLine(tied.item, [], False, 0, [], None, make_address(visit, tied.item.ref))
-    line = _build_line(visit, tied.item, best)
-    return line._replace(path=[*line.path, PathStep(tied.item, False, [])], starts=starts)
+    shown = _build_line(visit, tied.item, best)
+    return shown._replace(path=[*shown.path, PathStep(tied.item, False, [])], starts=starts)
 
 
 def _try_follow(visit: Visit, ref: str) -> Throughline | None:

@@ -32,7 +32,7 @@ class FieldChange(NamedTuple):
     after: str
 
 
-class Change(NamedTuple):
+class ListedChange(NamedTuple):
     """One difference: of a node, a link, an assumption or an indicator."""
 
     key: str
@@ -53,7 +53,7 @@ class _Subjects(NamedTuple):
     on: dict[str, str]
 
 
-def list_changes(visit: Visit, comparison: Any, before: OpenedPurpose, after: OpenedPurpose) -> list[Change]:
+def list_changes(visit: Visit, comparison: Any, before: OpenedPurpose, after: OpenedPurpose) -> list[ListedChange]:
     """Return the differences, the assumptions whose risk rose first."""
     subjects = _collect_subjects(before, after)
     goals = [node.key for theory in (before, after) for node in theory.nodes or () if node.node_type is NodeType.GOAL]
@@ -62,14 +62,14 @@ def list_changes(visit: Visit, comparison: Any, before: OpenedPurpose, after: Op
     return sorted(changes, key=lambda one: not one.has_risen)  # stable: the rest in the order of the comparison
 
 
-def _walk(comparison: Any, subjects: _Subjects, work: Mapping[str, list[Item]]) -> Iterator[Change]:
+def _walk(comparison: Any, subjects: _Subjects, work: Mapping[str, list[Item]]) -> Iterator[ListedChange]:
     for list_, kind in KINDS.items():
         changes = getattr(comparison, list_)
         for sign in ("added", "changed", "removed"):
             for one in getattr(changes, sign):
                 shown_at = subjects.on.get(one.key, one.key)
                 fields = [_to_words(field) for field in one.fields] if sign == "changed" else []
-                yield Change(
+                yield ListedChange(
                     one.key,
                     sign,
                     subjects.types.get(one.key, kind),

@@ -15,7 +15,7 @@ from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 PATHWAYS_MAX = 100  # in a large plan their number grows without end
 
 
-class Pathways(NamedTuple):
+class PlanPathways(NamedTuple):
     """The ways from the beginnings of a plan to its goals, as keys."""
 
     ways: list[list[str]]
@@ -37,7 +37,7 @@ class Slide(NamedTuple):
         return [*((self.link.assumptions or ()) if self.link is not None else ()), *(self.node.assumptions or ())]
 
 
-def list_pathways(theory: OpenedPurpose) -> Pathways:
+def list_pathways(theory: OpenedPurpose) -> PlanPathways:
     """Return the pathways of a plan, from the nodes that nothing leads to."""
     nodes = {node.key: node for node in theory.nodes or ()}
     pairs = [
@@ -55,8 +55,8 @@ def list_pathways(theory: OpenedPurpose) -> Pathways:
         found = find_pathways(graph, start, goals, limit=PATHWAYS_MAX - len(ways))
         ways += [[graph.keys[number] for number in way] for way in found.ways]
         if found.is_cut:
-            return Pathways(ways, True)
-    return Pathways(ways, False)
+            return PlanPathways(ways, True)
+    return PlanPathways(ways, False)
 
 
 def read_present(plan: PlanVisit) -> Mapping[str, Any]:
