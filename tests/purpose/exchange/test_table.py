@@ -100,7 +100,9 @@ PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict",
 
 
 def file_of(one: FileFormat) -> str:
-    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets"}.get(one, str(one))
+    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets", FileFormat.HTML: "html.standalone"}.get(
+        one, str(one)
+    )
     function = f"write_{one}"
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
     return writer(THEORY)
