@@ -769,11 +769,14 @@ class PurposeVerbs:
         *,
         project: str,
         version: int | Literal["draft", "published"] | None = None,
+        detail: Literal["overview", "all"] | None = None,
+        group: str | None = None,
+        view: str | None = None,
         pathway: str | None = None,
         compare: int | Literal["draft", "published"] | None = None,
         theme: Literal["light", "dark", "auto"] | None = None,
     ) -> groundplan.purpose.exchange.render.Rendered:
-        """Draw a version as SVG: all of it, the pathways through one node, or the changes since a version."""
+        """Draw a version as SVG: all of it or an overview, a view, the pathways of a node, or what changed."""
 
     def import_(
         self,

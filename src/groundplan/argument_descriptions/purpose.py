@@ -55,6 +55,9 @@ ARGUMENTS: Mapping[str, str] = {
     "version": _VERSION,
     "purpose.export/version": _VERSION_OUT,
     "purpose.render/version": _VERSION_OUT,
+    "purpose.render/detail": "`overview` draws groups of nodes, `all` every node. Default: an overview above 120 nodes.",
+    "purpose.render/group": "The id of a group of the overview, which is opened: its nodes, or the groups inside it.",
+    "purpose.render/view": "The name of a view, as an imported Miradi diagram: only its nodes.",
     "purpose.observations/version": "Refused: observations belong to all versions.",
     "as_of": _AS_OF,
     "detail": "`full` omits nothing; `summary` omits nodes, edges and indicators; `observations` shows only what was "

@@ -7,6 +7,7 @@ for a contribution, double for a cause, open for a dependency.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log2
 from typing import NamedTuple
 
 from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
@@ -21,6 +22,7 @@ from groundplan.purpose.picture.wording import escape_markup
 CORNER_RADIUS = 7.0  # corners of an edge that leads back
 # Positions of a badge along the last curve; the first free one is used.
 MARK_SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
+LINE_WIDTH_MAX = 4.0  # of several edges between two groups
 MARK_DISTANCE_MIN = tokens.BADGE + 1
 FALLBACK_SHARES = tuple(place / 40 for place in range(2, 39))
 
@@ -75,6 +77,8 @@ class OccupiedPoints:
 def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     """Draw an edge without its badges."""
     line = choose_line_style(arrow.edge, arrow.emphasis)
+    if arrow.count > 1:
+        line = line._replace(width=min(line.width + log2(arrow.count) / 2, LINE_WIDTH_MAX))
     colour = paint(line.colour)
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     tip = route.points[-1]

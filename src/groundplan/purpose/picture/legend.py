@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, NodeType, PurposeEdge, RiskLevel
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, PurposeEdge, RiskLevel
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import choose_line_style, draw_head
@@ -25,13 +25,7 @@ SERVES = "serves, or is part of"
 NO_CONFIDENCE = "confidence not said"
 _LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
-_TYPE_NAMES: dict[CardType, str] = {
-    WorkType.WORK: "work",
-    NodeType.ACTIVITY: "activity",
-    NodeType.OUTPUT: "output",
-    NodeType.OUTCOME: "outcome",
-    NodeType.GOAL: "goal",
-}
+_TYPE_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "work"), *tokens.SINGULAR_NAMES.items()])
 _HEAD_NAMES = {
     EdgeType.CONTRIBUTES_TO: "contributes to",
     EdgeType.CAUSES: "causes",

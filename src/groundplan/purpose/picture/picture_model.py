@@ -22,7 +22,7 @@ from groundplan.purpose.model import (
     key_order,
 )
 from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.picture.card_types import CardType, WorkSubject
+from groundplan.purpose.picture.card_types import CardType, GroupSubject, WorkSubject
 
 
 class Emphasis(StrEnum):
@@ -50,7 +50,7 @@ class Badge(NamedTuple):
 class Card(NamedTuple):
     """A node to draw."""
 
-    node: PurposeNode | WorkSubject
+    node: PurposeNode | WorkSubject | GroupSubject
     badges: list[Badge]
     indicators: int
     emphasis: Emphasis = Emphasis.PLAIN
@@ -58,12 +58,13 @@ class Card(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An edge to draw."""
+    """An edge to draw, or several between two groups."""
 
     edge: PurposeEdge
     badges: list[Badge]
     emphasis: Emphasis = Emphasis.PLAIN
     remark: str | None = None
+    count: int = 1
 
 
 class Picture(NamedTuple):

@@ -125,6 +125,13 @@ BAND_NAMES = {
     NodeType.GOAL: "Goals",
 }
 
+SINGULAR_NAMES = {
+    NodeType.ACTIVITY: "activity",
+    NodeType.OUTPUT: "output",
+    NodeType.OUTCOME: "outcome",
+    NodeType.GOAL: "goal",
+}
+
 # Work has no hue, so that it does not look like a cause of its own.
 CARD_HUES: dict[CardType, str] = dict([(WorkType.WORK, "muted"), *TYPE_HUES.items()])
 CARD_BAND_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "Work"), *BAND_NAMES.items()])
@@ -161,6 +168,7 @@ CARD_PAD = 8
 META_HEIGHT = 16  # the line with the key and the owner
 FOOT_HEIGHT = 21  # the line with badges
 CARD_GAP = 12
+STACK_OFFSET = 5  # of the card behind that of a group
 CORNER = 13  # size of cut or rounded corners
 
 LANE_HEIGHT = 10  # height of a lane for a passing edge
