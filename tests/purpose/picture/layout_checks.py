@@ -29,14 +29,23 @@ def find_overlaps(layout: Layout) -> list[tuple[str, str]]:
 
 
 def find_lines_over_cards(layout: Layout) -> list[tuple[EdgeName, str]]:
-    """Return the edges that run over a card, with the card."""
-    return [
-        (name, key)
-        for name, route in layout.routes.items()
-        for point in trace_points(route)
-        for key, box in layout.boxes.items()
-        if is_inside(point, box)
-    ]
+    """Return the edges that run over a card, with the card. Pieces of a line are straight, or so short as to be."""
+    cells: dict[tuple[int, int], list[str]] = {}
+    for key, (x, y, width, height) in layout.boxes.items():
+        for cell in _list_cells(((x, y), (x + width, y + height))):
+            cells.setdefault(cell, []).append(key)
+    found: dict[tuple[EdgeName, str], None] = {}
+    for name, route in layout.routes.items():
+        for piece in pairwise(trace_points(route)):
+            near = {key for cell in _list_cells(piece) for key in cells.get(cell, ())}
+            found.update({(name, key): None for key in near if _is_over(piece, layout.boxes[key])})
+    return list(found)
+
+
+def _is_over(piece: Segment, box: Box) -> bool:
+    (x1, y1), (x2, y2) = piece
+    is_level = max(x1, x2) > box.x + A_HAIR and min(x1, x2) < box.x + box.width - A_HAIR
+    return is_level and max(y1, y2) > box.y + A_HAIR and min(y1, y2) < box.y + box.height - A_HAIR
 
 
 def count_crossings(layout: Layout) -> int:
@@ -50,7 +59,7 @@ def count_crossings(layout: Layout) -> int:
     places: set[tuple[int, int]] = set()
     for near in cells.values():
         for (one, a), (other, b) in combinations(near, 2):
-            if one != other and (point := _find_crossing(a, b)) is not None:
+            if one != other and _is_near(a, b) and (point := _find_crossing(a, b)) is not None:
                 places.add((round(point[0]), round(point[1])))
     return len(places)
 
@@ -72,17 +81,19 @@ def trace_points(route: EdgeRoute) -> list[Point]:
     return found
 
 
-def is_inside(point: Point, box: Box) -> bool:
-    x, y = point
-    inside_x = box.x + A_HAIR < x < box.x + box.width - A_HAIR
-    return inside_x and box.y + A_HAIR < y < box.y + box.height - A_HAIR
-
-
 def _list_cells(piece: Segment) -> Iterator[tuple[int, int]]:
     (x1, y1), (x2, y2) = piece
     for column in range(int(min(x1, x2) // CELL_PX), int(max(x1, x2) // CELL_PX) + 1):
         for row in range(int(min(y1, y2) // CELL_PX), int(max(y1, y2) // CELL_PX) + 1):
             yield column, row
+
+
+def _is_near(one: Segment, other: Segment) -> bool:
+    (ax, ay), (bx, by) = one
+    (cx, cy), (dx, dy) = other
+    if (ax if ax > bx else bx) < (cx if cx < dx else dx) or (cx if cx > dx else dx) < (ax if ax < bx else bx):
+        return False
+    return (ay if ay > by else by) >= (cy if cy < dy else dy) and (cy if cy > dy else dy) >= (ay if ay < by else by)
 
 
 def _find_crossing(one: Segment, other: Segment) -> Point | None:

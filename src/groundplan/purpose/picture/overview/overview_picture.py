@@ -44,7 +44,12 @@ def build_overview_picture(theory: Theory) -> Picture:
     told = f"overview: {pluralize(len(whole.cards), 'node')} in {pluralize(len(groups), 'group')}"
     cards = _build_cards(whole, groups, Emphasis.PLAIN)
     arrows = _keep_between_bands(cards, _join_edges(whole, _map_cards(whole, groups)))
-    return whole._replace(subtitle=f"{theory.project} · {theory.display_name} · {told}", cards=cards, arrows=arrows)
+    return whole._replace(
+        subtitle=f"{theory.project} · {theory.display_name} · {told}",
+        cards=cards,
+        arrows=arrows,
+        lists_assumptions=False,
+    )
 
 
 def build_group_picture(theory: Theory, id_: str) -> Picture | None:
@@ -69,6 +74,7 @@ def build_group_picture(theory: Theory, id_: str) -> Picture | None:
         subtitle=f"{theory.project} · {theory.display_name} · {group.name}: {pluralize(len(group.keys), 'node')}",
         cards=cards | {key: card for key, card in around.items() if key in linked},
         arrows=arrows,
+        lists_assumptions=not inner,
     )
 
 
