@@ -1517,6 +1517,12 @@ class DocumentIndicator(TypedDict):
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
 
+class DocumentMeasurement(TypedDict):
+    indicator: str
+    value: float
+    as_of: str
+    note: NotRequired[str | None]
+
 class DocumentNode(TypedDict):
     key: str
     node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
@@ -1729,6 +1735,7 @@ class TheoryDocument(TypedDict):
     assumptions: NotRequired[Sequence[DocumentAssumption]]
     indicators: NotRequired[Sequence[DocumentIndicator]]
     waivers: NotRequired[Sequence[DocumentWaiver]]
+    measurements: NotRequired[Sequence[DocumentMeasurement]]
     profile: NotRequired[groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None]
     format: NotRequired[Literal[1]]
 

@@ -138,25 +138,25 @@ FORMATS = {
         ".svg",
         True,
         False,
-        "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions as tooltips;"
-        " the number of indicators",
-        "narratives, metadata, owners and review dates of assumptions, profile, indicators with their measurements",
+        "nodes, edges, assumptions with text, risk, status, owner and review date, waivers; descriptions and mechanisms"
+        " as tooltips; the number of indicators",
+        "narratives, metadata, codes of waived checks, profile, indicators with their measurements",
     ),
     FileFormat.XMPZ2: FormatInfo(
         "Miradi project (XMPZ2)",
         ".xmpz2",
         False,
         True,
-        "factors, links with their texts, details, goals, objectives and activities as text, names and units of"
-        " indicators, assumptions that name their factor",
-        "boxes, stresses, other assumptions, ratings, measurements, methods, comments, dates, budgets, geometry",
+        "factors, links with their texts, details, goals, objectives and activities as text, diagrams as views,"
+        " indicators with unit, methods, future status and measurements, assumptions that name their factor",
+        "boxes, stresses, other assumptions, ratings, measurements that are not numbers, comments, budgets, geometry",
         not_carried=(
             "CAUSES and DEPENDS_ON",
             "confidence other than low",
             "risk and review dates of assumptions",
             "owners",
             "narratives",
-            "numbers and methods of indicators",
+            "baselines, frequencies and owners of indicators",
             "waivers",
             "profile",
         ),
