@@ -161,7 +161,7 @@ def test_what_is_waived_stands_below_the_picture() -> None:
 
     said = " ".join(texts(parse(draw(build_plan_picture(drawn)).svg)))
     assert "Waived until 2027-02-28 by ben" in said
-    assert "The rule that no link skips a level (AC1 → OP1): Known <and> small" in said
+    assert "The rule that no link skips a level (AC1 to OP1): Known <and> small" in said
     assert "GA_LEAP" not in said
 
 
@@ -369,9 +369,9 @@ def test_assumptions_have_their_keys_on_the_picture_and_are_listed_below_it_in_f
         "Assumptions",
         "AS1 · on OC1",
         "Rain falls (high risk, untested, owner ada, review by 2027-03-01)",
-        "AS2 · on OP1 → OC1",
+        "AS2 · on OP1 to OC1",
         "Prices stay (risk not said, at risk, no owner, no review date)",
-        "AS3 · on OP1 → OC1",
+        "AS3 · on OP1 to OC1",
         "Roads stay open (risk not said, untested, no owner, no review date)",
     ]
     assert texts(cards(draw(build_plan_picture(drawn)).svg)["OC1"])[-1] == "AS1"

@@ -139,7 +139,7 @@ def draw_picture(drawing: Drawing) -> Rendered:
         picture, groups = build_overview_picture(theory), list_groups(theory, None)
     else:
         picture = build_plan_picture(theory)
-    drawn = draw(picture, Theme(drawing.theme))
+    drawn = draw(picture, Theme(drawing.theme), embeds_font=True)
     answer = Rendered(theory.number, drawn.svg, drawn.width, drawn.height)
     if groups:
         answer.groups = [PictureGroup(one.id, one.name, len(one.keys)) for one in groups]

@@ -9,6 +9,7 @@ from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import OccupiedPoints, draw_arrow, draw_marks
 from groundplan.purpose.picture.card_types import GroupSubject
 from groundplan.purpose.picture.cards import MeasuredCard, draw_card, measure_card
+from groundplan.purpose.picture.fonts.embed import build_font_rules
 from groundplan.purpose.picture.layout import Layout, compute_layout
 from groundplan.purpose.picture.legend import draw_legend
 from groundplan.purpose.picture.notes.assumption_list import draw_assumptions
@@ -42,8 +43,8 @@ class DrawnPicture(NamedTuple):
     height: int
 
 
-def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> DrawnPicture:
-    """Draw a picture as SVG. Equal pictures give equal bytes."""
+def draw(picture: Picture, theme: Theme = Theme.LIGHT, *, embeds_font: bool = False) -> DrawnPicture:
+    """Draw a picture as SVG. Equal pictures give equal bytes. A file embeds its letters; a page has them."""
     paint = tokens.make_paint(theme)
     cards = {key: measure_card(card) for key, card in picture.cards.items()}
     layout = _lay_out(picture, cards)
@@ -61,11 +62,15 @@ def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> DrawnPicture:
         assumptions = draw_assumptions(picture, (tokens.MARGIN, legend.bottom, room), note_scale, paint)
     waivers = draw_waivers(picture.waivers, (tokens.MARGIN, assumptions.bottom, room), note_scale, paint)
     size = DrawnPicture("", round(width + 0.5), round(waivers.bottom + tokens.MARGIN + 0.5))
-    parts = [_draw_opening(picture, size, theme, paint), _draw_heading(picture, width, scale, paint)]
+    parts = [_draw_heading(picture, width, scale, paint)]
     parts.append(f'<g transform="translate({format_number(left)} {format_number(top)})">')
     parts += _draw_elements(picture, cards, layout, paint)
     parts += ["</g>", legend.svg, assumptions.svg, waivers.svg, "</svg>\n"]
-    return size._replace(svg="".join(parts))
+    drawn = "".join(parts)
+    rules = tokens.build_css_rules() if theme is Theme.AUTO else ""
+    if embeds_font:
+        rules = build_font_rules(drawn) + rules
+    return size._replace(svg=_draw_opening(picture, size, rules, paint) + drawn)
 
 
 def _lay_out(picture: Picture, cards: Mapping[str, MeasuredCard]) -> Layout:
@@ -109,8 +114,8 @@ def _count_nodes(cards: Iterable[Card]) -> int:
     )
 
 
-def _draw_opening(picture: Picture, size: DrawnPicture, theme: Theme, paint: Paint) -> str:
-    style = f"<style>{escape_markup(tokens.build_css_rules())}</style>" if theme is Theme.AUTO else ""
+def _draw_opening(picture: Picture, size: DrawnPicture, rules: str, paint: Paint) -> str:
+    style = f"<style>{escape_markup(rules)}</style>" if rules else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
         f'viewBox="0 0 {size.width} {size.height}" role="img" font-family="{tokens.FONT}" data-format="1">'

@@ -136,7 +136,7 @@ SINGULAR_NAMES = {
 CARD_HUES: dict[CardType, str] = dict([(WorkType.WORK, "muted"), *TYPE_HUES.items()])
 CARD_BAND_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "Work"), *BAND_NAMES.items()])
 
-FONT = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
+FONT = "Arimo, Arial, Helvetica, 'Liberation Sans', sans-serif"
 TITLE_PX = 21
 SUBTITLE_PX = 13
 BAND_PX = 13

@@ -23,7 +23,7 @@ def draw_assumptions(picture: Picture, place: tuple[float, float, float], scale:
         for badge in card.badges
     ]
     badges += [
-        (badge, " → ".join(_name_end(picture, end) for end in arrow.edge.name[:2]))
+        (badge, " to ".join(_name_end(picture, end) for end in arrow.edge.name[:2]))
         for arrow in picture.arrows
         for badge in arrow.badges
     ]

@@ -43,7 +43,7 @@ def draw_waivers(waivers: Sequence[Waiver], place: tuple[float, float, float], s
 
 
 def _build_note(waiver: Waiver) -> Note:
-    refs = ", ".join(ref.split("/")[0].replace("->", " → ") if "->" in ref else ref for ref in waiver.refs)
+    refs = ", ".join(ref.split("/")[0].replace("->", " to ") if "->" in ref else ref for ref in waiver.refs)
     about = f" ({refs})" if refs else ""
     rule = EXPECTATIONS.get(waiver.code, UNKNOWN)
     heading = f"Waived until {waiver.due} by {clean_line(waiver.owner)}"

@@ -37,7 +37,7 @@ def render(
         typer.Option(
             "--png",
             metavar="FILE",
-            help="The PNG file. Needs groundplan\\[png], and fonts on this machine.",
+            help="The PNG file. Needs groundplan\\[png].",
             show_default=False,
         ),
     ] = None,
@@ -157,13 +157,12 @@ def _rasterize(picture: Rendered, scale: int) -> Png:
 
     Raises:
         UsageError: the PNG would be too large; it names the options for a smaller one.
-        NoFont: the machine has no usable font.
     """
     try:
         return rasterize(picture, scale)
     except PngTooLarge as error:
         smaller = "use --scale 1, " if scale > 1 else ""
-        sentence = f"{error.problem}; {smaller}show less with --pathway, or use --svg"
+        sentence = f"{error.problem}; {smaller}show less with --pathway or --group, or use --svg"
         raise UsageError(sentence, **error.details) from None
 
 
