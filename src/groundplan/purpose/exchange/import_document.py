@@ -106,7 +106,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     draft.is_ordered = False
     _write(draft, document, keys)
     recorded, skipped = _waive(tx, row, document.waivers, keys)
-    measured, unmeasured = import_measurements(tx, row, document.measurements, keys)
+    measured, unmeasured = import_measurements(tx, document.measurements, keys)
     skipped += unmeasured
     after = load_draft(tx)
     sorts = (document.nodes, document.edges, document.assumptions, document.indicators)

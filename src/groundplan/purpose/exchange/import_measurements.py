@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
-from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import get_day, parse_moment
 from groundplan.purpose.exchange.formats.document import DocumentMeasurement
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.observing.read_observations import read_version_observations
+from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_measurements
 from groundplan.purpose.observing.record import MeasurementWrite, record_measurements
-from groundplan.purpose.version import VersionRow
 
 IN_FUTURE, KNOWN = "it is in the future", "it is recorded already"  # why a measurement is skipped
 
 
 def import_measurements(
-    tx: Transaction, row: VersionRow, measurements: Sequence[DocumentMeasurement], keys: IncomingKeys
+    tx: Transaction, measurements: Sequence[DocumentMeasurement], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
     """Record the measurements that the project does not have yet; return how many, and the skipped ones.
 
@@ -30,8 +28,7 @@ def import_measurements(
     """
     if not measurements:
         return 0, []
-    observed = read_version_observations(tx, read_content(tx, row.id)).measurements
-    known = {(one.indicator, one.as_of, one.value) for one in observed}
+    known = {(one.indicator, one.as_of, one.value) for one in read_measurements(tx, NO_CUTOFF)}
     skipped: dict[str, list[str]] = {IN_FUTURE: [], KNOWN: []}
     wanted: list[MeasurementWrite] = []
     for index, one in enumerate(measurements):
