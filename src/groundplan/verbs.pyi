@@ -1735,9 +1735,9 @@ class TheoryDocument(TypedDict):
     assumptions: NotRequired[Sequence[DocumentAssumption]]
     indicators: NotRequired[Sequence[DocumentIndicator]]
     waivers: NotRequired[Sequence[DocumentWaiver]]
-    measurements: NotRequired[Sequence[DocumentMeasurement]]
     profile: NotRequired[groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None]
     format: NotRequired[Literal[1]]
+    measurements: NotRequired[Sequence[DocumentMeasurement]]
 
 class Update(TypedDict):
     node_id: str

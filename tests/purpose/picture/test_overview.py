@@ -61,11 +61,11 @@ def test_connected_parts_are_groups_and_a_card_stands_for_the_nodes_of_one_type(
     picture = build_overview_picture(make_chains(31))
 
     assert [one.id for one in list_groups(make_chains(31), None)] == ["G1", "G2", "G3", "G4", "unlinked"]
-    counts = {key: card.node.count for key, card in picture.cards.items() if isinstance(card.node, GroupSubject)}
+    counts = {key: card.node.size for key, card in picture.cards.items() if isinstance(card.node, GroupSubject)}
     assert counts["G1:activity"] == 10
     assert counts["G4:goal"] == 1
     assert counts["unlinked:output"] == 2
-    assert {str(one.edge.name): one.count for one in picture.arrows}["G1:activity->G1:output"] == 10
+    assert {str(one.edge.name): one.links for one in picture.arrows}["G1:activity->G1:output"] == 10
     assert "99 nodes in 5 groups" in picture.subtitle
 
 

@@ -124,9 +124,9 @@ def test_groups_and_views_are_drawn_and_named(pictures: RenderCommands) -> None:
         (("--group", "no"), (3, "not_found")),
         (("--view", "no"), (3, "not_found")),
         (("--all", "--overview"), (2, "usage")),
-        (("--all", "--pathway", "G1"), (2, "invalid")),
-        (("--group", group, "--pathway", "G1"), (2, "invalid")),
-        (("--view", "Fishing", "--compare", "1"), (2, "invalid")),
+        (("--all", "--pathway", "G1"), (2, "invalid_argument")),
+        (("--group", group, "--pathway", "G1"), (2, "invalid_argument")),
+        (("--view", "Fishing", "--compare", "1"), (2, "invalid_argument")),
     ):
         assert pictures(*words, "--json").error == refused
 

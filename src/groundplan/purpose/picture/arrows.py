@@ -81,8 +81,8 @@ class OccupiedPoints:
 def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     """Draw an edge without its badges."""
     line = choose_line_style(arrow.edge, arrow.emphasis)
-    if arrow.count > 1:
-        line = line._replace(width=min(line.width + log2(arrow.count) / 2, LINE_WIDTH_MAX))
+    if arrow.links > 1:
+        line = line._replace(width=min(line.width + log2(arrow.links) / 2, LINE_WIDTH_MAX))
     colour = paint(line.colour)
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     tip = route.points[-1]

@@ -37,6 +37,6 @@ class GroupSubject(NamedTuple):
     title: str
     node_type: NodeType
     group: str  # the id that opens the group
-    count: int
+    size: int
     owner: str | None = None
     description: str | None = None

@@ -68,7 +68,7 @@ def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
         f"<title>{escape_markup(_describe_card(card))}</title>"
     ]
     dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
-    if isinstance(node, GroupSubject) and node.count > 1:
+    if isinstance(node, GroupSubject) and node.size > 1:
         # A second card looks out behind the first.
         behind = build_card_path(node.node_type, x + tokens.STACK_OFFSET, y + tokens.STACK_OFFSET, width, height)
         parts.append(
@@ -216,8 +216,8 @@ def _label_card(card: Card) -> str:
     node = card.node
     if not isinstance(node, GroupSubject):
         return node.key
-    names = tokens.SINGULAR_NAMES if node.count == 1 else tokens.BAND_NAMES
-    return f"{node.count} {names[node.node_type].lower()}"
+    names = tokens.SINGULAR_NAMES if node.size == 1 else tokens.BAND_NAMES
+    return f"{node.size} {names[node.node_type].lower()}"
 
 
 def _describe_card(card: Card) -> str:

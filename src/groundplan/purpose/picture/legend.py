@@ -70,7 +70,7 @@ def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]
     for node_type, name in _TYPE_NAMES.items():
         if picture.list_cards_of_type(node_type):
             yield _make_card_symbol(node_type, paint), name
-    if any(isinstance(card.node, GroupSubject) and card.node.count > 1 for card in picture.cards.values()):
+    if any(isinstance(card.node, GroupSubject) and card.node.size > 1 for card in picture.cards.values()):
         yield _make_group_symbol(paint), "several in one card"
     things: list[Card | Arrow] = [*picture.cards.values(), *picture.arrows]
     badges = [badge for thing in things for badge in thing.badges]
@@ -86,7 +86,7 @@ def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]
     causal = [arrow for arrow in picture.arrows if arrow not in of_work] if of_work else picture.arrows
     if of_work:
         yield _make_line_symbol(of_work[0].edge, paint), SERVES
-    if any(arrow.count > 1 for arrow in causal):
+    if any(arrow.links > 1 for arrow in causal):
         yield _make_line_symbol(causal[0].edge, paint), "heavier: more links"
         causal = [arrow for arrow in causal if arrow.edge.confidence or arrow.edge.edge_type is EdgeType.FEEDBACK]
     lines = {_name_line(arrow.edge): arrow.edge for arrow in reversed(causal)}

@@ -67,7 +67,7 @@ class Arrow(NamedTuple):
     badges: list[Badge]
     emphasis: Emphasis = Emphasis.PLAIN
     remark: str | None = None
-    count: int = 1
+    links: int = 1
 
 
 class Picture(NamedTuple):
@@ -139,7 +139,8 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
     arrows = [arrow for arrow in whole.arrows if on_the_way(arrow.edge)]
     subtitle = _describe(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
     existing = {*shown, *(str(arrow.edge.name) for arrow in arrows)}
-    existing |= {badge.key for one in (*cards.values(), *arrows) for badge in one.badges}
+    things: list[Card | Arrow] = [*cards.values(), *arrows]
+    existing |= {badge.key for one in things for badge in one.badges}
     waivers = [waiver for waiver in theory.waivers if not waiver.refs or not existing.isdisjoint(waiver.refs)]
     return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows, waivers=waivers)
 

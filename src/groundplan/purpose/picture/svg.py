@@ -108,7 +108,7 @@ def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: 
 def _count_nodes(cards: Iterable[Card]) -> int:
     """Return how many nodes some cards stand for. What was removed does not count."""
     return sum(
-        card.node.count if isinstance(card.node, GroupSubject) else 1
+        card.node.size if isinstance(card.node, GroupSubject) else 1
         for card in cards
         if card.emphasis is not Emphasis.REMOVED
     )

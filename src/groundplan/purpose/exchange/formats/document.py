@@ -105,9 +105,9 @@ class TheoryDocument(Struct, forbid_unknown_fields=True):
     assumptions: Annotated[list[DocumentAssumption], _ITEMS_LIMIT] = []
     indicators: Annotated[list[DocumentIndicator], _ITEMS_LIMIT] = []
     waivers: Annotated[list[DocumentWaiver], _ITEMS_LIMIT] = []
-    measurements: Annotated[list[DocumentMeasurement], _ITEMS_LIMIT] = []  # of files of other programs; never exported
     profile: Profile | None = None  # by default that of the latest published version
     format: Literal[1] = 1
+    measurements: Annotated[list[DocumentMeasurement], _ITEMS_LIMIT] = []  # of files of other programs; never exported
 
 
 def build_document(theory: Theory) -> TheoryDocument:

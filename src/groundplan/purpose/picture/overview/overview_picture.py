@@ -173,5 +173,5 @@ def _join_edges(whole: Picture, card_of: Mapping[str, str]) -> list[Arrow]:
         is_causal = any(one.edge.is_causal for one in several)
         edge = PurposeEdge("", source, target, EdgeType.CONTRIBUTES_TO if is_causal else EdgeType.FEEDBACK)
         badges = [badge for one in several for badge in one.badges]
-        joined.append(Arrow(edge, badges, remark=pluralize(len(several), "link"), count=len(several)))
+        joined.append(Arrow(edge, badges, remark=pluralize(len(several), "link"), links=len(several)))
     return sorted(joined, key=lambda one: edge_order(one.edge.name))
