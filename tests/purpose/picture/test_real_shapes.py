@@ -12,15 +12,19 @@ from groundplan.purpose.picture.layout import Layout, compute_layout
 from tests.purpose.picture.layout_checks import A_HAIR, count_crossings, find_lines_over_cards, find_overlaps
 from tests.purpose.picture.real_shapes import Plan, make_cyclic, make_large, make_scattered
 
+Maker = Callable[[int], Plan]
+
 SEEDS = (1, 2, 3)
 # The crossings of the same plans with the layout of commit 866ae6d, before parts were ordered one by one, cycles were
 # opened at few edges, edges that lead back shared their ways, and unlinked cards had a tray: `count_crossings` of its
 # `compute_layout(cards, edges, edges)`, for each seed.
-CROSSINGS_BEFORE = {make_large: (1121, 967, 1021), make_cyclic: (4107, 3314, 3408), make_scattered: (7, 9, 8)}
+CROSSINGS_BEFORE: dict[Maker, tuple[int, ...]] = {
+    make_large: (1121, 967, 1021),
+    make_cyclic: (4107, 3314, 3408),
+    make_scattered: (7, 9, 8),
+}
 CROSSINGS_SHARE_MAX = 0.8
 DISTANCE_MIN = 8.0  # of a line that leads back, from cards and from the sides of bands
-
-Maker = Callable[[int], Plan]
 
 
 def lay_out(plan: Plan) -> Layout:

@@ -109,8 +109,8 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     measured, unmeasured = import_measurements(tx, document.measurements, keys)
     skipped += unmeasured
     after = load_draft(tx)
-    sorts = (document.nodes, document.edges, document.assumptions, document.indicators)
-    counts = ImportedCounts(*map(len, sorts), recorded, measured)
+    nodes, edges = len(document.nodes), len(document.edges)
+    counts = ImportedCounts(nodes, edges, len(document.assumptions), len(document.indicators), recorded, measured)
     return ImportedPurpose(to_version(after), after.rev, counts, keys.list_changed_keys(), keys.renamed, skipped)
 
 
