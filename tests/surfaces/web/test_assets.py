@@ -16,7 +16,10 @@ from tests.purpose.picture.test_tokens import contrast
 from tests.surfaces.web.browser import Browser
 
 SCRIPT_BYTES_MAX = 60_000  # of all scripts, compressed
-OWN_SCRIPTS = {"page.js", "search.js", "morph.js", "events.js", "keys.js", "words.js", "moves.js", "typing.js"}
+OWN_SCRIPTS = {"page.js", "search.js", "morph.js", "events.js", "keys.js", "words.js", "moves.js", "typing.js"} | {
+    "canvas.js",
+    "canvas_view.js",
+}
 
 
 def test_all_scripts_are_our_own_and_fit_their_limit() -> None:

@@ -117,8 +117,8 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {**NO_FORMS, "home": 1, "work": 21, "facts": 6, "inbox": 1, "members": 5}),
-        ("ben", {**NO_FORMS, "home": 1, "work": 21, "facts": 5, "inbox": 1}),
+        ("ada", {**NO_FORMS, "home": 1, "plan": 3, "work": 21, "facts": 6, "inbox": 1, "members": 5}),
+        ("ben", {**NO_FORMS, "home": 1, "plan": 3, "work": 21, "facts": 5, "inbox": 1}),
         ("cleo", NO_FORMS),
     ],
 )

@@ -81,7 +81,7 @@ def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     return (
         f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
         f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
-        f'<path d="{_build_path(route)}" fill="none" stroke="{colour}" '
+        f'<path d="{build_path(route)}" fill="none" stroke="{colour}" '
         f'stroke-width="{format_number(line.width)}"{dash}/>'
         f"{draw_head(arrow.edge.edge_type, tip, colour, paint)}</g>"
     )
@@ -91,7 +91,7 @@ def draw_marks(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedP
     """Draw the marks on an edge: the sign of its change, and the badge of its assumptions."""
     sign = ""
     if arrow.emphasis in SIGNS:
-        sign = draw_sign(arrow.emphasis, *_find_free_point(route, occupied), paint, plate="band")
+        sign = draw_sign(arrow.emphasis, *find_mark_point(route, occupied), paint, plate="band")
     return sign + _draw_badges(arrow, route, paint, occupied)
 
 
@@ -100,7 +100,7 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
     if not arrow.badges:
         return ""
     worst, *others = sort_by_severity(arrow.badges)
-    x, y = _find_free_point(route, occupied)
+    x, y = find_mark_point(route, occupied)
     told = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
     radius = format_number(tokens.BADGE / 2 + 2.5)
     plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
@@ -115,7 +115,8 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
     return plate + draw_badge(worst, x, y, paint, tooltip=told, is_muted=is_muted) + more
 
 
-def _find_free_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
+def find_mark_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
+    """Reserve and return a free position for a mark on an edge."""
     places = _list_mark_points(route)
     return next((place for place in places if occupied.take(place)), places[0])
 
@@ -138,7 +139,8 @@ def _compute_curve_point(start: Point, end: Point, share: float) -> Point:
     return x, y
 
 
-def _build_path(route: EdgeRoute) -> str:
+def build_path(route: EdgeRoute) -> str:
+    """Return the path of an edge, up to the head of its arrow."""
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
     return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 

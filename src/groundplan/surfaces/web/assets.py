@@ -14,7 +14,7 @@ from groundplan.surfaces.http.answers import compress
 from groundplan.surfaces.web.page_tokens import build_variables
 
 FOLDER = Path(__file__).parent / "static"
-STYLES = ("layout.css", "components.css", "areas.css")  # in this order
+STYLES = ("layout.css", "components.css", "areas.css", "canvas.css")  # in this order
 STYLE_NAME = "page.css"
 TYPES = {
     ".css": b"text/css; charset=utf-8",

@@ -1,4 +1,5 @@
 // The script of the page: without it every page and form works; with it, pages change in place and follow the events.
+import { listenToCanvas } from "./canvas.js";
 import { morph } from "./morph.js";
 import { followEvents } from "./events.js";
 import { listenToKeys } from "./keys.js";
@@ -29,6 +30,7 @@ function show(html, { keepTyped }) {
     else if (fresh) document.querySelector("main")?.after(fresh);
   }
   describeTimes();
+  document.dispatchEvent(new Event("shown"));
   const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
   if (lost) showToast(lost.textContent ?? "");
 }
@@ -149,6 +151,7 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+listenToCanvas((address) => visit(address));
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();

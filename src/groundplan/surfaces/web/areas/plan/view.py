@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from groundplan.kernel.access import Permission
 from groundplan.purpose.open import OpenedPurpose
 from groundplan.purpose.version import Version
 from groundplan.surfaces.web.areas.area import Visit
@@ -23,7 +24,17 @@ class PlanVisit(NamedTuple):
     def can_edit(self) -> bool:
         """Whether the page offers to change the version: it is the draft, and the role may."""
         is_draft = self.theory is not None and self.theory.version is not None and self.theory.version.status == DRAFT
-        return is_draft and self.visit.is_writer
+        return is_draft and self.may_write
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the role may change the plan."""
+        return self.visit.may(Permission.PURPOSE_WRITE)
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether the project has a draft."""
+        return any(version.status == DRAFT for version in self.versions)
 
 
 class PlanView(NamedTuple):
