@@ -3,6 +3,8 @@ import { attachView } from "./canvas_view.js";
 
 /** @typedef {SVGAElement} Card */
 
+const WAIT_MS = 1500; // for the inspector of a card
+
 /** @type {(address: string) => Promise<void>} */
 let visit = async () => undefined;
 /** @type {ReturnType<typeof attachView> | null} */
@@ -10,7 +12,7 @@ let view = null;
 let current = ""; // the key of the card that the keys act on
 let connecting = ""; // the key of the card that a link starts from
 let isAdding = false; // whether a form that adds a card was sent
-/** What gets the focus once the inspector shows an item. @type {{ of: string, part: string, field: string } | null} */
+/** What gets the focus once the inspector shows an item. @type {{ of: string, part: string, field: string, until: number } | null} */
 let waiting = null;
 /** @type {Map<string, [number, number]>} */
 let placed = new Map();
@@ -99,7 +101,7 @@ function setConnecting(key) {
 
 /** Open a part of the inspector and focus its first field. @param {string} key @param {string} part @param {string} [field] */
 async function openPart(key, part, field = "textarea, input:not([type=hidden]), select, button") {
-  waiting = { of: key, part, field };
+  waiting = { of: key, part, field, until: performance.now() + WAIT_MS };
   if (!focusWaiting()) {
     const link = cardOf(key)?.getAttribute("href") ?? document.querySelector(`[data-item="${CSS.escape(key)}"] a.title`)?.getAttribute("href");
     if (link) await visit(new URL(link, location.href).href);
@@ -140,11 +142,19 @@ const changeAddress = (name, value) => {
   return address;
 };
 
+/** Whether a new card beside another one most likely leads to it: what has an effect already lacks causes.
+ * @param {string} key @param {Element} card */
+function isCauseWanted(key, card) {
+  const type = card.getAttribute("data-type");
+  if (type === "GOAL" || type === "ACTIVITY") return type === "GOAL";
+  return document.querySelector(`#canvas .link[data-from="${CSS.escape(key)}"], [data-item="${CSS.escape(key)}"][data-leads]`) !== null;
+}
+
 /** What a key does with a card. @type {Record<string, (key: string, card: Element) => unknown>} */
 const ACTIONS = {
   e: (key) => openPart(key, "edit-part"),
   n: (_key, card) => openAdd(card.getAttribute("data-type") ?? ""),
-  N: (key, card) => openPart(key, card.getAttribute("data-type") === "GOAL" ? "cause-part" : "effect-part"),
+  N: (key, card) => openPart(key, isCauseWanted(key, card) ? "cause-part" : "effect-part"),
   a: (key) => openPart(key, "assume-part"),
   i: (key) => openPart(key, "indicator-part"),
   Delete: (key) => openPart(key, "remove-part", "button"),
@@ -181,6 +191,9 @@ function onKey(event) {
   }
   const key = card?.getAttribute("data-id") ?? row?.getAttribute("data-item") ?? "";
   if (!key) return;
+  if (waiting && event.timeStamp < waiting.until && event.key.length === 1) {
+    return event.preventDefault(); // it is meant for the field that comes
+  }
   if (card && isArrow) {
     event.preventDefault();
     const next = findNext(card, event.key);
