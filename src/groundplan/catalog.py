@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan import providers
 from groundplan.briefing import brief, brief_task, titles
-from groundplan.briefing.coverage import coverage
+from groundplan.briefing.coverage import coverage, serving_work
 from groundplan.briefing.inbox import inbox
 from groundplan.briefing.search import search as search_slices
 from groundplan.briefing.throughline import throughline
@@ -210,6 +210,7 @@ OPERATIONS = Registry(
         inbox.OPERATION,
         throughline.OPERATION,
         coverage.OPERATION,
+        serving_work.OPERATION,
         search_slices.OPERATION,
         undo.OPERATION,
         titles.OPERATION,

@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import groundplan.briefing.brief
 import groundplan.briefing.coverage.coverage
+import groundplan.briefing.coverage.serving_work
 import groundplan.briefing.inbox.inbox
 import groundplan.briefing.search.search
 import groundplan.briefing.throughline.chain
@@ -434,6 +435,13 @@ class BriefingVerbs:
         project: str,
     ) -> groundplan.briefing.coverage.coverage.Coverage:
         """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
+
+    def serving(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.briefing.coverage.serving_work.ServingWork:
+        """How much work serves each purpose node, and how much of it is resolved."""
 
     def search(
         self,

@@ -263,6 +263,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "briefing.throughline": {"project": "{project}", "from": "{node}"},
     "briefing.coverage": {"project": "{project}"},
+    "briefing.serving": {"project": "{project}"},
 }
 
 

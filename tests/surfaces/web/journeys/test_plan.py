@@ -58,7 +58,9 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built(page: Page, site: Site
     page.keyboard.press("Tab")
     page.keyboard.press("h")
     page.locator("#assume").get_by_role("button").press("Enter")
-    expect(page.locator("#OP1")).to_have_attribute("aria-label", "Output OP1, Fee model agreed, 1 assumption, high risk")
+    expect(page.locator("#OP1")).to_have_attribute(
+        "aria-label", "Output OP1, Fee model agreed, 1 assumption, high risk"
+    )
     page.keyboard.press("Escape")
     expect(page.locator("#inspector")).to_have_count(0)
     page.locator("#canvas [tabindex='0']").focus()

@@ -50,9 +50,10 @@ def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
     return {"choices": CHOICES, "quick_line": line, "risk": risk if risk in RISK_LEVELS else ""}
 
 
-def read_linked_work(_visit: Visit) -> dict[str, LinkedWork]:
-    """Return the tasks that serve each node."""
-    return {}
+def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
+    """Return the work that serves each node."""
+    served = visit.call("briefing.serving").served
+    return {one.key: LinkedWork(one.total, one.resolved) for one in served}
 
 
 def make_address(visit: Visit) -> Address:
