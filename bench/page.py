@@ -47,7 +47,7 @@ def run(options: Options) -> list[Result]:
     results: list[Result] = []
     sizes = [size for size in FIRST_SCREEN_MS_MAX if size in options.sizes]
     for size in sizes:
-        with copy_graph(options, size) as copy, _open_browser() as browser:
+        with copy_graph(options, size) as copy, open_browser() as browser:
             token = make_token(str(copy.graph))
             with run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(copy.graph), *NO_LIMIT) as port:
                 results += _measure_first_screens(options, browser, port, token, size)
@@ -63,7 +63,8 @@ def make_token(db: str) -> str:
 
 
 @contextmanager
-def _open_browser() -> Iterator[Any]:
+def open_browser() -> Iterator[Any]:
+    """Open a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser_program import FLAGS, find_browser
@@ -84,7 +85,7 @@ def _measure_first_screens(options: Options, browser: Any, port: int, token: str
             ours: list[float] = []
             bare: list[float] = []
             for number in range(options.count_rounds(ROUNDS) + 1):
-                taken = (_load(browser, f"http://127.0.0.1:{at}{path}", token) for at in (port, bare_port))
+                taken = (load_page(browser, f"http://127.0.0.1:{at}{path}", token) for at in (port, bare_port))
                 for times, took in zip((ours, bare), taken, strict=True):
                     if number:  # the first round warms up
                         times.append(took)
@@ -93,7 +94,7 @@ def _measure_first_screens(options: Options, browser: Any, port: int, token: str
         yield Result("page", f"{screen}, {size:,} nodes", median(ours), "ms", median(bare), BARE, RATIO_MAX)
 
 
-def _load(browser: Any, address: str, token: str) -> float:
+def load_page(browser: Any, address: str, token: str) -> float:
     """Return in how many ms a page is loaded with an empty cache."""
     context = browser.new_context(extra_http_headers={"authorization": f"Bearer {token}"})
     page = context.new_page()

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 import groundplan
 from tests.browser_program import FLAGS, find_browser
 
-TIMEOUT_MS = 6_000  # for a loaded machine; what is awaited comes in milliseconds
+TIMEOUT_MS = 20_000  # for a loaded machine; what is awaited comes in milliseconds
 _NUMBERS = count()
 _LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
 

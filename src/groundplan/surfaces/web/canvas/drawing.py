@@ -7,21 +7,24 @@ with resolved colours; both use the same layout, lines and shapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import quote
 
-from groundplan.purpose.model import EdgeName, NodeType
+from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import OccupiedPoints, build_path, draw_arrow, find_mark_point
-from groundplan.purpose.picture.layout import Band, Layout
-from groundplan.purpose.picture.layout_steps.routing import EdgeRoute
+from groundplan.purpose.picture.layout import Band
+from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Arrow, Badge
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, place
+from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, Route, place
 
 MARGIN = 16
+DRAWN_KEPT = 16_384  # cards and links of this process, each: after an edit only what it changed is drawn again
 BAND_HEADER = 36
 TITLE_PX = 13
 LINE_HEIGHT = 16
@@ -57,7 +60,14 @@ class Drawn(NamedTuple):
     height: int
 
 
-Address = Callable[..., str]  # the address of the page with parts of the query changed
+class Address(NamedTuple):
+    """The address of the page, to which a choice on the canvas is added."""
+
+    start: str
+
+    def choose(self, name: str, value: str) -> str:
+        """Return the address with something chosen."""
+        return f"{self.start}{name}={quote(value)}"
 
 
 def draw_canvas(cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: Address) -> Drawn:
@@ -66,35 +76,40 @@ def draw_canvas(cards: list[CanvasCard], links: list[CanvasLink], state: CanvasS
     empty = [type_ for type_ in TYPE_NAMES if state.can_edit and type_ not in types]
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
-    layout = place(
+    at = place(
         [*((card.key, card.node_type) for card in cards), *((f"{PLACEHOLDER}{type_}", type_) for type_ in empty)],
-        (link.edge.name for link in links),
+        (link.edge for link in links),
     )
-    width, height = round(layout.width + 2 * MARGIN), round(layout.depth + BAND_HEADER + 3 * MARGIN)
+    width, height = round(at.width + 2 * MARGIN), round(at.depth + BAND_HEADER + 3 * MARGIN)
     counts = {type_: sum(card.node_type is type_ for card in cards) for type_ in TYPE_NAMES}
     occupied = OccupiedPoints()
     parts = [
         f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {MARGIN + BAND_HEADER})">',
-        *(_draw_band(band, layout, counts, state, address) for band in layout.bands),
+        *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
         '<g data-id="links">',
-        *(_draw_link(link, layout.routes[link.edge.name], state, address, occupied) for link in links),
-        '</g><g data-id="cards">',
-        *(_draw_card(card, layout, state, address) for card in cards),
-        *(_draw_placeholder(type_, layout, address) for type_ in empty),
-        "</g></g></svg>",
     ]
+    for link in links:
+        route = at.routes[link.edge]
+        mark = find_mark_point(_to_edge_route(route), occupied) if link.badges else None
+        parts.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
+    parts.append('</g><g data-id="cards">')
+    for card in cards:
+        classes = _get_state_classes(card.key, state)
+        parts.append(_draw_card(card, at.cards[card.key], classes, address, can_edit=state.can_edit))
+    parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
+    parts.append("</g></g></svg>")
     return Drawn("".join(parts), width, height)
 
 
-def _draw_band(band: Band, layout: Layout, counts: Mapping[NodeType, int], state: CanvasState, address: Address) -> str:
+def _draw_band(band: Band, height: float, counts: Mapping[NodeType, int], state: CanvasState, address: Address) -> str:
     node_type = NodeType(band.node_type)
     name = tokens.BAND_NAMES[node_type]
     x, width, top = format_number(band.x), format_number(band.width), -BAND_HEADER
     after = band.x + 12 + measure_width(name, TITLE_PX) * 1.08
     add = ""
     if state.can_edit:
-        href = escape_markup(address(add=node_type.value))
+        href = escape_markup(address.choose("add", node_type.value))
         add = (
             f'<a class="plus" href="{href}" tabindex="-1" data-add="{node_type}" '
             f'aria-label="Add to {name.lower()}" transform="translate({format_number(band.x + band.width - 32)} '
@@ -102,53 +117,47 @@ def _draw_band(band: Band, layout: Layout, counts: Mapping[NodeType, int], state
         )
     return (
         f'<g class="band {_get_class(node_type)}" data-id="band-{node_type}">'
-        f'<rect x="{x}" y="{top}" width="{width}" height="{format_number(layout.height + BAND_HEADER + MARGIN)}" '
+        f'<rect x="{x}" y="{top}" width="{width}" height="{format_number(height + BAND_HEADER + MARGIN)}" '
         f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name}</text>'
         f'<text class="count-of" x="{format_number(after)}" y="{top + 23}">{counts[node_type]}</text>{add}</g>'
     )
 
 
-def _draw_link(
-    link: CanvasLink, route: EdgeRoute, state: CanvasState, address: Address, occupied: OccupiedPoints
-) -> str:
-    edge = link.edge
-    name = format_edge(edge.name)
-    named = escape_markup(name)
-    mark = ""
-    if link.badges:
-        x, y = find_mark_point(route, occupied)
-        mark = (
-            f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
-            f"{_draw_risk(link.badges[0], x, y)}"
-        )
+@lru_cache(maxsize=DRAWN_KEPT)
+def _draw_link(link: CanvasLink, route: Route, mark: Point | None, classes: str, address: Address) -> str:
+    source, target, edge_type = link.edge
+    named = escape_markup(format_edge(link.edge))
+    edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
+    line = _to_edge_route(route)
+    badge = ""
+    if mark is not None:
+        x, y = mark
+        plate = f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
+        badge = f"{plate}{_draw_risk(link.badges[0], x, y)}"
     return (
-        f'<a class="link{_get_risk_class(link.badges)}{_get_state_classes(name, state)}" data-id="link-{named}" '
-        f'href="{escape_markup(address(edge=name, key=None))}" tabindex="-1" data-from="{escape_markup(edge.source)}" '
-        f'data-to="{escape_markup(edge.target)}" aria-label="{escape_markup(link.label)}">'
-        f'<path class="hit" d="{build_path(route)}"/>{draw_arrow(Arrow(edge, []), route, _paint)}{mark}</a>'
+        f'<a class="link{_get_risk_class(link.badges)}{classes}" data-id="link-{named}" '
+        f'href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" tabindex="-1" '
+        f'data-from="{escape_markup(source)}" data-to="{escape_markup(target)}" '
+        f'aria-label="{escape_markup(link.label)}">'
+        f'<path class="hit" d="{build_path(line)}"/>{draw_arrow(Arrow(edge, []), line, _paint)}{badge}</a>'
     )
 
 
-def _draw_card(card: CanvasCard, layout: Layout, state: CanvasState, address: Address) -> str:
-    box = layout.boxes[card.key]
+@lru_cache(maxsize=DRAWN_KEPT)
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: Address, *, can_edit: bool) -> str:
     key = escape_markup(card.key)
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
     return (
-        f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}'
-        f'{_get_state_classes(card.key, state)}" id="{key}" data-id="{key}" data-type="{card.node_type}" '
-        f'href="{escape_markup(address(key=card.key, edge=None))}" tabindex="-1" '
-        f'aria-label="{escape_markup(card.label)}" '
-        f'transform="translate({format_number(box.x)} {format_number(box.y)})">'
+        f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" id="{key}" '
+        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(address.choose("key", card.key))}" '
+        f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
+        f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f"<title>{escape_markup(card.title)}</title>"
         f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
         f'<path class="stripe" d="{STRIPE}"/><path class="icon" d="{ICONS[card.node_type]}"/>'
         f'<text class="key" x="{TEXT_LEFT}" y="14">{key}</text>{title}{_draw_bar(card)}{_draw_badges(card.badges)}'
-        + (
-            f'<circle class="handle" cx="{CARD_WIDTH}" cy="{CARD_HEIGHT // 2}" r="7"/></a>'
-            if state.can_edit
-            else "</a>"
-        )
+        f"{HANDLE if can_edit else ''}</a>"
     )
 
 
@@ -168,18 +177,17 @@ def _draw_bar(card: CanvasCard) -> str:
     )
 
 
-def _draw_badges(badges: Iterable[Badge]) -> str:
+def _draw_badges(badges: Sequence[Badge]) -> str:
     """Draw the worst assumption on the upper edge of a card, with the number of all."""
-    several = list(badges)
-    if not several:
+    if not badges:
         return ""
-    many = str(len(several)) if len(several) > 1 else ""
+    many = str(len(badges)) if len(badges) > 1 else ""
     width = 24 + (measure_width(many, 11) + 5 if many else 0)
     left = CARD_WIDTH - 10 - width
     count = f'<text class="many" x="{format_number(left + 23)}" y="4.5">{many}</text>' if many else ""
     return (
         f'<g class="risks"><rect class="plate" x="{format_number(left)}" y="-10" width="{format_number(width)}" '
-        f'height="20" rx="10"/>{_draw_risk(several[0], left + 12, 0)}{count}</g>'
+        f'height="20" rx="10"/>{_draw_risk(badges[0], left + 12, 0)}{count}</g>'
     )
 
 
@@ -191,14 +199,13 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
     )
 
 
-def _draw_placeholder(node_type: NodeType, layout: Layout, address: Address) -> str:
-    box = layout.boxes[f"{PLACEHOLDER}{node_type}"]
+def _draw_placeholder(node_type: NodeType, at: Point, address: Address) -> str:
     name = TYPE_NAMES[node_type].lower()
     said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
     return (
         f'<a class="placeholder" data-id="{PLACEHOLDER}{node_type}" data-add="{node_type}" tabindex="-1" '
-        f'href="{escape_markup(address(add=node_type.value))}" '
-        f'transform="translate({format_number(box.x)} {format_number(box.y)})">'
+        f'href="{escape_markup(address.choose("add", node_type.value))}" '
+        f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f'<rect x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
         f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>'
     )
@@ -213,8 +220,12 @@ def _get_class(node_type: NodeType) -> str:
     return f"type-{tokens.TYPE_HUES[node_type]}"
 
 
-def _get_risk_class(badges: Iterable[Badge]) -> str:
-    risk = find_worst_risk(list(badges))
+def _to_edge_route(route: Route) -> EdgeRoute:
+    return EdgeRoute(list(route.points), route.is_back)
+
+
+def _get_risk_class(badges: Sequence[Badge]) -> str:
+    risk = find_worst_risk(badges)
     return "" if risk is None else f" has-{tokens.RISK_COLOURS[risk]}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, EdgeName, EdgeType, NodeType, PurposeEdge, RiskLevel
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.picture.picture_model import Badge, pluralize, sort_by_severity
 from groundplan.purpose.picture.tokens import RISK_NAMES, STATUS_NAMES
@@ -32,8 +32,7 @@ class CanvasCard(NamedTuple):
     key: str
     node_type: NodeType
     title: str
-    badges: Sequence[Badge]  # the worst first
-    indicators: int = 0
+    badges: tuple[Badge, ...]  # the worst first
     work: LinkedWork | None = None
 
     @property
@@ -50,8 +49,10 @@ class CanvasCard(NamedTuple):
 class CanvasLink(NamedTuple):
     """A link of the canvas."""
 
-    edge: PurposeEdge
-    badges: Sequence[Badge]
+    edge: EdgeName
+    badges: tuple[Badge, ...]  # the worst first
+    mechanism: str | None = None
+    confidence: Confidence | None = None
 
     @property
     def label(self) -> str:
@@ -64,16 +65,12 @@ class CanvasLink(NamedTuple):
 
 def list_cards(theory: OpenedPurpose, work: dict[str, LinkedWork]) -> list[CanvasCard]:
     """Return the cards of a version, in key order."""
-    measured: dict[str, int] = {}
-    for indicator in theory.indicators or ():
-        measured[indicator.node] = measured.get(indicator.node, 0) + 1
     return [
         CanvasCard(
             node.key,
             node.node_type,
             node.title,
             list_badges(node.assumptions or ()),
-            measured.get(node.key, 0),
             work.get(node.key),
         )
         for node in list_nodes(theory)
@@ -83,10 +80,7 @@ def list_cards(theory: OpenedPurpose, work: dict[str, LinkedWork]) -> list[Canva
 def list_links(theory: OpenedPurpose) -> list[CanvasLink]:
     """Return the links of a version."""
     return [
-        CanvasLink(
-            PurposeEdge("", edge.source, edge.target, name_edge(edge).edge_type, edge.mechanism, edge.confidence),
-            list_badges(edge.assumptions or ()),
-        )
+        CanvasLink(name_edge(edge), list_badges(edge.assumptions or ()), edge.mechanism, edge.confidence)
         for edge in theory.edges or ()
     ]
 
@@ -107,9 +101,10 @@ def format_edge(name: EdgeName) -> str:
     return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"
 
 
-def list_badges(assumptions: Iterable[AssumptionView]) -> list[Badge]:
+def list_badges(assumptions: Iterable[AssumptionView]) -> tuple[Badge, ...]:
     """Return assumptions as badges, the worst first."""
-    return sort_by_severity(Badge(one.key, one.assumption_text, one.risk_level, one.status) for one in assumptions)
+    badges = (Badge(one.key, one.assumption_text, one.risk_level, one.status) for one in assumptions)
+    return tuple(sort_by_severity(badges))
 
 
 def find_worst_risk(badges: Sequence[Badge]) -> RiskLevel | None:

@@ -11,7 +11,7 @@ const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeN
  * @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept
  */
 export function morph(old, fresh, isKept) {
-  if (old.hasAttribute("data-keep")) return;
+  if (old.hasAttribute("data-keep") || (old instanceof SVGElement && old.isEqualNode(fresh))) return;
   if (old instanceof HTMLFormElement && isKept(old)) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
     return;

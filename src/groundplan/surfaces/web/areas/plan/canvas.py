@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from groundplan.purpose.model import RiskLevel
 from groundplan.surfaces.web.areas.area import Visit
@@ -57,14 +57,9 @@ def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
 
 
 def make_address(visit: Visit) -> Address:
-    """Return the function that builds addresses of the page, fast enough for thousands of cards."""
+    """Return the address of the page without a choice, which each card adds to it."""
     rest = urlencode({name: value for name, value in visit.query.items() if name not in OF_SELECTION and value})
-    start = f"{visit.path}?{rest}&" if rest else f"{visit.path}?"
-
-    def build_address(**changes: str | None) -> str:
-        return start + "&".join(f"{name}={quote(value)}" for name, value in changes.items() if value)
-
-    return build_address
+    return Address(f"{visit.path}?{rest}&" if rest else f"{visit.path}?")
 
 
 def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
@@ -72,11 +67,11 @@ def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> 
     lit: set[str] | None = None
     start = visit.query.get("pathway", "")
     if any(card.key == start for card in cards):
-        lit = find_pathway(start, (link.edge.name for link in links))
+        lit = find_pathway(start, (link.edge for link in links))
     risk = visit.query.get("risk", "").upper()
     if risk in RISK_LEVELS:
         risky = {card.key for card in cards if find_worst_risk(card.badges) == risk}
-        risky |= {format_edge(link.edge.name) for link in links if find_worst_risk(link.badges) == risk}
+        risky |= {format_edge(link.edge) for link in links if find_worst_risk(link.badges) == risk}
         lit = risky if lit is None else lit & risky
     return lit
 

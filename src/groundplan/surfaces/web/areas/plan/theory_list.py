@@ -20,7 +20,7 @@ def read_list(plan: PlanVisit) -> Mapping[str, Any]:
     cards = list_cards(plan.theory, read_linked_work(plan.visit))
     lit = find_lit(plan.visit, cards, list_links(plan.theory))
     shown = cards if lit is None else [card for card in cards if card.key in lit]
-    return {"cards": cards, "shown": shown, "leads": leads, "choose": make_address(plan.visit), **read_tools(plan)}
+    return {"cards": cards, "shown": shown, "leads": leads, "address_of": make_address(plan.visit), **read_tools(plan)}
 
 
 VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)
