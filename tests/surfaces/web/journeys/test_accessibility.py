@@ -37,8 +37,16 @@ def list_screens(site: Site) -> list[str]:
         evidence = [{"type": "note", "ref": "seen"}]
         ada.call("work.update", updates=[{"node_id": ids["d"], "resolved": True, "add_evidence": evidence}])
         ada.call("purpose.draft", project="full")
-        goal = {"op": "add_node", "node_type": "GOAL", "title": "Safe water"}
-        ada.call("purpose.edit", project="full", operations=[goal])
+        theory = [
+            {"op": "add_node", "ref": "g", "node_type": "GOAL", "title": "Safe water"},
+            {"op": "add_node", "ref": "o", "node_type": "OUTCOME", "title": "Wells are used"},
+            {"op": "add_edge", "source": "o", "target": "g", "confidence": "low"},
+            {"op": "add_assumption", "node": "o", "assumption_text": "They are near", "risk_level": "HIGH"},
+            {"op": "add_assumption", "source": "o", "target": "g", "assumption_text": "They stay clean"},
+            {"op": "add_indicator", "node": "o", "name": "Litres", "baseline": 1, "target": 5},
+        ]
+        ada.call("purpose.edit", project="full", operations=theory)
+        ada.call("work.update", updates=[{"node_id": ids["a"], "serves": ["OC1"]}])
         run = ada.call("context.create_draft", scopeId="full").run.id
         fact = {"pointer": "/wells", "label": "Wells", "domain": "d", "required": True, "valueKind": "number"}
         source = {"id": "7b2e94d0-53c8-4f1a-9d06-c1e8a57f3b42", "kind": "url", "title": "S", "uri": "https://a.example"}
@@ -77,8 +85,9 @@ def list_screens(site: Site) -> list[str]:
         f"/p/full/facts?run={run}&{query}"
         for query in ("fact=/pump", "constraint=walk", f"source={source['id']}", f"compare={committed}")
     ]
+    plan = [f"/p/full/plan?{query}" for query in ("key=OC1&pathway=OC1", "edge=OC1-G1&add=GOAL", "view=list&key=OC1")]
     members = ["/p/full/members?view=policies", "/p/full/members?view=tokens"]
-    return [*screens, *found, *of_history, *work, *facts, *members, "/p/nothing/home", "/login"]
+    return [*screens, *found, *of_history, *work, *plan, *facts, *members, "/p/nothing/home", "/login"]
 
 
 def test_no_screen_breaks_a_rule_of_accessibility(site: Site, chromium: Browser, subtests: pytest.Subtests) -> None:
