@@ -3,6 +3,18 @@ import { attachView } from "./canvas_view.js";
 
 /** @typedef {SVGAElement} Card */
 
+/** What keys do on a card or a row of the plan. */
+export const CANVAS_KEYS = [
+  ["← → ↑ ↓", "Along the links, and within a band"],
+  ["Enter", "Open"],
+  ["e", "Rename"],
+  ["N", "Add an item that is linked to this one"],
+  ["c", "Connect: choose with the arrows, Enter connects"],
+  ["a i", "Add an assumption, or an indicator"],
+  ["p", "Show the pathway, or everything"],
+  ["r", "Show the next level of risk"],
+  ["Del", "Remove"],
+];
 const WAIT_MS = 1500; // for the inspector of a card
 
 /** @type {(address: string) => Promise<void>} */
@@ -182,6 +194,12 @@ const EDITS = new Set(["e", "n", "N", "a", "i", "c", "q", "Delete"]);
 function onKey(event) {
   if (event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
   const at = document.activeElement;
+  const opened = event.key === "Escape" ? at?.closest(".pop[open]") : null;
+  if (opened) {
+    event.preventDefault();
+    opened.removeAttribute("open");
+    return cardOf(current) ? focusCard(current) : opened.querySelector("summary")?.focus();
+  }
   const row = at?.closest?.("[data-item]");
   let card = /** @type {Card | null} */ (at?.closest?.("#canvas .node"));
   const isArrow = event.key.startsWith("Arrow");
@@ -326,6 +344,12 @@ export function listenToCanvas(load) {
   document.addEventListener("dblclick", (event) => {
     const key = /** @type {Element} */ (event.target).closest("#canvas .node")?.getAttribute("data-id");
     if (key && document.getElementById("connect")) void openPart(key, "edit-part");
+  });
+  document.addEventListener("pointerdown", (event) => {
+    for (const one of document.querySelectorAll(".pop[open]")) {
+      const isTyped = [...one.querySelectorAll("textarea, input:not([type=hidden])")].some((field) => /** @type {HTMLInputElement} */ (field).value);
+      if (!isTyped && !one.contains(/** @type {Node} */ (event.target))) one.removeAttribute("open");
+    }
   });
   document.addEventListener("focusin", (event) => {
     const key = /** @type {Element} */ (event.target).closest?.("#canvas .node")?.getAttribute("data-id");

@@ -1,3 +1,4 @@
+import { CANVAS_KEYS } from "./canvas.js";
 import { cutOrPaste } from "./moves.js";
 
 // Keys: an element says by `data-key` which key presses it. Lists are walked with j and k.
@@ -54,6 +55,7 @@ function showSheet() {
     ["j k", "Next and previous in a list"],
     ["← →", "Close and open a branch"],
     ["M P", "Cut a task, and paste it under another"],
+    ...(document.querySelector("#canvas, .plan-list") ? CANVAS_KEYS : []),
   ];
   for (const [key, label] of [...lines, ...others]) {
     const term = document.createElement("dt");
