@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.arrows import OccupiedPoints, build_path, draw_arrow, find_mark_point
+from groundplan.purpose.picture.arrows import OccupiedPoints, build_path, choose_line_style, draw_head, find_mark_point
 from groundplan.purpose.picture.layout import Band
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
-from groundplan.purpose.picture.picture_model import Arrow, Badge
+from groundplan.purpose.picture.picture_model import Badge
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
@@ -128,7 +128,9 @@ def _draw_link(link: CanvasLink, route: Route, mark: Point | None, classes: str,
     source, target, edge_type = link.edge
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
-    line = _to_edge_route(route)
+    style = choose_line_style(edge)
+    dash = f' stroke-dasharray="{style.dash}"' if style.dash else ""
+    path = build_path(_to_edge_route(route))
     badge = ""
     if mark is not None:
         x, y = mark
@@ -139,7 +141,9 @@ def _draw_link(link: CanvasLink, route: Route, mark: Point | None, classes: str,
         f'href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" tabindex="-1" '
         f'data-from="{escape_markup(source)}" data-to="{escape_markup(target)}" '
         f'aria-label="{escape_markup(link.label)}">'
-        f'<path class="hit" d="{build_path(line)}"/>{draw_arrow(Arrow(edge, []), line, _paint)}{badge}</a>'
+        f'<path class="hit" d="{path}"/>'
+        f'<path class="line" d="{path}" stroke-width="{format_number(style.width)}"{dash}/>'
+        f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}</a>"
     )
 
 
@@ -148,12 +152,14 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: Address, *, c
     key = escape_markup(card.key)
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
+    # A title on one line is not repeated: what a browser does not read, it need not compare.
+    tooltip = f"<title>{escape_markup(card.title)}</title>" if len(lines) > 1 else ""
     return (
         f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" id="{key}" '
         f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(address.choose("key", card.key))}" '
         f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
-        f"<title>{escape_markup(card.title)}</title>"
+        f"{tooltip}"
         f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
         f'<path class="stripe" d="{STRIPE}"/><path class="icon" d="{ICONS[card.node_type]}"/>'
         f'<text class="key" x="{TEXT_LEFT}" y="14">{key}</text>{title}{_draw_bar(card)}{_draw_badges(card.badges)}'
@@ -212,8 +218,8 @@ def _draw_placeholder(node_type: NodeType, at: Point, address: Address) -> str:
 
 
 def _paint(colour: str) -> str:
-    """Return the colour of a part of a line: a line has that of its link, which shows the risk."""
-    return "currentColor" if colour == "line" else f"var({tokens.PREFIX}{colour})"
+    """Return the colour of a name as the style sheet of the page has it."""
+    return f"var({tokens.PREFIX}{colour})"
 
 
 def _get_class(node_type: NodeType) -> str:

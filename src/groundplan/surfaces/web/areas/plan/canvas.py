@@ -59,7 +59,7 @@ def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
 def make_address(visit: Visit) -> Address:
     """Return the address of the page without a choice, which each card adds to it."""
     rest = urlencode({name: value for name, value in visit.query.items() if name not in OF_SELECTION and value})
-    return Address(f"{visit.path}?{rest}&" if rest else f"{visit.path}?")
+    return Address(f"?{rest}&" if rest else "?")
 
 
 def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
