@@ -133,6 +133,21 @@ def test_a_card_says_in_words_what_it_shows(browser: Browser, engine: Engine) ->
     assert 'aria-label="OC1 leads to G1, 1 assumption, risk not said"' in page
 
 
+def test_a_card_shows_how_much_of_the_work_that_serves_it_is_resolved(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    nodes = [{"ref": ref, "summary": f"Visit {ref}", "serves": ["OP1"]} for ref in "abc"]
+    first = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
+    ada.call("work.update", updates=[{"node_id": first, "resolved": True}])
+    browser.log_in()
+    page = browser.get(f"{PLAN}?key=OP1").body.decode()
+
+    assert "high risk, 1 of 3 tasks resolved" in page
+    assert page.count('class="done"') == 1
+    assert f"work?node={first}" in page
+    assert "1/3" in browser.get(f"{PLAN}?view=list").body.decode()
+
+
 def test_each_part_of_an_item_is_changed_by_its_form(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()
