@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.surfaces.web.canvas.drawing import Address, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
 
 TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
@@ -21,7 +21,7 @@ PLAIN = CanvasState()
 def draw(titles: dict[str, str], state: CanvasState = PLAIN, work: LinkedWork | None = None) -> str:
     cards = [CanvasCard(key, node_type, titles.get(key, key), (), work) for key, node_type in TYPES.items()]
     links = [CanvasLink(link("AC1", "OP1"), ()), CanvasLink(link("OP1", "G1"), ())]
-    return draw_canvas(cards, links, state, Address("/plan?")).svg
+    return draw_canvas(cards, links, state, CanvasAddress("/plan?")).svg
 
 
 def find_transforms(svg: str) -> list[str]:

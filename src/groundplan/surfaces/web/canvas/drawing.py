@@ -21,7 +21,7 @@ from groundplan.purpose.picture.picture_model import Badge
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, Route, place
+from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, place
 
 MARGIN = 16
 DRAWN_KEPT = 16_384  # cards and links of this process, each: after an edit only what it changed is drawn again
@@ -52,7 +52,7 @@ class CanvasState(NamedTuple):
     can_edit: bool = False
 
 
-class Drawn(NamedTuple):
+class DrawnCanvas(NamedTuple):
     """A canvas as SVG, and its size."""
 
     svg: str
@@ -60,7 +60,7 @@ class Drawn(NamedTuple):
     height: int
 
 
-class Address(NamedTuple):
+class CanvasAddress(NamedTuple):
     """The address of the page, to which a choice on the canvas is added."""
 
     start: str
@@ -70,7 +70,9 @@ class Address(NamedTuple):
         return f"{self.start}{name}={quote(value)}"
 
 
-def draw_canvas(cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: Address) -> Drawn:
+def draw_canvas(
+    cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
+) -> DrawnCanvas:
     """Draw cards and links. A band without cards has an empty one if the canvas can be changed."""
     types = {card.node_type for card in cards}
     empty = [type_ for type_ in TYPE_NAMES if state.can_edit and type_ not in types]
@@ -99,10 +101,12 @@ def draw_canvas(cards: list[CanvasCard], links: list[CanvasLink], state: CanvasS
         parts.append(_draw_card(card, at.cards[card.key], classes, address, can_edit=state.can_edit))
     parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
     parts.append("</g></g></svg>")
-    return Drawn("".join(parts), width, height)
+    return DrawnCanvas("".join(parts), width, height)
 
 
-def _draw_band(band: Band, height: float, counts: Mapping[NodeType, int], state: CanvasState, address: Address) -> str:
+def _draw_band(
+    band: Band, height: float, counts: Mapping[NodeType, int], state: CanvasState, address: CanvasAddress
+) -> str:
     node_type = NodeType(band.node_type)
     name = tokens.BAND_NAMES[node_type]
     x, width, top = format_number(band.x), format_number(band.width), -BAND_HEADER
@@ -124,7 +128,7 @@ def _draw_band(band: Band, height: float, counts: Mapping[NodeType, int], state:
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_link(link: CanvasLink, route: Route, mark: Point | None, classes: str, address: Address) -> str:
+def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress) -> str:
     source, target, edge_type = link.edge
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
@@ -148,7 +152,7 @@ def _draw_link(link: CanvasLink, route: Route, mark: Point | None, classes: str,
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: Address, *, can_edit: bool) -> str:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, *, can_edit: bool) -> str:
     key = escape_markup(card.key)
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
@@ -205,7 +209,7 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
     )
 
 
-def _draw_placeholder(node_type: NodeType, at: Point, address: Address) -> str:
+def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> str:
     name = TYPE_NAMES[node_type].lower()
     said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
     return (
@@ -226,7 +230,7 @@ def _get_class(node_type: NodeType) -> str:
     return f"type-{tokens.TYPE_HUES[node_type]}"
 
 
-def _to_edge_route(route: Route) -> EdgeRoute:
+def _to_edge_route(route: LinkRoute) -> EdgeRoute:
     return EdgeRoute(list(route.points), route.is_back)
 
 

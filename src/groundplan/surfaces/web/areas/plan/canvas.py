@@ -11,7 +11,7 @@ from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.item import CHOICES
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.drawing import Address, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
 from groundplan.surfaces.web.canvas.items import (
     CanvasCard,
     CanvasLink,
@@ -56,10 +56,10 @@ def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
     return {one.key: LinkedWork(one.total, one.resolved) for one in served}
 
 
-def make_address(visit: Visit) -> Address:
+def make_address(visit: Visit) -> CanvasAddress:
     """Return the address of the page without a choice, which each card adds to it."""
     rest = urlencode({name: value for name, value in visit.query.items() if name not in OF_SELECTION and value})
-    return Address(f"?{rest}&" if rest else "?")
+    return CanvasAddress(f"?{rest}&" if rest else "?")
 
 
 def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
