@@ -34,7 +34,7 @@ COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-fast proof check contracts pictures bench lock clean python
+.PHONY: help setup run test test-fast types proof check contracts pictures bench lock clean python
 
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -57,12 +57,15 @@ proof: $(READY) ## Run all sabotage tests, and machines, races and examples for 
 	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal \
 		-o faulthandler_timeout=0 -m "proof or teeth or hypothesis" $(ARGS)
 
-check: $(READY) ## Lint, format, types, direction of imports, then all tests
+types: $(READY) ## Check the types
+	$(BIN)/mypy
+
+# The types are checked during the tests: mypy uses one processor, and tests that wait leave some of both free.
+check: $(READY) ## Lint, format, direction of imports, then types and all tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory --jobs=2 types test
 
 contracts: $(READY) ## Write the contract snapshots, the types of the verbs and the reference pages anew
 	@$(BIN)/python -m reference $(ARGS)

@@ -45,6 +45,7 @@ PARTS = {
     "load": "mixed_load:run",
     "page": "page:run",
     "page-load": "page_load:run",
+    "canvas": "canvas:run",
     "postgres": "postgres:run",
 }
 

@@ -1,4 +1,4 @@
-"""Measure the page in a headless Chromium: its first screen, and how soon an agent's change is seen.
+"""Measure the page in a headless Chromium: its first screen, a search as one types, and how soon a change is seen.
 
 The first screen is loaded with an empty cache, in turns with the same bytes from a server that only sends them. The
 browser measures it, from the start of the navigation to the end of the load event.
@@ -24,7 +24,10 @@ from bench.report import Result
 from bench.rest import run_program
 
 FIRST_SCREEN_MS_MAX = {1_000: 300.0, 100_000: 500.0}  # by size
-SCREENS = ("home", "work")
+SCREENS = {"home": "home", "work": "work", "board": "work?view=board"}  # their addresses
+TYPED = "step 99"
+SEARCHES = 10
+SEARCH_MS_MAX = 500.0
 ROUNDS = 30
 CHANGES = 20
 RATIO_MAX = 3.0
@@ -47,10 +50,11 @@ def run(options: Options) -> list[Result]:
     results: list[Result] = []
     sizes = [size for size in FIRST_SCREEN_MS_MAX if size in options.sizes]
     for size in sizes:
-        with copy_graph(options, size) as copy, _open_browser() as browser:
+        with copy_graph(options, size) as copy, open_browser() as browser:
             token = make_token(str(copy.graph))
             with run_program("-m", "groundplan", "serve", "--port", "0", "--db", str(copy.graph), *NO_LIMIT) as port:
                 results += _measure_first_screens(options, browser, port, token, size)
+                results.append(_measure_search(options, browser, port, token, size))
                 if size == sizes[0]:
                     results += _measure_changes(options, browser, port, token, str(copy.graph))
     return results
@@ -63,7 +67,8 @@ def make_token(db: str) -> str:
 
 
 @contextmanager
-def _open_browser() -> Iterator[Any]:
+def open_browser() -> Iterator[Any]:
+    """Open a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser_program import FLAGS, find_browser
@@ -75,8 +80,8 @@ def _open_browser() -> Iterator[Any]:
 
 
 def _measure_first_screens(options: Options, browser: Any, port: int, token: str, size: int) -> Iterator[Result]:
-    for screen in SCREENS:
-        path = f"/p/{PROJECT}/{screen}"
+    for screen, address in SCREENS.items():
+        path = f"/p/{PROJECT}/{address}"
         with ExitStack() as stack:
             folder = options.scratch / f"page-{size}-{screen}"
             _save(port, path, token, folder)
@@ -84,7 +89,7 @@ def _measure_first_screens(options: Options, browser: Any, port: int, token: str
             ours: list[float] = []
             bare: list[float] = []
             for number in range(options.count_rounds(ROUNDS) + 1):
-                taken = (_load(browser, f"http://127.0.0.1:{at}{path}", token) for at in (port, bare_port))
+                taken = (load_page(browser, f"http://127.0.0.1:{at}{path}", token) for at in (port, bare_port))
                 for times, took in zip((ours, bare), taken, strict=True):
                     if number:  # the first round warms up
                         times.append(took)
@@ -93,7 +98,7 @@ def _measure_first_screens(options: Options, browser: Any, port: int, token: str
         yield Result("page", f"{screen}, {size:,} nodes", median(ours), "ms", median(bare), BARE, RATIO_MAX)
 
 
-def _load(browser: Any, address: str, token: str) -> float:
+def load_page(browser: Any, address: str, token: str) -> float:
     """Return in how many ms a page is loaded with an empty cache."""
     context = browser.new_context(extra_http_headers={"authorization": f"Bearer {token}"})
     page = context.new_page()
@@ -102,6 +107,23 @@ def _load(browser: Any, address: str, token: str) -> float:
     took = float(page.evaluate(_LOADED_MS))
     context.close()
     return took
+
+
+def _measure_search(options: Options, browser: Any, port: int, token: str, size: int) -> Result:
+    """Measure from the last key to the frame in which the choices for the whole text are shown."""
+    context = browser.new_context(extra_http_headers={"authorization": f"Bearer {token}"}, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/p/{PROJECT}/home")
+    took = []
+    for _ in range(options.count_rounds(SEARCHES) + 1):
+        page.fill("#find", "")
+        page.wait_for_selector("#find-picks", state="hidden")
+        page.type("#find", TYPED)
+        begin = time.perf_counter()
+        page.wait_for_selector("#find-picks li")
+        took.append(1000 * (time.perf_counter() - begin))
+    context.close()
+    return Result("page", f"search as one types, {size:,} nodes, slowest", max(took[1:]), "ms", bar=SEARCH_MS_MAX)
 
 
 def _measure_changes(options: Options, browser: Any, port: int, token: str, db: str) -> Iterator[Result]:

@@ -26,7 +26,7 @@ SECONDS = 60.0
 QUICK_SECONDS = 5.0
 AGENT_PAUSE_S = 0.5
 SIZE = 1_000
-PAUSE_S = 0.25  # as in events.js
+PAUSE_S, PAUSE_S_MAX = 0.4, 1.0  # as in events.js
 LATE_S = 5.0  # how long the last change is waited for
 STALE_S_MAX = 2.0
 PATH = f"/p/{PROJECT}/work"
@@ -63,10 +63,11 @@ class Follower:
     async def refresh(self) -> None:
         """Ask for the page after each event, or after several that came together."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        took = 0.0
         try:
             while True:
                 await self._is_due.wait()
-                await asyncio.sleep(PAUSE_S)
+                await asyncio.sleep(max(PAUSE_S, min(took, PAUSE_S_MAX)))
                 self._is_due.clear()
                 begin = time.perf_counter()
                 writer.write(f"GET {PATH} HTTP/1.1\r\n{self._head}".encode())
@@ -81,6 +82,7 @@ class Follower:
                     self.errors.append(f"page: {head[:60]!r}")
                 self.asked.append(begin)
                 self.seen.append(time.perf_counter())
+                took = self.seen[-1] - begin
         except (OSError, asyncio.IncompleteReadError) as error:
             self.errors.append(f"page: {error}")
         finally:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -44,7 +45,11 @@ def load_error_classes() -> dict[str, ErrorClass]:
 
 def _list_subclasses(parent: ErrorClass) -> Iterator[ErrorClass]:
     for child in parent.__subclasses__():
-        if child.__module__.startswith("groundplan."):
+        # The class of its module: a test may have loaded a module a second time.
+        if (
+            child.__module__.startswith("groundplan.")
+            and vars(sys.modules[child.__module__]).get(child.__name__) is child
+        ):
             yield child
             yield from _list_subclasses(child)
 

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from groundplan import configuration
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
     AGENT_ROLE,
     AGENT_ROLE_POLICY,
@@ -44,6 +45,7 @@ from tests.purpose.theories import whole_theory
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
+    "project": "The project of a command that names none. Default: the only project of the store.",
     "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
     "access": "`open` trusts everybody who can open the store; `members` uses the stored roles.",
     "tools": "The groups of tools that the MCP server offers.",
@@ -255,12 +257,16 @@ def _build_configuration() -> str:
         )
         for key, setting in configuration._FILE_KEYS.items()
     ]
-    files = " or ".join(f"`{name}`" for name in configuration.FILE_NAMES)
+    files = " or ".join(f"`{name}`" for name in CONFIG_NAMES)
     return format_page(
         "Configuration",
-        f"Settings come from a file {files} in the current folder, or from the file that `--config` names; then from "
-        "the environment; then from the flags. Later sources override earlier ones. A relative path in the file is "
-        "relative to the folder of the file. An unknown key is an error.",
+        f"Settings come from the nearest file {files}: in the current folder, in its folder `{PLAN_FOLDER}/`, or in "
+        "the nearest folder above that has one; or from the file that `--config` names. Then from the environment, "
+        "then from the flags. Later sources override earlier ones. A relative path in the file is relative to the "
+        "folder of the file. An unknown key is an error. `groundplan where` shows what is in force and why.",
+        f"Without a file the nearest `{DB_NAME}` is used. A database that was found this way, or not found at all, is "
+        "never created: only one that `db_path`, `GROUNDPLAN_DB` or `--db` names. A file above the current folder that "
+        "another user owns is refused.",
         format_table(("Key in the file", "Environment", "Flag", "Default", "Description"), rows),
         "## Tool groups",
         ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)

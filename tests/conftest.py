@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -71,7 +72,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item for item in items if other and is_of_other(item)
     }
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
+    # The long ones first: one that begins at the end lets the other processes wait for it.
+    items[:] = sorted((item for item in items if item not in left_out), key=lambda item: not is_long(item))
+
+
+def is_long(item: pytest.Item) -> bool:
+    """Return whether a test is in a module whose tests are all marked `slow`; these stay together."""
+    module = item.getparent(pytest.Module)
+    return module is not None and any(mark.name == "slow" for mark in module.own_markers)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect tests without looking for garbage: what is made stays, and would be gone through again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -258,7 +258,7 @@ class SqliteEngine(Engine):
     def close(self) -> None:
         for store in self._stores:
             store.close()
-        if "_kept" in self.__dict__:
+        if "_connection" in self.__dict__:
             self._connection.close()
 
 

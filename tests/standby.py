@@ -59,8 +59,18 @@ class Forked:
         self._line = line
         self.pid = int.from_bytes(line.recv(4))
 
+    def end(self, told: signal.Signals) -> int:
+        """Send a signal, and return the exit status."""
+        os.kill(self.pid, told)
+        with self._line:
+            status = self._line.recv(1)
+            assert status, "the program was killed"
+            return status[0]
+
     def stop(self) -> None:
         """Kill the program unless it has ended, and wait for it."""
+        if self._line.fileno() < 0:  # `end` has waited
+            return
         with self._line:
             has_ended, _, _ = select.select([self._line], [], [], 0)
             if not has_ended:
@@ -150,13 +160,13 @@ def _make_commands() -> None:
     from groundplan.catalog import OPERATIONS
     from groundplan.surfaces.cli import program
 
-    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
+    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
     make, command_of = cache(program.build_app), cache(get_command)
 
     def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
         return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
 
-    vars(program).update(application=application, get_command=command_of)
+    vars(program).update(build_app=application, get_command=command_of)
     for said in ((), *((word,) for word in first_words)):
         command_of(application(OPERATIONS, said))
 

@@ -18,7 +18,6 @@ from groundplan.configuration import (
     ACCESS,
     CLAIM_TTL_MINUTES,
     CLAIM_TTL_MINUTES_MAX,
-    FILE_BYTES_MAX,
     TOOL_GROUPS,
     TOOL_GROUPS_DEFAULT,
     Flags,
@@ -26,6 +25,7 @@ from groundplan.configuration import (
     get_user_name,
     load_settings,
 )
+from groundplan.configuration_file import FILE_BYTES_MAX
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Invalid
@@ -74,7 +74,7 @@ def test_the_bounds_of_a_claim_are_those_of_the_policies() -> None:
 
 
 def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() -> None:
-    assert settings() == Settings("groundplan.db", None, "open", TOOL_GROUPS_DEFAULT, 60, False, None)
+    assert settings() == Settings("groundplan.db", None, None, "open", TOOL_GROUPS_DEFAULT, 60, False, None, sources={})
     assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
 
 
@@ -89,6 +89,7 @@ def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
 def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() -> None:
     found = settings(
         GROUNDPLAN_DB="a.db",
+        GROUNDPLAN_PROJECT="atlas",
         GROUNDPLAN_AGENT="ben",
         GROUNDPLAN_ACCESS="members",
         GROUNDPLAN_TOOLS="purpose,work",
@@ -96,16 +97,60 @@ def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() ->
         GROUNDPLAN_LEAN="yes",
     )
 
-    assert found == Settings("a.db", "ben", "members", ("work", "purpose"), 0.5, True, None)
-    assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings()
+    assert found._replace(sources={}) == Settings(
+        "a.db", "atlas", "ben", "members", ("work", "purpose"), 0.5, True, None, sources={}
+    )
+    assert found.sources["project"] == "GROUNDPLAN_PROJECT"
+    assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings(sources={})
 
 
 def test_the_file_of_the_graph_seed_is_read_when_there_is_no_other() -> None:
     write_file('agent_identity: "claude-code-v1"\ndb_path: "./graph.db"\nclaim_ttl_minutes: 60\n', "graph.config.yaml")
-    assert settings() == Settings("graph.db", "claude-code-v1", claim_ttl_minutes=60, config_file="graph.config.yaml")
+    found = settings()
+    assert (found.db, found.agent, found.claim_ttl_minutes) == ("graph.db", "claude-code-v1", 60)
+    assert (found.config_file, found.sources["db"]) == ("graph.config.yaml", "graph.config.yaml")
 
     write_file("agent_identity: other\n")
     assert settings().agent == "other"
+
+
+@pytest.mark.parametrize("place", ["groundplan.yaml", "graph.config.yaml", ".groundplan/groundplan.yaml"])
+def test_a_configuration_is_found_from_the_folders_below_it(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a/b").mkdir(parents=True)
+    Path(place).parent.mkdir(exist_ok=True)
+    write_file("db_path: plan.db\nproject: atlas\n", place)
+    here = Path.cwd()
+    monkeypatch.chdir("a/b")
+
+    found = settings()
+
+    assert found.project == "atlas"
+    assert found.db == str((here / place).with_name("plan.db"))
+    assert found.may_create_db
+
+
+def test_the_nearest_plan_wins_and_a_database_without_configuration_is_a_plan_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("a/b").mkdir(parents=True)
+    write_file("agent_identity: outer\n")
+    Path("a/groundplan.db").touch()
+    here = Path.cwd()
+    monkeypatch.chdir("a/b")
+
+    found = settings()
+
+    assert (found.db, found.agent) == (str(here / "a" / "groundplan.db"), None)
+    assert not found.may_create_db
+
+
+def test_a_file_of_another_user_above_this_folder_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a").mkdir()
+    write_file("db_path: theirs.db\n")
+    monkeypatch.setattr("groundplan.discovery._find_other_owner", lambda _path: "1001")
+    monkeypatch.chdir("a")
+
+    assert error_of().code == "config_of_another_user"
 
 
 def test_a_path_in_the_file_is_meant_from_where_the_file_lies() -> None:
@@ -147,6 +192,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
 
     assert error_of().details["allowed"] == [
         "db_path",
+        "project",
         "agent_identity",
         "access",
         "tools",

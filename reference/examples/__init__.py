@@ -52,6 +52,7 @@ MADE_AS = {**kernel.MADE_AS, **knowledge.MADE_AS, **containers.MADE_AS}
 COMMANDS = {
     "init": "groundplan init plan.db",
     "doctor": "groundplan doctor --db plan.db",
+    "where": "groundplan where",
     "demo": "groundplan demo --db demo.db",
     "mcp": "groundplan mcp --help",
     "serve": "groundplan serve --help",

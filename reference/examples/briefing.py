@@ -32,6 +32,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "briefing.brief": {"node_id": "{coast}", "budget": 1500},
     "briefing.throughline": {**_ATLAS, "from": "OC1"},
     "briefing.coverage": _ATLAS,
+    "briefing.serving": _ATLAS,
     "briefing.inbox": {"project": "atlas", "limit": 5},
     "briefing.titles": {"project": "atlas", "refs": ["{coast}", "OC1"]},
     "briefing.search": {"text": "coast", "project": "atlas", "slices": ["work", "knowledge"]},

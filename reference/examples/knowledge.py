@@ -52,7 +52,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "files": ["sheets/coast/north.svg"],
             }
         ],
+        "files": ["README.md", "sheets/coast/north.svg", "sheets/coast/south.svg", "survey/tides.csv"],
+        "filesTotal": 4,
     },
+    "knowledge.coverage": {"projectId": "atlas"},
+    "knowledge.match": {"projectId": "atlas", "paths": ["sheets/**"]},
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 2},
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan import providers
 from groundplan.briefing import brief, brief_task, titles
-from groundplan.briefing.coverage import coverage
+from groundplan.briefing.coverage import coverage, serving_work
 from groundplan.briefing.inbox import inbox
 from groundplan.briefing.search import search as search_slices
 from groundplan.briefing.throughline import throughline
@@ -38,7 +38,8 @@ from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.knowledge.paths.shared_paths import find_shared_paths
 from groundplan.knowledge.reading import context as knowledge_context
-from groundplan.knowledge.reading import get, search, search_changelog
+from groundplan.knowledge.reading import coverage as knowledge_coverage
+from groundplan.knowledge.reading import get, match, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
 from groundplan.knowledge.reading.files import get_knowledge_of_files, has_knowledge
 from groundplan.knowledge.writing import append_changelog, delete, record_check
@@ -100,7 +101,7 @@ from groundplan.work.engine.refs import find_work_targets, resolve_task
 from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import outline, query
+from groundplan.work.graph.search import dependency_graph, outline, query
 from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
@@ -125,6 +126,7 @@ OPERATIONS = Registry(
         connect.OPERATION,
         query.OPERATION,
         outline.OPERATION,
+        dependency_graph.OPERATION,
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,
@@ -134,6 +136,8 @@ OPERATIONS = Registry(
         update_knowledge.OPERATION,
         append_changelog.OPERATION,
         knowledge_context.OPERATION,
+        knowledge_coverage.OPERATION,
+        match.OPERATION,
         get.OPERATION,
         search.OPERATION,
         search_changelog.OPERATION,
@@ -210,6 +214,7 @@ OPERATIONS = Registry(
         inbox.OPERATION,
         throughline.OPERATION,
         coverage.OPERATION,
+        serving_work.OPERATION,
         search_slices.OPERATION,
         undo.OPERATION,
         titles.OPERATION,

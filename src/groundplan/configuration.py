@@ -1,8 +1,8 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
-    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean,
+    groundplan.yaml (or graph.config.yaml)   db_path, project, agent_identity, access, tools, claim_ttl_minutes, lean,
                                              pipelines, write_timeout_s
-    environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
+    environment                              GROUNDPLAN_DB, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
     flags                                    --db, --agent, --access, --tools
 
 A later source overrides an earlier one. An invalid value raises an error that names its location. The MCP server loads
@@ -14,8 +14,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from groundplan.configuration_file import malformed, read_entries
+from groundplan.discovery import DB_NAME, FoundPlan, find_plans
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
 
@@ -24,10 +27,8 @@ if TYPE_CHECKING:
     from groundplan.kernel.next_steps import Vocabulary
     from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
-FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
-FILE_BYTES_MAX = 65_536  # usual files have five lines
 PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
-DB_DEFAULT = "groundplan.db"
+DB_DEFAULT = DB_NAME
 
 # Copies of `Group`, `Access` and `policies`, which import other modules; a test compares them.
 ACCESS = ("open", "members")
@@ -44,6 +45,7 @@ FALSE_WORDS = ("false", "no", "off", "0")
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_DB": "db",
+    "GROUNDPLAN_PROJECT": "project",
     "GROUNDPLAN_AGENT": "agent",
     "GROUNDPLAN_ACCESS": "access",
     "GROUNDPLAN_TOOLS": "tools",
@@ -53,6 +55,7 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
+    "project": "project",
     "agent_identity": "agent",
     "access": "access",
     "tools": "tools",
@@ -77,6 +80,7 @@ class Settings(NamedTuple):
     """The resulting settings."""
 
     db: str = DB_DEFAULT
+    project: str | None = None  # where a command names none; None: the only project of the plan
     agent: str | None = None  # None: not given
     access: str = "open"
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
@@ -85,6 +89,12 @@ class Settings(NamedTuple):
     pipelines: str | None = None  # as a project stores them; None: the defaults
     write_timeout_s: float = WRITE_TIMEOUT_S
     config_file: str | None = None
+    sources: Mapping[str, str] = MappingProxyType({})  # where each setting was given; the others have their defaults
+
+    @property
+    def may_create_db(self) -> bool:
+        """Whether a missing database may be created: only one that was named, not one that was looked for."""
+        return "db" in self.sources
 
     def build_actor(
         self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None
@@ -123,16 +133,23 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
     """
     environment = os.environ if environment is None else environment
     found: dict[str, Any] = {}
-    path = _find_config_file(flags.config)
-    if path is not None:
-        found.update(_read_settings(path), config_file=path)
+    sources: dict[str, str] = {}
+    plan = _choose_plan(flags.config)
+    if plan is not None and plan.config_file is not None:
+        found = _read_settings(plan.config_file)
+        sources = dict.fromkeys(found, plan.config_file)
+        found["config_file"] = plan.config_file
+    elif plan is not None and plan.db is not None:
+        found["db"] = plan.db
     for variable, setting in _ENVIRONMENT.items():
         if given := environment.get(variable):
             found[setting] = _PARSERS[setting](given, variable)
+            sources[setting] = variable
     for setting in ("db", "agent", "access", "tools"):
         if (given := getattr(flags, setting)) is not None:
             found[setting] = _PARSERS[setting](given, f"--{setting}")
-    return Settings(**found)
+            sources[setting] = f"--{setting}"
+    return Settings(**found, sources=sources)
 
 
 def get_user_name() -> str:
@@ -140,7 +157,7 @@ def get_user_name() -> str:
     import getpass  # here, because a server does not need it
 
     try:
-        return _parse_agent(getpass.getuser(), "user name")
+        return _parse_name(getpass.getuser(), "user name")
     except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as in containers
         return "local"
 
@@ -188,16 +205,27 @@ def _expand_user(db: str) -> str:
         return db
 
 
-def _find_config_file(given_path: str | None) -> str | None:
-    if given_path is None:
-        return next((name for name in FILE_NAMES if os.path.lexists(name)), None)
-    if not given_path or "\0" in given_path or not os.path.lexists(given_path):
+def _choose_plan(config: str | None) -> FoundPlan | None:
+    """Return the plan of the given configuration file, else the nearest plan of this folder and those above it."""
+    if config is not None:
+        if not config or "\0" in config or not os.path.lexists(config):
+            raise Invalid(
+                f"there is no configuration file {quote_text(config)}; check the path after --config",
+                code="config_missing",
+                file=config,
+            )
+        return FoundPlan(config, None)
+    plan = next(find_plans(), None)
+    if plan is not None and plan.owner is not None:
+        # In a folder that others may write to, such as /tmp, a file of theirs would decide where plans are kept.
+        path = plan.config_file or plan.db or ""
         raise Invalid(
-            f"there is no configuration file {quote_text(given_path)}; check the path after --config",
-            code="config_missing",
-            file=given_path,
+            f"{quote_text(path)} belongs to another user (uid {plan.owner}); "
+            "to use it, name it with --config or --db; to start your own plan here, run groundplan init",
+            code="config_of_another_user",
+            file=path,
         )
-    return given_path
+    return plan
 
 
 # --- Values, from any source ---------------------------------------------------------------------------------------
@@ -213,7 +241,7 @@ def _parse_db(value: Any, where: str) -> str:
     return check_db(_parse_text(value, where), where)
 
 
-def _parse_agent(value: Any, where: str) -> str:
+def _parse_name(value: Any, where: str) -> str:
     name = _parse_text(value, where)
     if 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and " " not in name:
         return name
@@ -287,7 +315,8 @@ def _parse_pipelines(value: Any, where: str) -> str | None:
 
 _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "db": _parse_db,
-    "agent": _parse_agent,
+    "project": _parse_name,
+    "agent": _parse_name,
     "access": _parse_access,
     "tools": _parse_tools,
     "claim_ttl_minutes": partial(_parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
@@ -314,64 +343,18 @@ def _invalid(sentence: str, where: str, **details: Any) -> Invalid:
 
 def _read_settings(path: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for key, value, line in _read_entries(path):
+    for key, value, line in read_entries(path):
         where = f"{key} ({path}, line {line})"
         if key not in _FILE_KEYS:
             raise _unknown_key(key, path, line)
         setting = _FILE_KEYS[key]
         if setting in found:
-            raise _malformed(f"{where} appears twice; keep one of them", path, line)
+            raise malformed(f"{where} appears twice; keep one of them", path, line)
         if value is None:
             raise _invalid(f"{where} has no value; give it one or remove the line", where)
         checked = _PARSERS[setting](value, where)
         found[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
     return found
-
-
-def _read_entries(path: str) -> list[tuple[str, Any, int]]:
-    """Return the keys of the file with their values and line numbers."""
-    import yaml  # here, because it takes 30 ms
-
-    text = _read_text(path)
-    try:
-        loader = yaml.SafeLoader(text)
-        root = loader.get_single_node()
-        if root is None:
-            return []
-        if not isinstance(root, yaml.MappingNode):
-            raise _malformed(f"{path} contains no settings; write lines such as 'db_path: plan.db'", path, 1)
-        loader.construct_mapping(root, deep=True)  # rejects keys that cannot be hashed
-        return [
-            (str(key.value), loader.construct_object(value, deep=True), key.start_mark.line + 1)
-            for key, value in root.value
-        ]
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise _malformed(f"{path} is not valid YAML: line {line}: {error.problem}", path, line) from None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        raise _malformed(f"{path} is not valid YAML; it contains text that YAML does not allow", path, 1) from None
-
-
-def _read_text(path: str) -> str:
-    from pathlib import Path
-
-    try:
-        with Path(path).open("rb") as file:
-            raw = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise Invalid(
-            f"cannot read the configuration file {quote_text(path)}: {error.strerror}",
-            code="config_unreadable",
-            file=path,
-        ) from None
-    if len(raw) > FILE_BYTES_MAX:
-        raise _malformed(
-            f"{path} is larger than {FILE_BYTES_MAX} bytes, which is too large for a configuration file", path, 1
-        )
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _malformed(f"{path} is not UTF-8 text; save it as UTF-8", path, 1) from None
 
 
 def _resolve_beside_file(path: str, db: str) -> str:
@@ -393,7 +376,3 @@ def _unknown_key(key: str, path: str, line: int) -> Invalid:
         line=line,
         **details,
     )
-
-
-def _malformed(sentence: str, path: str, line: int) -> Invalid:
-    return Invalid(sentence, code="config_invalid", file=path, line=line)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import groundplan.briefing.brief
 import groundplan.briefing.coverage.coverage
+import groundplan.briefing.coverage.serving_work
 import groundplan.briefing.inbox.inbox
 import groundplan.briefing.search.search
 import groundplan.briefing.throughline.chain
@@ -41,8 +42,10 @@ import groundplan.kernel.tokens.list
 import groundplan.kernel.tokens.revoke
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
+import groundplan.knowledge.reading.coverage
 import groundplan.knowledge.reading.get
 import groundplan.knowledge.reading.list
+import groundplan.knowledge.reading.match
 import groundplan.knowledge.reading.search
 import groundplan.knowledge.reading.search_changelog
 import groundplan.knowledge.requests
@@ -107,6 +110,7 @@ import groundplan.work.graph.reading.context
 import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
+import groundplan.work.graph.search.dependency_graph
 import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
@@ -360,6 +364,18 @@ class WorkVerbs:
     ) -> groundplan.work.graph.search.outline.Outline:
         """Children of a node, one column of the board, or one node, with their states."""
 
+    def dependencies(
+        self,
+        *,
+        project: str,
+        node: str | None = None,
+        direction: Literal["both", "waits_for", "holds_up"] = "both",
+        nodes: builtins.list[str] | None = None,
+        ancestor: str | None = None,
+        limit: int = 60,
+    ) -> groundplan.work.graph.search.dependency_graph.DependencyGraph:
+        """A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch."""
+
     def restructure(
         self,
         *,
@@ -434,6 +450,13 @@ class BriefingVerbs:
         project: str,
     ) -> groundplan.briefing.coverage.coverage.Coverage:
         """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
+
+    def serving(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.briefing.coverage.serving_work.ServingWork:
+        """How much work serves each purpose node, and how much of it is resolved."""
 
     def search(
         self,
@@ -521,6 +544,22 @@ class KnowledgeVerbs:
     ) -> groundplan.knowledge.reading.context.FileKnowledge:
         """Return the knowledge about files (paths: comma separated)."""
 
+    def coverage(
+        self,
+        *,
+        project_id: str,
+        folder: str = "",
+    ) -> groundplan.knowledge.reading.coverage.KnowledgeCoverage:
+        """Which files of the last check the atoms cover, folder by folder."""
+
+    def match(
+        self,
+        *,
+        project_id: str,
+        paths: builtins.list[str],
+    ) -> groundplan.knowledge.reading.match.MatchedFiles:
+        """Which files of the last check match some patterns."""
+
     def get(
         self,
         *,
@@ -572,9 +611,11 @@ class KnowledgeVerbs:
         project_id: str,
         commit: str,
         atoms: Sequence[AtomCheck],
+        files: builtins.list[str] = ...,
+        files_total: int = 0,
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
-        """Store the results of a check of the files."""
+        """Store the results of a check of the files, and which files there are."""
 
     def delete(
         self,
@@ -585,6 +626,7 @@ class KnowledgeVerbs:
         project_id: str | None = None,
         cascade: bool = False,
         last_task_id: str | None = None,
+        decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
         """Delete one; the atoms of a molecule become orphans, or are deleted too (cascade)."""
@@ -759,21 +801,24 @@ class PurposeVerbs:
         self,
         *,
         project: str,
-        format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
+        format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"],
         version: int | Literal["draft", "published"] | None = None,
     ) -> groundplan.purpose.exchange.export.ExportedPurpose:
-        """Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
+        """Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati, svg or html."""
 
     def render(
         self,
         *,
         project: str,
         version: int | Literal["draft", "published"] | None = None,
+        detail: Literal["overview", "all"] | None = None,
+        group: str | None = None,
+        view: str | None = None,
         pathway: str | None = None,
         compare: int | Literal["draft", "published"] | None = None,
         theme: Literal["light", "dark", "auto"] | None = None,
     ) -> groundplan.purpose.exchange.render.Rendered:
-        """Draw a version as SVG: all of it, the pathways through one node, or the changes since a version."""
+        """Draw a version as SVG: all of it or an overview, a view, the pathways of a node, or what changed."""
 
     def import_(
         self,
@@ -1514,6 +1559,12 @@ class DocumentIndicator(TypedDict):
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
 
+class DocumentMeasurement(TypedDict):
+    indicator: str
+    value: float
+    as_of: str
+    note: NotRequired[str | None]
+
 class DocumentNode(TypedDict):
     key: str
     node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
@@ -1728,6 +1779,7 @@ class TheoryDocument(TypedDict):
     waivers: NotRequired[Sequence[DocumentWaiver]]
     profile: NotRequired[groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None]
     format: NotRequired[Literal[1]]
+    measurements: NotRequired[Sequence[DocumentMeasurement]]
 
 class Update(TypedDict):
     node_id: str

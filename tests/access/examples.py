@@ -87,6 +87,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
     "work.outline": {"project": "{project}"},
+    "work.dependencies": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
     "briefing.brief": {"node_id": "{node}"},
@@ -117,10 +118,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "commit": "0123abc",
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
+    "knowledge.coverage": {"projectId": "{project}"},
+    "knowledge.match": {"projectId": "{project}", "paths": ["coast/**"]},
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
     "briefing.search": {"text": "coast", "project": "{project}"},
     "briefing.search without project": {"text": "coast"},
     "briefing.undo": {"project": "{project}"},
+    "briefing.undo as briefing.preview_undo": {"project": "{project}", "dry_run": True},
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},
@@ -263,6 +267,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "briefing.throughline": {"project": "{project}", "from": "{node}"},
     "briefing.coverage": {"project": "{project}"},
+    "briefing.serving": {"project": "{project}"},
 }
 
 

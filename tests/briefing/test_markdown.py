@@ -39,6 +39,14 @@ def test_it_says_what_the_data_says(plan: BriefingClient) -> None:
         assert part in text
 
 
+def test_an_empty_text_is_a_value_that_can_be_seen(plan: BriefingClient) -> None:
+    plan.facts.draft()
+    plan.facts.write("/area", "", label="Area", valueKind="string")
+    plan.facts.commit(allowPartial=True)
+
+    assert '- Area `/area`: `""` (user-entered' in write(plan)
+
+
 def test_hostile_text_stays_text(plan: BriefingClient) -> None:
     plan.know("`# x", "src/map.py", f"{HOSTILE}````\n# inside\n````")
     plan.purpose.edit(op("update_node", node="OP1", title=HOSTILE.replace("\n", " ")))

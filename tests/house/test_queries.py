@@ -179,6 +179,7 @@ READ_ALL = {
     "work/graph: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
     "work/graph: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
     "work/graph/search: ready_nodes_with_text": "the first so many entries of the index in the order of ranking",
+    "work/graph/search: waiting_nodes": "an index of the blocked, by importance, until enough of them wait themselves",
     "work/graph: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
     "work/engine: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
     "work/graph: recompute_counts": "counts each node once more, after a change of policy",
@@ -213,6 +214,7 @@ ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
     ("graph_projects", "tenant_id=? AND project_id=?"),
+    ("graph_files", "tenant_id=? AND project_id=?"),
 }
 
 

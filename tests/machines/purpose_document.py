@@ -125,7 +125,7 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: Author) 
     purpose.remember_names(version.theory)
     return ImportReport(
         version,
-        {**{kind: len(document[kind]) for kind in (*KINDS, "edges")}, "waivers": recorded},
+        {**{kind: len(document[kind]) for kind in (*KINDS, "edges")}, "waivers": recorded, "measurements": 0},
         {(name, key) for kind in KINDS for name, key in named[kind].items() if name != key},
         {key for kind in KINDS for key in fresh[kind].values()},
         renamed,

@@ -352,5 +352,5 @@ def find_differences(found: Any, expected: Any, at: str = "") -> list[str]:
 def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ContainersMachine, "asks_every", steps_between_questions())
+    monkeypatch.setattr(ContainersMachine, "asks_every", steps_between_questions(engine))
     run_containers(ContainersMachine, engine, budget(STEPS, in_a_run=STEPS_IN_A_RUN, engine=engine))

@@ -219,5 +219,5 @@ def _in_order(offer: dict[str, Any]) -> dict[str, Any]:
 def test_after_any_calls_the_work_graph_is_what_its_definitions_say(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WorkMachine, "asks_every", steps_between_questions())
+    monkeypatch.setattr(WorkMachine, "asks_every", steps_between_questions(engine))
     run_machine(WorkMachine, engine, budget(STEPS, engine=engine))

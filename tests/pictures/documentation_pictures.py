@@ -22,6 +22,7 @@ PROJECT = PROJECTS[0].name
 PICTURES: dict[str, dict[str, Any]] = {
     "plan": {"theme": "auto"},
     "pathway": {"theme": "auto", "pathway": "OC3"},
+    "overview": {"theme": "auto", "detail": "overview"},
     "compare": {"theme": "auto", "version": 2, "compare": 1},
     "dark": {"theme": "dark"},
 }

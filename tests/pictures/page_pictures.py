@@ -19,6 +19,7 @@ from tests.pictures.documentation_pictures import FOLDER
 
 PAGE_FOLDER = FOLDER / "web"
 PROJECT = PROJECTS[0].name
+SOFTWARE = next(project.name for project in PROJECTS if project.has_knowledge)
 WIDTH, HEIGHT = 1280, 800
 LOADED_MS = 400  # for fonts, and for times that the script writes
 _LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
@@ -29,17 +30,31 @@ class Screen(NamedTuple):
 
     path: str
     is_dark: bool = False
+    project: str = PROJECT
 
 
 SCREENS = {
     **{area: Screen(area) for area in AREAS},
+    "throughline": Screen("throughline?ref={task}"),
+    "item": Screen("plan?key=OC1"),
+    "plan-list": Screen("plan?view=list"),
+    "gates": Screen("plan?view=gates"),
+    "publish": Screen("plan?view=publish"),
+    "measures": Screen("plan?view=measures"),
+    "health": Screen("plan?view=health"),
+    "compare": Screen("plan?view=compare"),
+    "present": Screen("plan?view=present"),
     "board": Screen("work?view=board"),
+    "graph": Screen("work?view=graph"),
+    "knowledge": Screen("knowledge", project=SOFTWARE),
+    "coverage": Screen("knowledge?view=coverage", project=SOFTWARE),
     "task": Screen("work?node={task}"),
     "fact": Screen("facts?run=draft&fact=/wells/cost"),
     "changed-facts": Screen("facts?run=draft&compare={run}"),
     "policies": Screen("members?view=policies"),
     "tokens": Screen("members?view=tokens"),
     "home-dark": Screen("home", is_dark=True),
+    "plan-dark": Screen("plan", is_dark=True),
     "fact-dark": Screen("facts?run=draft&fact=/wells/cost", is_dark=True),
 }
 
@@ -66,7 +81,7 @@ def take_pictures() -> Iterator[Path]:
             names = _find_names(db)
             for name, screen in SCREENS.items():
                 page.emulate_media(color_scheme="dark" if screen.is_dark else "light")
-                page.goto(f"/p/{PROJECT}/{screen.path.format_map(names)}")
+                page.goto(f"/p/{screen.project}/{screen.path.format_map(names)}")
                 page.wait_for_timeout(LOADED_MS)
                 path = PAGE_FOLDER / f"{name}.png"
                 page.screenshot(path=path)

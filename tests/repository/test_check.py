@@ -157,6 +157,29 @@ class TestRecording:
             "docs": True,
         }
 
+    def test_the_files_of_a_commit_are_kept_for_readers_without_a_repository(self, plan: PlanOfCopy) -> None:
+        plan.atom("app", "src/**")
+        plan.copy.commit({"src/new.py": "1"})
+        plan.check()
+        plan.check()
+        kept = plan.session.call("knowledge.coverage", projectId=plan.project)
+        events = plan.session.call("event.list", project=plan.project, op="knowledge.checked").events
+
+        assert (kept.commit, kept.total, kept.kept) == (plan.copy.head, kept.files, kept.files)
+        assert "src/new.py" in plan.session.call("knowledge.match", projectId=plan.project, paths=["src/*"]).files
+        assert len([event for event in events if any(one.field == "files" for one in event.changes)]) == 1
+
+    def test_of_too_many_files_every_nth_is_kept(self, plan: PlanOfCopy, monkeypatch: pytest.MonkeyPatch) -> None:
+        plan.copy.commit({f"{folder}/{n}": "1" for folder in ("a", "b") for n in range(20)})
+        monkeypatch.setattr(checking, "KEPT_MAX", 10)
+        plan.check()
+        kept = plan.session.call("knowledge.coverage", projectId=plan.project)
+        shares = {one.path: one.files for one in kept.entries}
+
+        assert kept.kept <= 10
+        assert kept.total >= 40
+        assert abs(shares["a"] - shares["b"]) <= 1
+
     def test_any_number_of_atoms_is_read_and_recorded_in_parts(
         self, plan: PlanOfCopy, monkeypatch: pytest.MonkeyPatch
     ) -> None:

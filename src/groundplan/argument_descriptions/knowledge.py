@@ -42,6 +42,12 @@ ARGUMENTS: Mapping[str, str] = {
     "taskId": "The task that changed it: a work node of the project.",
     "summary": "What changed and why; at most 4,096 bytes.",
     "commit": "The commit that was checked.",
+    "files": "Files of that commit, relative to the root of the repository. They are kept beside those that earlier "
+    "requests named for the same commit, at most 20,000; a larger repository sends every n-th.",
+    "filesTotal": "The number of files of that commit, also of those that are not sent.",
+    "knowledge.match/paths": "Patterns of files, such as `src/pay/**`, relative to the root of the repository.",
+    "folder": "The folder to look into, relative to the root of the repository. Default: the root.",
+    "knowledge.delete/decision": "Why it is deleted; kept in the history.",
     "atoms": "The results, one for each atom.",
     "atoms[].id": "The atom, by id.",
     "atoms[].version": "The version that was checked; an atom that has changed since is skipped.",

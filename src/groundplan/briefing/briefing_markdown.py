@@ -105,7 +105,7 @@ def _format_value(one: FactNote | ConstraintNote) -> str:
 
 
 def _format_plain(value: Any) -> str:
-    return _escape(value) if isinstance(value, str) else format_code_span(encode(value).decode())
+    return _escape(value) if isinstance(value, str) and value else format_code_span(encode(value).decode())
 
 
 def _format_before(one: BeforeNote) -> Iterator[str]:

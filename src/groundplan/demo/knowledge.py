@@ -75,6 +75,35 @@ ATOMS = (
     ),
 )
 
+COMMIT = "5d41c0ffee7a"
+FILES = (
+    "README.md",
+    "alerts/queue.py",
+    "alerts/silence.py",
+    "alerts/silence_test.py",
+    "config/gateway-north.toml",
+    "config/gateway-south.toml",
+    "config/thresholds.toml",
+    "docs/install.md",
+    "docs/pumps/foot-pump.md",
+    "docs/pumps/hand-pump.md",
+    "gateway/decoders/foot_pump.py",
+    "gateway/decoders/hand_pump.py",
+    "gateway/frames.py",
+    "gateway/radio.py",
+    "migrations/0001_pumps.sql",
+    "migrations/0002_totals.sql",
+    "reports/month.py",
+    "reports/templates/month.html",
+    "sms/provider.py",
+    "sms/texts.toml",
+    "totals/day.py",
+    "totals/nightly.py",
+    "web/map.js",
+    "web/static/pump.svg",
+    "web/view.py",
+)
+
 
 def fill_knowledge(session: Session, project: str) -> bool:
     """Write the knowledge of the example into a project, and return whether anything was written."""
@@ -95,7 +124,29 @@ def fill_knowledge(session: Session, project: str) -> bool:
             molecules[molecule.name] = created.molecule.id
     for atom in missing:
         atoms[atom.name] = _write(session, project, task, atom, molecules, atoms)
+    if missing:
+        _record_check(session, project)
     return bool(missing)
+
+
+def _record_check(session: Session, project: str) -> None:
+    """Record what a check of the software would find, so that pages can show its files."""
+    found = {"Radio gateway": "changed", "Daily totals": "fresh", "Silence rule": "fresh"}
+    atoms = session.call("knowledge.list", projectId=project).atoms
+    checks = [
+        {"id": atom.id, "version": atom.version, "freshness": found.get(atom.name, "unanchored")} for atom in atoms
+    ]
+    for check, atom in zip(checks, atoms, strict=True):
+        if atom.name == "Radio gateway":
+            check["files"] = ["gateway/radio.py"]
+    session.call(
+        "knowledge.record_check",
+        projectId=project,
+        commit=COMMIT,
+        atoms=checks,
+        files=list(FILES),
+        filesTotal=len(FILES),
+    )
 
 
 def _create_task(session: Session, project: str) -> str:

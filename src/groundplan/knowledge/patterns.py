@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -81,21 +81,42 @@ def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[st
     Raises:
         TooCostly: matching would take too long.
     """
-    patterns_rev = tx.scalar(sql.patterns_revision, project_id=tx.project.id)
-    if patterns_rev is None:
-        return {path: [] for path in paths}
+    return _search_index(tx, lambda index: _match_paths(index, paths))
+
+
+def match_files(tx: Transaction, files: Sequence[str], *, steps_max: int) -> dict[str, list[str]]:
+    """Return the ids of the atoms that match each of many files, faster than `match_atoms`.
+
+    Raises:
+        TooCostly: matching would take too long.
+    """
+    try:
+        return _search_index(tx, lambda index: dict(index.match_many(files, steps_max=steps_max)))
+    except TooManySteps:
+        raise TooCostly from None
+
+
+def get_patterns_revision(tx: Transaction) -> int:
+    """Return the revision at which the patterns of the project last changed; 0 if it has none."""
+    return tx.scalar(sql.patterns_revision, project_id=tx.project.id) or 0
+
+
+def _search_index(tx: Transaction, search: Callable[[PathIndex], dict[str, list[str]]]) -> dict[str, list[str]]:
+    patterns_rev = get_patterns_revision(tx)
+    if not patterns_rev:
+        return search(PathIndex())
     cache: IndexCache = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, IndexCache())
     indexed = cache.get_index((tx.actor.organization, tx.project.id))
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
             has_grown = indexed.patterns_rev < patterns_rev and _update_index(tx, indexed, patterns_rev)
-            found = _match_paths(indexed.index, paths)
+            found = search(indexed.index)
         else:
             # Another transaction with a later snapshot has updated the index. This one builds its own, once.
             has_grown = False
             older = ProjectIndex()
             _update_index(tx, older, patterns_rev)
-            found = _match_paths(older.index, paths)
+            found = search(older.index)
     if has_grown:
         cache.evict()
     return found

@@ -20,6 +20,9 @@ id, parent_type, parent_id, task_id, summary, created_at, created_by
 -- columns: freshness
 atom_id, state, commit_id, checked_at, files
 
+-- columns: checked
+commit_id, checked_at, total, kept, packed
+
 -- name: project_of_atom
 -- Return the project of an atom.
 SELECT a.project_id
@@ -98,6 +101,13 @@ SELECT {c.entry}
                  ORDER BY l.rev DESC
                  LIMIT :of_each)
  ORDER BY c.parent_id, c.rev DESC;
+
+-- name: checked_files
+-- Return the files of the commit that was checked last.
+SELECT {f.checked}
+  FROM graph_files AS f
+ WHERE f.tenant_id = :tenant_id
+   AND f.project_id = :project_id;
 
 -- name: freshness_of_atoms
 -- Return the results of the last check of atoms.

@@ -45,6 +45,7 @@ TABLES = (
         update=_WRITE,
         delete=_WRITE,
     ),
+    Table("graph_files", select=_READ, insert=_WRITE, update=_WRITE, update_columns=_COLUMNS["checked"]),
 )
 
 # The full-text index of words, which only SQLite has.

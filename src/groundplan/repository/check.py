@@ -7,16 +7,17 @@ runs and written afterwards, so no transaction waits for git.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import ProjectArchived
+from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
 from groundplan.repository.git import Commit, Repository, TreeDiff
@@ -27,6 +28,8 @@ PAGE_SIZE = 1_000  # the limit of knowledge.list and of knowledge.record_check
 FILES_RECORDED_MAX = 50
 NAME_BYTES_MAX = 4_096
 BATCH_BYTES_MAX = 1 << 19  # half of the limit of a request
+
+T = TypeVar("T")
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
@@ -114,7 +117,7 @@ def check(
         report.note = "not recorded: with a start revision, only part of the changes is checked"
     elif record:
         report_progress("recording the results")
-        _record(session, project, report, {atom.id: atom.version for atom in atoms})
+        _record(session, project, report, {atom.id: atom.version for atom in atoms}, files)
     return report
 
 
@@ -148,10 +151,12 @@ def _to_checked_atom(atom: Any, assessment: AtomAssessment) -> CheckedAtom:
     return CheckedAtom(atom.id, atom.name, assessment.state, atom.confirmed or UNSET, assessment.files or UNSET)
 
 
-def _record(session: Session, project: str, report: Report, versions: dict[str, int]) -> None:
+def _record(session: Session, project: str, report: Report, versions: dict[str, int], files: Sequence[str]) -> None:
     skipped = 0
     try:
-        for batch in _split_batches(_to_record(atom, versions[atom.id]) for atom in report.atoms):
+        _record_files(session, project, report.head, files)
+        records = (_to_record(atom, versions[atom.id]) for atom in report.atoms)
+        for batch in _split_batches(records, count_max=PAGE_SIZE):
             done = session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
             skipped += len(done.skipped)
     except (Forbidden, ProjectArchived) as error:
@@ -160,6 +165,22 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
     report.recorded = skipped < len(report.atoms) or not report.atoms
     if skipped:
         report.note = f"not recorded for {skipped} atoms that changed meanwhile; check again"
+
+
+def _record_files(session: Session, project: str, head: str, files: Sequence[str]) -> None:
+    """Send the files of a commit, unless a check did so before."""
+    names = [name for name in map(_escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
+    step = 1
+    while len(names[::step]) > KEPT_MAX or sum(len(name.encode()) for name in names[::step]) > KEPT_BYTES_MAX:
+        step += 1
+    sample = names[::step]
+    stored = session.call("knowledge.match", projectId=project, paths=["*"])
+    if stored.commit == head and stored.kept == len(set(sample)):
+        return
+    for batch in _split_batches(sample, count_max=KEPT_MAX):
+        session.call(
+            "knowledge.record_check", projectId=project, commit=head, atoms=[], files=batch, filesTotal=len(files)
+        )
 
 
 def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
@@ -179,16 +200,16 @@ def _escape_name(name: str) -> str:
     return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def _split_batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield groups of atoms that fit into one request each."""
-    batch: list[dict[str, Any]] = []
+def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:
+    """Yield groups of atoms or files that fit into one request each."""
+    batch: list[T] = []
     size_bytes = 0
-    for atom in atoms:
-        atom_bytes = len(encode(atom))
-        if batch and (len(batch) == PAGE_SIZE or size_bytes + atom_bytes > BATCH_BYTES_MAX):
+    for item in items:
+        item_bytes = len(encode(item))
+        if batch and (len(batch) == count_max or size_bytes + item_bytes > BATCH_BYTES_MAX):
             yield batch
             batch, size_bytes = [], 0
-        batch.append(atom)
-        size_bytes += atom_bytes
+        batch.append(item)
+        size_bytes += item_bytes
     if batch:
         yield batch

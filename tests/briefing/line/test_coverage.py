@@ -101,3 +101,13 @@ def test_lists_are_cut_and_counts_stay_exact(plan: PlanClient) -> None:
     assert len(found.serving_nothing) == coverage.LIST_MAX
     assert found.counts.serving_nothing == len(names) + 4
     assert found.left_out["serving_nothing"] == len(names) + 4 - coverage.LIST_MAX
+
+
+def test_work_that_serves_a_purpose_node_is_counted_with_its_parts_but_not_if_it_was_dropped(plan: PlanClient) -> None:
+    plan.link(drill="AC1 OP1", loose="AC1", pump="G1")
+    plan.work.resolve("rent")
+    plan.work.drop("pump")
+
+    served = plan.session.call("briefing.serving", project=plan.project).served
+
+    assert [(one.key, one.resolved, one.total) for one in served] == [("OP1", 1, 3), ("AC1", 1, 4)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.links.link import LinkType
 from groundplan.session import Session
 from tests.briefing.line.client import PlanClient
 from tests.engines import person
@@ -254,3 +256,20 @@ def test_the_outline_has_each_step_once_and_stored_text_is_no_markup(plan: PlanC
         plan.work["phase"],
         *("AC1", "OP1", "OC1", "G1", "OC2"),
     ]
+
+
+def test_a_step_names_the_facts_that_it_rests_on(plan: PlanClient) -> None:
+    run = plan.session.call("context.create_draft", scopeId="atlas").run.id
+    fact = {"pointer": "/site/depth", "label": "Depth", "domain": "site", "valueKind": "number", "value": 45}
+    plan.session.call("context.edit", runId=run, inputs=[fact])
+    plan.session.call("context.commit", runId=run)
+    plan.link(phase="AC1")
+    plan.link_nodes({"phase": ["/site/depth", "/site/gone"]}, LinkType.RESTS_ON)
+
+    line = plan.line("drill")
+    text = plan.line("drill", format="markdown").markdown
+
+    found = {plan.work.name(step.ref): [(one.pointer, one.label) for one in step.facts or ()] for step in line.chain}
+    assert found["phase"] == [("/site/depth", "Depth"), ("/site/gone", msgspec.UNSET)]
+    assert found["drill"] == []
+    assert "- rests on /site/depth (Depth)" in text

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 AT_ONCE = 8
 ROUNDS = scaled(4, 20)
-EVERY = scaled(3, 1)  # which statements fail: another third of them each day, all in a proof
+EVERY = scaled(9, 1)  # which statements fail: another ninth of them each day, all in a proof
 STATEMENTS_BEFORE_THE_LOCK = 5  # application id, version, journal, steps, BEGIN IMMEDIATE
 
 

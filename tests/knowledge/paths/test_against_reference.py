@@ -17,7 +17,7 @@ from tests.machines.budget import STEPS_IN_A_RUN, budget
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS = 3_000  # comparisons; each example makes as many as a machine takes steps
+STEPS = 1_500  # comparisons; each example makes as many as a machine takes steps
 STEPS_OF_TEXTS = 600  # drawing a list of texts takes longer than comparing
 
 SEEDS = st.integers(0, 2**32)

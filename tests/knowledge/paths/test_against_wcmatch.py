@@ -20,7 +20,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
 from tests.knowledge.paths.random_paths import PLAIN, WHOLE, generate_paths
 from tests.machines.budget import budget
 
-STEPS = 3_000
+STEPS = 1_500
 
 # `*` matches dot files, `**` is any directories, case counts, and `/` is the only separator, wherever this runs.
 LIKE_OURS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.CASE | glob.FORCEUNIX

@@ -14,7 +14,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
 from tests.knowledge.paths.random_paths import SOUND_TEXTS, generate_paths
 from tests.machines.budget import budget
 
-STEPS = 750
+STEPS = 450
 
 # Many patterns in few directories, so that every kind of bucket is used.
 KEYS = st.sampled_from([f"atom-{n}" for n in range(20)])

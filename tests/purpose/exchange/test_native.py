@@ -40,7 +40,8 @@ def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> Non
 
     assert reading.document == build_document(THEORY)
     assert reading.skipped == []
-    assert msgspec.json.decode(msgspec.json.encode(reading.document)) == json.loads(WHOLE)
+    again = msgspec.json.decode(msgspec.json.encode(reading.document))
+    assert again == {**json.loads(WHOLE), "measurements": []}  # which belong to no version
 
 
 @given(any_theory())

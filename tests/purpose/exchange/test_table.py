@@ -90,17 +90,18 @@ NAMED = {
     "7771": "number",
     "mlabel": "label",
     "2030-04-03": "publication date",
-    "mcode": "waivers",
     "mreason": "waivers",
     "mwaiver": "waivers",
     "2032-01-02": "waivers",
 }
 # Unambiguous words: where the losses name one, it must be lost.
-PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict", "mcode", "2030-04-03")
+PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict", "mreason", "2030-04-03")
 
 
 def file_of(one: FileFormat) -> str:
-    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets"}.get(one, str(one))
+    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets", FileFormat.HTML: "html.standalone"}.get(
+        one, str(one)
+    )
     function = f"write_{one}"
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
     return writer(THEORY)

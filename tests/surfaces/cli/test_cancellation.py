@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,8 @@ from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.cli.cancellation import CommandCancelled, CommandSession, cancel_on_signals
 from tests.engines import Engine
+from tests.standby import Standby
+from tests.surfaces.cli import waiting_program
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.mcp.slow_program import SLOW_WRITE
 
@@ -49,42 +50,34 @@ def hold_organization(engine: Engine) -> Iterator[None]:
         holder.join()
 
 
-@contextmanager
-def waiting_command(engine: Engine) -> Iterator[subprocess.Popen[str]]:
+class WaitingCommand:
     """A command that waits for the lock."""
-    command = [sys.executable, "-c", WAITING, "--db", engine.db, "--json", "project", "create", "beacon"]
-    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begins\n"
-        yield process
 
+    def __init__(self, engine: Engine, program: Standby) -> None:
+        output, error, nothing = os.pipe(), os.pipe(), os.open(os.devnull, os.O_RDONLY)
+        arguments = ("--db", engine.db, "--json", "project", "create", "beacon")
+        self._started = program.start(*arguments, files=(nothing, output[1], error[1]), module=waiting_program.__name__)
+        for written in (nothing, output[1], error[1]):
+            os.close(written)
+        self._output, self._error = os.fdopen(output[0]), os.fdopen(error[0])
+        assert self._output.readline() == "begins\n"
 
-# It says when the handlers of the operation are in place.
-WAITING = """
-import sys
-from groundplan.surfaces.cli import cancellation
-from groundplan.__main__ import main
-
-class Announced(cancellation.Cancellation):
-    def prepare(self, *given, **options):
-        print("begins", flush=True)
-        super().prepare(*given, **options)
-
-cancellation.Cancellation = Announced
-sys.exit(main(sys.argv[1:]))
-"""
+    def end(self, told: signal.Signals) -> tuple[int, str, str]:
+        """Send a signal, and return the exit status with what was printed since."""
+        status = self._started.end(told)
+        with self._output, self._error:
+            return status, self._output.read(), self._error.read()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_cancels_the_operation_and_the_command_says_so(
-    engine: Engine, stop: signal.Signals, status: int
+    engine: Engine, program: Standby, stop: signal.Signals, status: int
 ) -> None:
-    with hold_organization(engine), waiting_command(engine) as command:
-        command.send_signal(stop)
-        said, error = command.communicate(timeout=PATIENCE_S)
+    with hold_organization(engine):
+        *ended, error = WaitingCommand(engine, program).end(stop)
 
-        assert (command.returncode, said) == (status, "")
+        assert ended == [status, ""]
         assert json.loads(error)["error"]["code"] == "cancelled"
     assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
 

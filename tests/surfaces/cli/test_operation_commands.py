@@ -290,3 +290,17 @@ def test_a_long_text_is_read_from_a_file_and_one_that_begins_with_an_at_is_writt
     refused = run("knowledge", "update", "x", "--type", "atom", "--version", "1", "--knowledge", "@ada knows")
     assert refused.code == 2
     assert "@@" in refused.err
+
+
+def test_a_command_that_comes_next_names_the_project_of_the_request(run: Run) -> None:
+    run("project", "create", "safe water")
+    nodes = '[{"ref": "a", "summary": "Drill"}]'
+    planned = run("work", "plan", "--project", "safe water", "--nodes", nodes, "--json").answer
+    task = planned["created"][0]["id"]
+
+    coverage = run("coverage", "--project", "safe water").out
+    line = run("throughline", task, "--project", "safe water").out
+
+    assert f"groundplan throughline {task} --project 'safe water'\n" in coverage
+    assert "Next: groundplan coverage --project 'safe water'\n" in line
+    assert "--project PROJECT" not in coverage + line

@@ -44,7 +44,14 @@ def test_a_theory_taken_into_another_project_is_the_same_file_there(files: FileC
     taken = run("purpose", "import", "theory.json", "--project", "borea", "--json").answer
 
     assert taken["version"]["number"] == 1
-    assert taken["counts"] == {"nodes": 4, "edges": 3, "assumptions": 1, "indicators": 1, "waivers": 1}
+    assert taken["counts"] == {
+        "nodes": 4,
+        "edges": 3,
+        "assumptions": 1,
+        "indicators": 1,
+        "waivers": 1,
+        "measurements": 0,
+    }
     assert (taken["keys"], taken["skipped"], taken["gate"]) == ([], [], {"passed": True, "failing": []})
     assert files.run("purpose", "export", "--project", "borea", "--out", "again.json").code == 0
     assert Path("again.json").read_bytes() == Path("theory.json").read_bytes()

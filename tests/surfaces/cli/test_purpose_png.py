@@ -202,20 +202,14 @@ def test_a_png_that_would_be_too_large_is_refused_with_what_to_do(
     assert pictures("--png", "plan.png", "--scale", "1").code == 0
 
 
-def test_another_font_stands_in_where_those_of_the_picture_are_missing(pictures: RenderCommands, fonts: Fonts) -> None:
-    asked_for = pictures.png("asked_for.png")
+def test_the_text_is_drawn_with_the_shipped_font_whatever_the_machine_has(
+    pictures: RenderCommands, fonts: Fonts
+) -> None:
+    with_arial = pictures.png("arial.png")
 
-    fonts("Noto Sans")
-
-    assert pictures.png("stand_in.png") == asked_for
-
-
-def test_without_any_font_there_is_no_picture_without_words(pictures: RenderCommands, fonts: Fonts) -> None:
     fonts("Of Signs Only")
 
-    assert pictures("--png", "plan.png", "--svg", "plan.svg", "--json").error == (7, "no_font")
-    assert not [*Path().glob("plan.*")]
-    assert pictures("--svg", "plan.svg").code == 0
+    assert pictures.png("signs.png") == with_arial
 
 
 def test_without_the_extra_the_error_says_how_to_install_it_and_svg_is_drawn_still(
@@ -235,4 +229,4 @@ def test_without_the_extra_the_error_says_how_to_install_it_and_svg_is_drawn_sti
 def test_help_says_what_a_png_needs(pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
-    assert "Needs groundplan[png], and fonts" in pictures("--help").out
+    assert "Needs groundplan[png]." in pictures("--help").out

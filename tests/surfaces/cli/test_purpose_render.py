@@ -105,6 +105,32 @@ def test_what_is_asked_for_is_drawn(pictures: RenderCommands) -> None:
     assert pictures("--draft", "--version", "1", "--json").error == (2, "usage")
 
 
+def test_groups_and_views_are_drawn_and_named(pictures: RenderCommands) -> None:
+    with groundplan.open("groundplan.db", actor="ada") as session:
+        viewed = {"op": "update_node", "node": "G1", "metadata": {"views": ["Fishing"]}}
+        session.call("purpose.edit", project="atlas", operations=[viewed])
+
+    shown = pictures("--overview", "--svg", "overview.svg").out
+    assert "An overview of groups: " in shown
+    group = pictures("--overview", "--json").answer["groups"][0]["group"]
+    assert f"{group} (" in shown
+    assert 'data-group="' in Path("overview.svg").read_text(encoding="utf-8")
+    assert pictures("--all").out == pictures().out
+    assert "data-key" in pictures("--group", group).out
+    only = pictures("--view", "Fishing").out
+    assert 'data-key="G1"' in only
+    assert 'data-key="OP1"' not in only
+    for words, refused in (
+        (("--group", "no"), (3, "not_found")),
+        (("--view", "no"), (3, "not_found")),
+        (("--all", "--overview"), (2, "usage")),
+        (("--all", "--pathway", "G1"), (2, "invalid_argument")),
+        (("--group", group, "--pathway", "G1"), (2, "invalid_argument")),
+        (("--view", "Fishing", "--compare", "1"), (2, "invalid_argument")),
+    ):
+        assert pictures(*words, "--json").error == refused
+
+
 def test_a_file_that_is_there_is_drawn_over_only_by_force(pictures: RenderCommands) -> None:
     Path("mine.svg").write_text("mine", encoding="utf-8")
 

@@ -80,7 +80,7 @@ def converse(sent: list[bytes]) -> tuple[int, list[bytes]]:
 
 @pytest.mark.slow
 @given(st.lists(lines, max_size=12))
-@settings(max_examples=scaled(40, 200))
+@settings(max_examples=scaled(20, 200))
 def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]) -> None:
     status, answers = converse(sent)
 
@@ -95,7 +95,7 @@ def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]
 
 
 @given(st.binary(max_size=4000))
-@settings(max_examples=scaled(40, 100))
+@settings(max_examples=scaled(20, 100))
 def test_no_stream_of_bytes_ends_the_loop(raw: bytes) -> None:
     status, answers = converse([raw])
 

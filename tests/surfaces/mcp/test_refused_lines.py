@@ -339,7 +339,7 @@ def as_line(document: Any, *, ascii_only: bool, indent: int | None = None) -> by
 
 
 @given(documents, st.booleans(), st.sampled_from([None, 1]))
-@settings(max_examples=scaled(100, 500))
+@settings(max_examples=scaled(50, 500))
 def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: bool, indent: int | None) -> None:
     found = recover_request(as_line(document, ascii_only=ascii_only, indent=indent))
 
@@ -356,7 +356,7 @@ def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: boo
 
 
 @given(documents, st.integers(0, 3000), st.booleans())
-@settings(max_examples=scaled(100, 500))
+@settings(max_examples=scaled(50, 500))
 def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
     document: Any, padding: int, ascii_only: bool
 ) -> None:
@@ -372,7 +372,7 @@ def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-@settings(max_examples=scaled(100, 300))
+@settings(max_examples=scaled(50, 300))
 def test_no_bytes_keep_the_search_for_an_id_from_ending(head: bytes, tail: bytes) -> None:
     opening = b'{"jsonrpc":"2.0","method":"x","params":{'
 

@@ -9,13 +9,23 @@ from urllib.parse import urlencode
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.web.project_pages import AREAS
 from groundplan.surfaces.web.server_app import ServerApp, build_server_app
 from tests.surfaces.http.client import AppClient, Reply
 
 PORT = 8321
 LOOPBACK_EXPOSURE = Exposure(port=PORT)
 ADA = local_actor("ada")
+AREA = re.compile(r"/p/[^/?]+/([a-z]+)")
+OPERATION = re.compile(r'name="operation" value="([^"]*)"')
 CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
+
+
+def check_operations(path: str, page: str) -> None:
+    """Check that the area declares the operations of all forms on one of its pages, since others are refused."""
+    if (area := AREAS.get(path)) is not None:
+        missing = sorted(name for name in set(OPERATION.findall(page)) if not area.has_form(name))
+        assert not missing, f"a form runs {missing}: add it to `operations` of the area {path!r}, or of its view"
 
 
 class Browser(AppClient):
@@ -47,6 +57,8 @@ class Browser(AppClient):
             self.cookies[name] = value
             if "Max-Age=0;" in reply.headers["set-cookie"]:
                 del self.cookies[name]
+        if found := AREA.match(target):
+            check_operations(found[1], reply.body.decode("utf-8", "replace"))
         return reply
 
     def submit(self, target: str, fields: dict[str, str], **headers: Any) -> Reply:

@@ -12,18 +12,40 @@ from groundplan.surfaces.http.answers import Answer, send_answer
 from groundplan.surfaces.web import page_tokens
 from groundplan.surfaces.web.asset_routes import KEPT
 from groundplan.surfaces.web.assets import FOLDER, STYLE_NAME, get_assets_path, load_assets
+from groundplan.surfaces.web.join_scripts import FIRST
+from groundplan.surfaces.web.project_pages import AREAS, FIRST_AREA
+from tests.engines import Engine
 from tests.purpose.picture.test_tokens import contrast
 from tests.surfaces.web.browser import Browser
+from tests.surfaces.web.test_forms import begin
 
 SCRIPT_BYTES_MAX = 60_000  # of all scripts, compressed
-OWN_SCRIPTS = {"page.js", "search.js", "morph.js", "events.js", "keys.js", "words.js", "moves.js", "typing.js"}
+REQUESTS_MAX = 5  # of the first screen
+FONT = re.compile(r'url\("([^"#]+)"\)')
+REFERENCE = re.compile(r'<(?:link|script|img|source|iframe)\b[^>]*?(?:href|src)="(?!data:)([^"]+)"')
 
 
 def test_all_scripts_are_our_own_and_fit_their_limit() -> None:
     scripts = {name: asset for name, asset in load_assets().items() if name.endswith(".js")}
 
-    assert scripts.keys() == OWN_SCRIPTS
+    assert FIRST in scripts
+    assert scripts.keys() <= {path.name for path in FOLDER.glob("*.js")}
     assert sum(len(asset.compressed) for asset in scripts.values()) <= SCRIPT_BYTES_MAX
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_first_screen_needs_few_requests(browser: Browser, engine: Engine, area: str) -> None:
+    begin(browser, engine)
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+    needed = set(REFERENCE.findall(page))
+    style, script = (load_assets()[name].body.decode() for name in (STYLE_NAME, FIRST))
+    fonts = {f"{get_assets_path()}/{name}" for name in FONT.findall(style)}
+
+    assert fonts <= needed  # they are asked for at once, and not only when the style was read
+    assert re.findall(r"^import .*", script, re.MULTILINE) == []
+    of_area = {one for one in needed if one.endswith(".js") and not one.endswith(f"/{FIRST}")}
+    assert len(of_area) <= (area != FIRST_AREA)  # an area may have a script of its own, but not the first one
+    assert 1 + len(needed - of_area) <= REQUESTS_MAX, sorted(needed)
 
 
 def test_a_browser_keeps_the_files_of_this_version_only(browser: Browser) -> None:
@@ -56,6 +78,20 @@ def test_a_file_is_sent_compressed_to_who_accepts_that(browser: Browser) -> None
     assert "content-encoding" not in plain.headers
     assert compressed.headers["content-encoding"] == "gzip"
     assert len(compressed.body) < len(plain.body)
+
+
+@pytest.mark.parametrize(("site", "is_compressed"), [("same-origin", True), ("none", True), ("cross-site", False)])
+def test_a_page_is_sent_compressed_unless_another_site_asks_for_it(
+    browser: Browser, engine: Engine, site: str, is_compressed: bool
+) -> None:
+    """Another site could choose what the page repeats, and guess the rest from the length."""
+    begin(browser, engine)
+    path = "/p/atlas/home"
+    reply = browser.get(path, accept_encoding="gzip", sec_fetch_site=site, sec_fetch_mode="navigate")
+
+    assert ("content-encoding" in reply.headers) is is_compressed
+    assert (len(reply.body) < len(browser.get(path).body)) is is_compressed
+    assert "content-encoding" not in browser.get(path, sec_fetch_site="none").headers
 
 
 def test_the_style_uses_no_colour_beside_the_tokens() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from groundplan.surfaces.web.assets import FOLDER as ASSETS
 from groundplan.surfaces.web.pages import FOLDER
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 
-# These are within others: the text of a field, and its mark.
-INNER = {"typed", "invalid", "keep_query", "reference", "waiting"}  # parts of others, or only with what they read
+# These are within others: the text of a field, its mark, and the state of the page in a form.
+INNER = {"typed", "invalid", "keep_query"}
+SELECTOR = re.compile(r"([^{}]+)\{")
 
 
 def test_the_page_exists_only_when_asked_for(browser: Browser, engine: Engine) -> None:
@@ -27,3 +29,22 @@ def test_every_component_is_shown() -> None:
     macros = set(re.findall(r"{% macro (\w+)", components)) - INNER
 
     assert {name for name in macros if f"ui.{name}(" not in design} == set()
+
+
+def test_the_page_shows_what_scripts_and_other_templates_draw(engine: Engine) -> None:
+    with Browser(engine.store, design=True) as developer:
+        page = developer.get("/_design").body.decode()
+
+    for part in ('class="toast"', 'class="picks"', 'class="theirs"', "Take theirs", "state-box-blocked", "Show each"):
+        assert page.count(part) >= 2, part  # in light and in dark
+
+
+def test_every_class_of_the_style_is_used() -> None:
+    style = "".join(path.read_text(encoding="utf-8") for path in ASSETS.glob("*.css"))
+    names = {name for selector in SELECTOR.findall(style) for name in re.findall(r"\.([a-zA-Z][\w-]*)", selector)}
+    sources = [*FOLDER.glob("templates/*.html"), *ASSETS.glob("*.js"), *FOLDER.rglob("*.py")]
+    written = "".join(path.read_text(encoding="utf-8") for path in sources)
+    made = set(re.findall(r"([a-z-]+-){", written))  # such as state-{{ state }} in a template, type-{name} in Python
+
+    unused = {name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", written)}
+    assert {name for name in unused if not name.startswith(tuple(made))} == set()

@@ -115,10 +115,10 @@ def test_fields_that_are_no_arguments_are_refused_as_a_page(
     assert submit(browser, "/p/atlas/work", "work.update", **fields).status == 400
 
 
-def test_an_unknown_operation_is_not_found(browser: Browser, engine: Engine) -> None:
+def test_an_unknown_operation_is_refused(browser: Browser, engine: Engine) -> None:
     begin(browser, engine)
 
-    assert submit(browser, "/p/atlas/work", "work.nothing").status == 404
+    assert submit(browser, "/p/atlas/work", "work.nothing").status == 400
 
 
 # --- Facts ------------------------------------------------------------------------------------------------------------

@@ -88,7 +88,8 @@ def test_the_inbox_has_pages_and_its_number_is_in_the_rail(browser: Browser, eng
     ada.call("purpose.draft", project="atlas")
     questions = [{"question": f"Question {n}?"} for n in range(40)]
     ada.call("purpose.record", project="atlas", requests=questions)
-    total = len(ada.call("briefing.inbox", project="atlas", limit=100).items)
+    kinds = [item.kind for item in ada.call("briefing.inbox", project="atlas", limit=100).items]
+    total = len(questions) + len(set(kinds) - {"request"})  # the checks of a draft are one item
     browser.log_in()
     first = open_page(browser, "/p/atlas/inbox")
     (link,) = [link for link in first.links if "cursor=" in link]
@@ -97,6 +98,21 @@ def test_the_inbox_has_pages_and_its_number_is_in_the_rail(browser: Browser, eng
     assert f"{total} waiting" in first.text
     seen = re.findall(r"Question \d+\?", first.text + second.text)
     assert sorted(seen) == sorted(one["question"] for one in questions)
+
+
+def test_the_checks_that_block_publishing_are_one_item_with_their_number(browser: Browser, engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    ada.call("purpose.draft", project="atlas")
+    checks = [one for one in ada.call("briefing.inbox", project="atlas").items if one.kind == "gate_blocks"]
+    browser.log_in()
+    for path in ("/p/atlas/inbox", "/p/atlas/home"):
+        page = open_page(browser, path)
+        assert page.text.count("Blocks publishing") == 1
+        assert f"{len(checks)} checks keep the draft from being published" in page.text
+        assert all(one.text.partition(". To mend it")[0] in page.text for one in checks)
+        assert any(link.startswith("/p/atlas/plan?view=gates#") for link in page.links)
+    assert "1 waiting" in page.text
 
 
 def test_search_finds_all_slices_and_leads_to_the_place_of_each_hit(browser: Browser, engine: Engine) -> None:

@@ -20,6 +20,10 @@ NODES: list[dict[str, Any]] = [
 
 
 NO_FORMS = dict.fromkeys(AREAS, 0)
+FORMS_OF_EDITORS = {
+    **NO_FORMS,
+    **{"home": 1, "plan": 3, "work": 21, "knowledge": 2, "facts": 6, "inbox": 1, "throughline": 2},
+}
 
 
 class Tags(HTMLParser):
@@ -117,8 +121,24 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {**NO_FORMS, "home": 1, "work": 21, "facts": 6, "inbox": 1, "members": 5}),
-        ("ben", {**NO_FORMS, "home": 1, "work": 21, "facts": 5, "inbox": 1}),
+        (
+            "ada",
+            {
+                **NO_FORMS,
+                "home": 1,
+                "plan": 3,
+                "work": 21,
+                "knowledge": 2,
+                "facts": 7,
+                "inbox": 1,
+                "members": 5,
+                "throughline": 2,
+            },
+        ),
+        (
+            "ben",
+            FORMS_OF_EDITORS,
+        ),
         ("cleo", NO_FORMS),
     ],
 )
@@ -134,9 +154,9 @@ def test_a_page_offers_only_what_the_role_may_do(engine: Engine, name: str, expe
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("ada", {"fact": 12, "constraint": 10, "source": 8, "policies": 11, "tokens": 1}),
-        ("ben", {"fact": 11, "constraint": 9, "source": 7, "policies": 0, "tokens": 1}),
-        ("cleo", {"fact": 0, "constraint": 0, "source": 0, "policies": 0, "tokens": 1}),
+        ("ada", {"fact": 13, "constraint": 11, "source": 9, "policies": 11, "tokens": 1, "project": 2}),
+        ("ben", {"fact": 12, "constraint": 10, "source": 8, "policies": 0, "tokens": 1, "project": 1}),
+        ("cleo", {"fact": 0, "constraint": 0, "source": 0, "policies": 0, "tokens": 1, "project": 0}),
     ],
 )
 def test_the_views_of_facts_and_members_offer_only_what_the_role_may_do(
@@ -157,6 +177,7 @@ def test_the_views_of_facts_and_members_offer_only_what_the_role_may_do(
         "source": f"facts?source={made.sources[0].id}",
         "policies": "members?view=policies",
         "tokens": "members?view=tokens",  # everybody may create tokens for themselves; a login ends by logging out
+        "project": "members?view=project",
     }
     with Browser(engine.store, actor=person(name)) as browser:
         browser.log_in()
@@ -245,3 +266,21 @@ def test_the_picture_runs_nothing_and_an_unknown_page_is_not_found(browser: Brow
     assert b"<script" not in picture.body
     for missing in ("/p/atlas/nothing", "/p/nothing/home", "/p/nothing/picture.svg", "/p/atlas/work?node=zzzzzz"):
         assert browser.get(missing).status == 404
+
+
+def test_no_page_waits_for_a_writer(browser: Browser, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that wrote would take the lock of its project on each visit."""
+    task = fill(engine)
+    engine.session("ada").call("work.update", updates=[{"node_id": task, "summary": "Walk it twice"}])
+    event = engine.session("ada").call("event.list", project="atlas", limit=1).events[0].id
+    browser.log_in()
+
+    def refuse(*_given: Any, **_options: Any) -> None:
+        raise AssertionError("a page wrote")
+
+    monkeypatch.setattr(engine.store, "write", refuse)
+    for area in AREAS:
+        open_page(browser, f"/p/atlas/{area}?node={task}")
+    for path in ("knowledge?view=coverage", "members?view=tokens", "members?view=project", f"history?event={event}"):
+        open_page(browser, f"/p/atlas/{path}")
+    assert open_page(browser, "/p/atlas/history").operations == ["briefing.undo"]

@@ -18,7 +18,7 @@ from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 from tests.work.client import WorkClient
 
-TRIES = settings(fixed_settings(0), max_examples=scaled(15, 300))
+TRIES = settings(fixed_settings(0), max_examples=scaled(5, 300))
 SEEDS = st.integers(0, 2**32)
 NUMBERS = count(1)
 

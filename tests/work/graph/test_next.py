@@ -330,7 +330,7 @@ def test_a_scope_in_another_project_is_refused(work: WorkClient) -> None:
 
 
 # SQLite allows 32,766 variables. PostgreSQL allows 65,535, and inserting that many nodes takes seconds.
-CROWDS = {Dialect.SQLITE: 33_000, Dialect.POSTGRES: scaled(5_000, 66_000)}
+CROWDS = {Dialect.SQLITE: 33_000, Dialect.POSTGRES: scaled(1_000, 66_000)}
 
 
 @pytest.mark.slow

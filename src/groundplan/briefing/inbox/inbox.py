@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from heapq import nlargest
 from itertools import chain
 from typing import Annotated, NamedTuple, Protocol
@@ -19,6 +20,7 @@ from groundplan.briefing.inbox.claims import list_claims
 from groundplan.briefing.inbox.ending_waivers import list_waivers
 from groundplan.briefing.inbox.gate_blocks import list_gate_blocks
 from groundplan.briefing.inbox.item import RANKS, InboxItem, InboxKind
+from groundplan.briefing.inbox.kept_items import read_kept
 from groundplan.briefing.inbox.requests import list_requests
 from groundplan.briefing.inbox.reviews_due import list_due_reviews
 from groundplan.briefing.inbox.suggestions import list_suggestions
@@ -134,7 +136,7 @@ def _read_items(
         if rank < after.rank:
             continue
         since = after.since if rank == after.rank else BEFORE_ALL_TIMES
-        items = chain.from_iterable(_read_kind(tx, visits, READERS[kind], since))
+        items = chain.from_iterable(_read_kind(tx, visits, kind, since))
         located = [(position, item) for position, item in items if position > after]
         found += sorted(located, key=lambda row: row[0])
         if len(found) > more_than:
@@ -143,11 +145,14 @@ def _read_items(
 
 
 def _read_kind(
-    tx: Transaction, visits: _Visits, read: KindReader, since: str
+    tx: Transaction, visits: _Visits, kind: InboxKind, since: str
 ) -> Iterator[list[tuple[_Position, InboxItem]]]:
+    read = READERS[kind]
     for project in visits.projects:
         if not visits.are_several:
-            yield [(_locate(tx, item), item) for item in read(tx, since=since, at_most=READ_MAX)]
+            read_all = partial(read, tx, since=since, at_most=READ_MAX)
+            items = read_all() if since else read_kept(tx, kind, read_all)
+            yield [(_locate(tx, item), item) for item in items]
             continue
         with _visit(tx, project):
             items = read(tx, since=since, at_most=READ_MAX)

@@ -66,6 +66,13 @@ class ChainIndicator(Struct):
     unit: str | UnsetType = UNSET
 
 
+class ChainFact(Struct):
+    """A fact that a step rests on."""
+
+    pointer: str
+    label: str | UnsetType = UNSET  # not set if no run has the fact
+
+
 class ChainEvidence(Struct):
     """Evidence of a work node, or of another one below it."""
 
@@ -111,6 +118,7 @@ class ChainStep(Struct, kw_only=True):
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
     assumptions: list[ChainAssumption] | UnsetType = UNSET
     indicators: list[ChainIndicator] | UnsetType = UNSET
+    facts: list[ChainFact] | UnsetType = UNSET
 
     @property
     def is_work(self) -> bool:
@@ -131,6 +139,7 @@ class Throughline(Struct, rename={"start": "from"}, kw_only=True):
     trimming: ClassVar[Trimming] = Trimming(
         DropField("chain[].evidence"),
         DropField("chain[].indicators"),
+        DropField("chain[].facts"),
         DropField("chain[].assumptions"),
         DropField("chain[].to[].assumptions"),
         DropField("chain[].to[].mechanism"),

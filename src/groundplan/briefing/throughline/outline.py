@@ -11,6 +11,7 @@ from groundplan.briefing.throughline.wording import (
     describe_assumption,
     describe_dead_end,
     describe_evidence,
+    describe_fact,
     describe_indicator,
     describe_step,
     describe_work,
@@ -89,6 +90,8 @@ def _list_step(step: ChainStep, link: ChainLink | None, indent: str) -> Iterator
     on_link = [] if link is None else link.assumptions or []
     for assumption in [*on_link, *(step.assumptions or [])]:
         yield f"{inner}- {escape_inline(describe_assumption(assumption))}"
+    for fact in step.facts or []:
+        yield f"{inner}- {escape_inline(describe_fact(fact))}"
     for indicator in step.indicators or []:
         yield f"{inner}- {escape_inline(describe_indicator(indicator))}"
     for evidence in step.evidence or []:

@@ -50,6 +50,7 @@ def follow_line(tx: Transaction, request: FollowLine) -> TracedLine:
     """
     # Here, because a start of the program does not need the graph algorithms.
     from groundplan.briefing.throughline.purpose_steps import build_purpose_graph
+    from groundplan.briefing.throughline.resting import add_facts_to_steps
     from groundplan.briefing.throughline.trace_down import trace_purpose_down, trace_work_down
     from groundplan.briefing.throughline.trace_up import trace_purpose_up, trace_work_up
     from groundplan.purpose.reading.in_force import read_purpose_in_force
@@ -67,6 +68,7 @@ def follow_line(tx: Transaction, request: FollowLine) -> TracedLine:
             raise _missing_start(tx, request.start, None if purpose is None else purpose.content)
         trace_purpose = trace_purpose_up if request.direction == "up" else trace_purpose_down
         line = trace_purpose(tx, build_purpose_graph(purpose), request.start)
+    add_facts_to_steps(tx, line.chain)
     chars_max = tx.preferences.answer_tokens_max * CHARS_PER_TOKEN
     return TracedLine(line, request.format, tx.project.name, chars_max)
 

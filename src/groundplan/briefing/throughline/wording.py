@@ -7,6 +7,7 @@ from msgspec import UNSET
 from groundplan.briefing.throughline.chain import (
     ChainAssumption,
     ChainEvidence,
+    ChainFact,
     ChainIndicator,
     ChainStep,
     DeadEnd,
@@ -49,6 +50,11 @@ def describe_evidence(one: ChainEvidence) -> str:
     """Return evidence on one line."""
     node = "" if one.node is UNSET else f" of {one.node}"
     return f"evidence{node}, {one.type}: {one.ref}"
+
+
+def describe_fact(one: ChainFact) -> str:
+    """Return a fact on one line."""
+    return f"rests on {one.pointer}" + (f" ({one.label})" if one.label else "")
 
 
 def describe_indicator(one: ChainIndicator) -> str:

@@ -124,17 +124,36 @@ def undo(tx: Transaction, request: Undo) -> Undone:
         EdgesRejected: an edge cannot be restored.
         ValueProtected: the value before would only be suggested.
     """
-    write = _load(tx, request.event)
+    write, call = _prepare(tx, request.event)
+    _run(tx, call, write.position)
+    return _describe(write, call)
+
+
+def preview(tx: Transaction, request: Undo) -> Undone:
+    """Return what an undo would do. It only reads, so it waits for no lock and a page can ask for it.
+
+    Raises:
+        NotFound: there is no such event.
+        NothingToUndo: none of the last changes is the caller's.
+        NotYourChange: somebody else made the change, and the caller is no owner.
+        ChangedSince: what it touched was changed again.
+        CannotUndo: it has no inverse.
+    """
+    previewed = _describe(*_prepare(tx, request.event))
+    previewed.dry_run = True
+    return previewed
+
+
+def _prepare(tx: Transaction, event: str | None) -> tuple[_PastWrite, InverseCall]:
+    write = _load(tx, event)
     call = _build_inverse(tx, write)
     _refuse_changed(tx, write)
-    if not request.dry_run:
-        _run(tx, call, write.position)
-    return Undone(
-        str(write.position),
-        DoneCall(call.operation.name, call.arguments),
-        request.dry_run or UNSET,
-        call.warnings or UNSET,
-    )
+    return write, call
+
+
+def _describe(write: _PastWrite, call: InverseCall) -> Undone:
+    done = DoneCall(call.operation.name, call.arguments)
+    return Undone(str(write.position), done, warnings=call.warnings or UNSET)
 
 
 def _load(tx: Transaction, event: str | None) -> _PastWrite:
@@ -205,6 +224,17 @@ def _run(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
         call.verify(answer)
 
 
+PREVIEW = Operation(
+    name="briefing.preview_undo",
+    summary="Say what an undo would do.",
+    permission=Permission.PROJECT_WRITE,
+    effect=Effect.READ,
+    input=Undo,
+    output=Undone,
+    handler=preview,
+    project=lambda _tx, request: request.project,
+)
+
 OPERATION = Operation(
     name="briefing.undo",
     summary="Undo your last change, or the write of an event, if nothing was built on it.",
@@ -214,6 +244,8 @@ OPERATION = Operation(
     output=Undone,
     handler=undo,
     project=lambda _tx, request: request.project,
+    variants=(PREVIEW,),
+    choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("undo", Group.BRIEFING),
     command=Command(("undo",), arguments=("event",)),
     http=Route("POST", "/projects/{project}/undo"),

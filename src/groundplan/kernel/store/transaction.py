@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import groupby
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -85,6 +84,7 @@ class Transaction(ABC):
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
+        self._cursor_key: bytes | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
         self._written_counts: dict[str | None, int] = {}  # how many of them are in the database
         self._ambient: dict[str, Any] = {
@@ -136,14 +136,17 @@ class Transaction(ABC):
         """A new budget for one answer, by the cap of the caller."""
         return Budget.for_answer(self.preferences.answer_tokens_max)
 
-    @cached_property
+    # Not `cached_property`: before Python 3.12 it has one lock for all transactions, which would wait for each other.
+    @property
     def cursor_key(self) -> bytes:
         """The key that signs the cursors of the organization. Raises LookupError if the actor is not in it.
 
         It is read in each transaction that needs it: a key that a process remembers would be wrong after a restore.
         """
-        (key,) = self.one(sql.cursor_key)
-        return bytes.fromhex(key)
+        if self._cursor_key is None:
+            (key,) = self.one(sql.cursor_key)
+            self._cursor_key = bytes.fromhex(key)
+        return self._cursor_key
 
     def describe(self, *steps: NextStep) -> str:
         """Return the next steps as a sentence in the vocabulary of the caller."""

@@ -146,10 +146,18 @@ class PathIndex:
         buckets = [self._buckets[head] for head in heads]
         return chain(map(self._entries.__getitem__, texts), *(chain(one.below, one.others) for one in buckets))
 
-    def match_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-        """Yield each path with its keys. Files of one directory share most of the search."""
+    def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
+        """Yield each path with its keys. Files of one directory share most of the search.
+
+        Raises:
+            TooManySteps: all searches together would need more than `steps_max` steps.
+        """
         folders: dict[str, _DirectorySearch] = {}
-        return ((path, self._match(path, folders)) for path in paths)
+        left = steps_max
+        for path in paths:
+            yield path, self._match(path, folders, left)
+            if left is not None:
+                left -= self.steps
 
     def _match(self, path: str, folders: dict[str, _DirectorySearch], steps_max: int | None = None) -> list[str]:
         self.steps = 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
@@ -20,6 +21,8 @@ from groundplan.knowledge.molecule import MoleculeRow, load_molecule
 from groundplan.knowledge.refs import refuse_other_project, resolve_entity_project, resolve_task_id
 from groundplan.knowledge.requests import KnowledgeEntityType, TaskRef, Version, parse_id
 from groundplan.knowledge.revision import advance_revision
+
+DECISION_BYTES_MAX = 4_096
 
 sql = load_queries(__file__)
 
@@ -33,6 +36,7 @@ class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     project_id: Name | None = None
     cascade: bool = False
     last_task_id: TaskRef | None = None
+    decision: Annotated[str, MaxBytes(DECISION_BYTES_MAX)] | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -54,6 +58,8 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    if request.decision is not None:
+        tx.default_decision = request.decision
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = load_atom(tx, id_)
         refuse_stale(KnowledgeEntityType.ATOM, atom.id, current=atom.version, given=request.version)

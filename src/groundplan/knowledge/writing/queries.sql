@@ -95,3 +95,10 @@ INSERT INTO graph_freshness (tenant_id, project_id, {freshness})
 VALUES (:tenant_id, :project_id, {freshness:values})
 ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
    SET {freshness:set};
+
+-- name: upsert_checked_files
+-- Store the files of the commit that was checked last.
+INSERT INTO graph_files (tenant_id, project_id, {checked})
+VALUES (:tenant_id, :project_id, {checked:values})
+ON CONFLICT (tenant_id, project_id) DO UPDATE
+   SET {checked:set};

@@ -14,6 +14,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation, Ro
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX, CheckedFiles, load_checked_files, pack_paths
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.freshness import FreshnessRow, FreshnessState
 from groundplan.knowledge.requests import Version, parse_commit, parse_id
@@ -35,11 +37,13 @@ class AtomCheck(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RecordCheck(Struct, rename="camel", forbid_unknown_fields=True):
-    """The results of a check and the commit it was made at."""
+    """The results of a check, the commit it was made at, and files of this commit."""
 
     project_id: Name
     commit: str
     atoms: Annotated[list[AtomCheck], Meta(max_length=ATOMS_MAX)]
+    files: Annotated[list[Annotated[str, MaxBytes(4096)]], Meta(max_length=KEPT_MAX)] = []
+    files_total: Annotated[int, Meta(ge=0, le=2**31)] = 0
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -59,7 +63,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
         checks[parse_id(check.id, ("atoms", index, "id"))] = (check, anchor)
     versions: dict[str, int] = dict(tx.all(sql.atom_versions, project_id=tx.project.id, ids=to_json_array(checks)))
     current = {id_: (check, anchor) for id_, (check, anchor) in checks.items() if versions.get(id_) == check.version}
-    if not current:
+    if not current and not request.files:
         return RecordedCheck(0, list(checks))
     rows = [
         FreshnessRow(id_, check.freshness, anchor, tx.now, to_json_array(check.files))
@@ -67,18 +71,34 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
     ]
     tx.run_many(sql.upsert_freshness, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
     counts = Counter(check.freshness.value for check, _ in current.values())
-    tx.record(
-        Op.CHECKED,
-        tx.project.id,
-        changed("commit", None, head),
-        changed("freshness", None, {state: counts[state] for state in sorted(counts)}),
-    )
+    changes = [changed("commit", None, head)]
+    if current:
+        changes.append(changed("freshness", None, {state: counts[state] for state in sorted(counts)}))
+    if request.files:
+        changes.append(changed("files", None, _keep_files(tx, head, request)))
+    tx.record(Op.CHECKED, tx.project.id, *changes)
     return RecordedCheck(len(current), [id_ for id_ in checks if id_ not in current])
+
+
+def _keep_files(tx: Transaction, head: str, request: RecordCheck) -> int:
+    """Store files of a commit beside those that earlier requests named for it, and return how many there are."""
+    paths = {path for path in request.files if path}
+    stored = load_checked_files(tx)
+    if stored is not None and stored.commit_id == head:
+        paths.update(stored.paths)
+    size_bytes = sum(len(path.encode()) for path in paths)
+    if not paths or len(paths) > KEPT_MAX or size_bytes > KEPT_BYTES_MAX:
+        wrong = f"must be 1 to {KEPT_MAX:,} files of a commit, with at most {KEPT_BYTES_MAX:,} bytes; send every n-th"
+        raise invalid_argument(("files",), wrong, code="too_many", limit=KEPT_MAX)
+    total = max(len(paths), request.files_total)
+    row = CheckedFiles(head, tx.now, total, len(paths), pack_paths(paths))
+    tx.run_with_record(sql.upsert_checked_files, row, project_id=tx.project.id)
+    return len(paths)
 
 
 OPERATION = Operation(
     name="knowledge.record_check",
-    summary="Store the results of a check of the files.",
+    summary="Store the results of a check of the files, and which files there are.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=RecordCheck,

@@ -21,7 +21,7 @@ from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import read_version_observations
 from groundplan.purpose.version import VersionRef, find_latest_published, require_version
 
-ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
+ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"]
 
 # The module and function that write each format. Only the requested one is loaded.
 _WRITERS: dict[str, tuple[str, str]] = {
@@ -34,6 +34,7 @@ _WRITERS: dict[str, tuple[str, str]] = {
     "logframe": ("logframe", "write_logframe"),
     "iati": ("iati", "write_iati"),
     "svg": ("svg", "write_svg"),
+    "html": ("html.standalone", "write_html"),
 }
 
 
@@ -121,7 +122,7 @@ def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver
 
 OPERATION: Operation[ExportPurpose, Any] = Operation(
     name="purpose.export",
-    summary="Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg.",
+    summary="Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati, svg or html.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=ExportPurpose,

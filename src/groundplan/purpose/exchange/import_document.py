@@ -30,6 +30,7 @@ from groundplan.purpose.editing.nodes import add_node, refuse_long_metadata
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
 from groundplan.purpose.exchange.export import select_waivers_about
 from groundplan.purpose.exchange.formats.document import DocumentAssumption, DocumentWaiver, TheoryDocument
+from groundplan.purpose.exchange.import_measurements import import_measurements
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
 from groundplan.purpose.gates.active_waivers import select_active_waivers
@@ -65,6 +66,7 @@ class ImportedCounts(Struct):
     assumptions: int
     indicators: int
     waivers: int
+    measurements: int = 0
 
 
 class ImportedPurpose(Struct):
@@ -104,10 +106,11 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     draft.is_ordered = False
     _write(draft, document, keys)
     recorded, skipped = _waive(tx, row, document.waivers, keys)
+    measured, unmeasured = import_measurements(tx, document.measurements, keys)
+    skipped += unmeasured
     after = load_draft(tx)
-    counts = ImportedCounts(
-        len(document.nodes), len(document.edges), len(document.assumptions), len(document.indicators), recorded
-    )
+    nodes, edges = len(document.nodes), len(document.edges)
+    counts = ImportedCounts(nodes, edges, len(document.assumptions), len(document.indicators), recorded, measured)
     return ImportedPurpose(to_version(after), after.rev, counts, keys.list_changed_keys(), keys.renamed, skipped)
 
 

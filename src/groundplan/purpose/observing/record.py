@@ -180,6 +180,19 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPa
         _waive(recording, names, waiver, (*path, index))
 
 
+def record_measurements(tx: Transaction, measurements: list[MeasurementWrite], path: ArgumentPath) -> None:
+    """Record the measurements of an imported theory.
+
+    Raises:
+        Invalid: a measurement is malformed.
+        NotFound: an indicator is in no version of the project.
+    """
+    names = RefResolver(tx, [one.indicator for one in measurements])
+    recording = Recorder(tx)
+    for index, measurement in enumerate(measurements):
+        _measure(recording, names, measurement, (*path, index))
+
+
 def _measure(recording: Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
     key = names.resolve_key(one.indicator, "indicator", (*path, "indicator"))
     as_of = parse_moment(one.as_of, (*path, "as_of"))

@@ -7,6 +7,7 @@ for a contribution, double for a cause, open for a dependency.
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log2
 from typing import NamedTuple
 
 from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
@@ -21,7 +22,10 @@ from groundplan.purpose.picture.wording import escape_markup
 CORNER_RADIUS = 7.0  # corners of an edge that leads back
 # Positions of a badge along the last curve; the first free one is used.
 MARK_SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
+LINE_WIDTH_MAX = 4.0  # of several edges between two groups
 MARK_DISTANCE_MIN = tokens.BADGE + 1
+LABEL_HEIGHT = 12
+LABEL_OVERHANG = 12  # of a label on both sides of its badge
 FALLBACK_SHARES = tuple(place / 40 for place in range(2, 39))
 
 
@@ -55,18 +59,20 @@ def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) ->
 
 
 class OccupiedPoints:
-    """The positions that badges already use."""
+    """The positions that badges already use. A badge with a label below it is higher."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_labelled: bool = False) -> None:
+        self._height = MARK_DISTANCE_MIN + (LABEL_HEIGHT if is_labelled else 0)
+        self._width = MARK_DISTANCE_MIN + (LABEL_OVERHANG if is_labelled else 0)
         self._cells: dict[tuple[int, int], list[Point]] = {}  # cells of the size of a mark
 
     def take(self, point: Point) -> bool:
         """Reserve a position; return whether it was free."""
         x, y = point
-        column, row = int(x // MARK_DISTANCE_MIN), int(y // MARK_DISTANCE_MIN)
+        column, row = int(x // self._width), int(y // self._height)
         near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
         for other_x, other_y in (other for cell in near for other in self._cells.get(cell, ())):
-            if abs(other_x - x) < MARK_DISTANCE_MIN and abs(other_y - y) < MARK_DISTANCE_MIN:
+            if abs(other_x - x) < self._width and abs(other_y - y) < self._height:
                 return False
         self._cells.setdefault((column, row), []).append(point)
         return True
@@ -75,47 +81,53 @@ class OccupiedPoints:
 def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     """Draw an edge without its badges."""
     line = choose_line_style(arrow.edge, arrow.emphasis)
+    if arrow.links > 1:
+        line = line._replace(width=min(line.width + log2(arrow.links) / 2, LINE_WIDTH_MAX))
     colour = paint(line.colour)
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     tip = route.points[-1]
     return (
         f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
         f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
-        f'<path d="{_build_path(route)}" fill="none" stroke="{colour}" '
+        f'<path d="{build_route_path(route)}" fill="none" stroke="{colour}" '
         f'stroke-width="{format_number(line.width)}"{dash}/>'
         f"{draw_head(arrow.edge.edge_type, tip, colour, paint)}</g>"
     )
 
 
-def draw_marks(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
-    """Draw the marks on an edge: the sign of its change, and the badge of its assumptions."""
+def draw_marks(
+    arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints, *, is_labelled: bool = False
+) -> str:
+    """Draw the marks on an edge: the sign of its change, and the badge of its worst assumption."""
     sign = ""
     if arrow.emphasis in SIGNS:
-        sign = draw_sign(arrow.emphasis, *_find_free_point(route, occupied), paint, plate="band")
-    return sign + _draw_badges(arrow, route, paint, occupied)
+        sign = draw_sign(arrow.emphasis, *find_mark_point(route, occupied), paint, plate="band")
+    return sign + _draw_badges(arrow, route, paint, occupied, is_labelled=is_labelled)
 
 
-def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
-    """Draw the badge of the worst assumption on an edge, and the number of others."""
+def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints, *, is_labelled: bool) -> str:
+    """Draw the badge of the worst assumption on an edge, its key, and the number of others."""
     if not arrow.badges:
         return ""
     worst, *others = sort_by_severity(arrow.badges)
-    x, y = _find_free_point(route, occupied)
+    x, y = find_mark_point(route, occupied)
     told = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
     radius = format_number(tokens.BADGE / 2 + 2.5)
     plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
-    more = (
-        f'<text x="{format_number(x + tokens.BADGE / 2 + 2)}" y="{format_number(y - 4)}" '
-        f'font-size="9" font-weight="700" '
-        f'fill="{paint("subtext")}">+{len(others)}</text>'
-        if others
+    label = " ".join([worst.key] * is_labelled + [f"+{len(others)}"] * bool(others))
+    named = (
+        f'<text x="{format_number(x)}" y="{format_number(y + tokens.BADGE / 2 + LABEL_HEIGHT - 1)}" '
+        f'font-size="{tokens.BADGE_KEY_PX}" font-weight="700" text-anchor="middle" fill="{paint("subtext")}" '
+        f'stroke="{paint("band")}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">{label}</text>'
+        if label
         else ""
     )
     is_muted = arrow.emphasis in (Emphasis.MUTED, Emphasis.REMOVED)
-    return plate + draw_badge(worst, x, y, paint, tooltip=told, is_muted=is_muted) + more
+    return plate + draw_badge(worst, x, y, paint, tooltip=told, is_muted=is_muted) + named
 
 
-def _find_free_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
+def find_mark_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
+    """Reserve and return a free position for a mark on an edge."""
     places = _list_mark_points(route)
     return next((place for place in places if occupied.take(place)), places[0])
 
@@ -138,7 +150,8 @@ def _compute_curve_point(start: Point, end: Point, share: float) -> Point:
     return x, y
 
 
-def _build_path(route: EdgeRoute) -> str:
+def build_route_path(route: EdgeRoute) -> str:
+    """Return the path of an arrow, without its head."""
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
     return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 

@@ -1,4 +1,4 @@
-"""What a card can stand for: a purpose node, or work that serves one."""
+"""What a card can stand for: a purpose node, several of them, or work that serves one."""
 
 from __future__ import annotations
 
@@ -28,3 +28,15 @@ class WorkSubject(NamedTuple):
     owner: str | None = None  # who holds it
     description: str | None = None
     node_type: WorkType = WorkType.WORK
+
+
+class GroupSubject(NamedTuple):
+    """Several nodes of one type on a card."""
+
+    key: str
+    title: str
+    node_type: NodeType
+    group: str  # the id that opens the group
+    size: int
+    owner: str | None = None
+    description: str | None = None

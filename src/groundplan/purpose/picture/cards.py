@@ -7,6 +7,7 @@ from typing import NamedTuple
 from groundplan.purpose.model import NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.badges import SIGNS, describe_badge, draw_badge, draw_sign
+from groundplan.purpose.picture.card_types import GroupSubject
 from groundplan.purpose.picture.layout import Box, CardSize
 from groundplan.purpose.picture.picture_model import Badge, Card, Emphasis, pluralize, sort_by_severity
 from groundplan.purpose.picture.shapes import build_card_path, build_fold_path, format_number
@@ -61,10 +62,19 @@ def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
     look = _choose_look(card)
     x, y, width, height = box
     left, right = x + style.inset, x + width - style.inset
+    group = f' data-group="{escape_markup(node.group)}"' if isinstance(node, GroupSubject) else ""
     parts = [
-        f'<g class="gp-card" data-key="{escape_markup(node.key)}"><title>{escape_markup(_describe_card(card))}</title>'
+        f'<g class="gp-card" data-key="{escape_markup(node.key)}"{group}>'
+        f"<title>{escape_markup(_describe_card(card))}</title>"
     ]
     dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
+    if isinstance(node, GroupSubject) and node.size > 1:
+        # A second card looks out behind the first.
+        behind = build_card_path(node.node_type, x + tokens.STACK_OFFSET, y + tokens.STACK_OFFSET, width, height)
+        parts.append(
+            f'<path d="{behind}" fill="{paint(look.fill)}" stroke="{paint(look.line)}" stroke-width="{look.outline}" '
+            f'stroke-linejoin="round"/>'
+        )
     parts.append(
         f'<path d="{build_card_path(node.node_type, x, y, width, height)}" fill="{paint(look.fill)}" '
         f'stroke="{paint(look.line)}" stroke-width="{look.outline}" stroke-linejoin="round"{dash}/>'
@@ -125,8 +135,9 @@ def _choose_look(card: Card) -> _CardLook:
 def _draw_meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _CardLook) -> str:
     """Draw the line above the title: the key, the number of indicators, and the owner or the change."""
     node = card.node
-    parts = [_draw_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
-    x = left + measure_width(node.key, tokens.KEY_PX) + META_STEP
+    label = _label_card(card)
+    parts = [_draw_text(left, base, label, tokens.KEY_PX, paint(look.subtext), bold=True)]
+    x = left + measure_width(label, tokens.KEY_PX) + META_STEP
     if card.indicators:
         told = pluralize(card.indicators, "indicator")
         parts.append(_draw_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
@@ -200,10 +211,22 @@ def _format_badge_key(badge: Badge) -> str:
     return badge.key if sign is None else f"{badge.key} {sign}"
 
 
+def _label_card(card: Card) -> str:
+    """Return what stands above the title: the key of a node, or the number of nodes in a group."""
+    node = card.node
+    if not isinstance(node, GroupSubject):
+        return node.key
+    names = tokens.SINGULAR_NAMES if node.size == 1 else tokens.BAND_NAMES
+    return f"{node.size} {names[node.node_type].lower()}"
+
+
 def _describe_card(card: Card) -> str:
     """Return the tooltip, which screen readers also read."""
     node = card.node
-    lines = [f"{node.key} ({node.node_type.lower()}): {node.title}"]
+    is_group = isinstance(node, GroupSubject)
+    lines = [
+        f"{_label_card(card)}: {node.title}" if is_group else f"{node.key} ({node.node_type.lower()}): {node.title}"
+    ]
     lines += [text for text in (card.remark, node.owner and f"owner: {node.owner}", node.description) if text]
     lines += [describe_badge(badge) for badge in card.badges]
     return "\n".join(lines)

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 from groundplan.purpose.comparing.compare import Changed, Comparison, compare
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Content, edge_order, key_order
-from groundplan.purpose.picture.picture_model import Arrow, Badge, Card, Emphasis, Picture, build_plan_picture
+from groundplan.purpose.picture.picture_model import (
+    Arrow,
+    Badge,
+    Card,
+    Emphasis,
+    Picture,
+    build_plan_picture,
+    name_picture,
+)
 
 Drawn = TypeVar("Drawn", Card, Arrow)
 Remarks = dict[str, list[str]]  # changes by the key or name of the changed item
@@ -41,8 +49,8 @@ def build_comparison_picture(before: Theory, after: Theory) -> Picture:
         if (name := str(arrow.edge.name)) in removed
     }
     return Picture(
-        after.project,
-        f"from {before.display_name} to {after.display_name} · {_summarize_changes(found)}",
+        name_picture(after),
+        f"{after.project} · from {before.display_name} to {after.display_name} · {_summarize_changes(found)}",
         dict(sorted(cards.items(), key=lambda one: key_order(one[0]))),
         sorted(arrows.values(), key=lambda one: edge_order(one.edge.name)),
         after.waivers,

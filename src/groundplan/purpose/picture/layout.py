@@ -1,6 +1,6 @@
 """The layout of a picture: cards in columns, columns in bands, edges between and around them.
 
-    columns → lanes → order → heights → routes
+    columns → lanes → order → heights → routes → tray
 
 The layout knows only sizes of cards and pairs of edges. Equal input gives an equal layout.
 """
@@ -17,7 +17,9 @@ from groundplan.purpose.picture.layout_steps.columns import Columns, Ends, Sizes
 from groundplan.purpose.picture.layout_steps.lanes import Lanes, assign_lanes
 from groundplan.purpose.picture.layout_steps.ordering import order_elements
 from groundplan.purpose.picture.layout_steps.placing import compute_packed_height, place_elements
-from groundplan.purpose.picture.layout_steps.routing import ColumnSpans, EdgeRoute, route_edges
+from groundplan.purpose.picture.layout_steps.returns import Tracks, collect_tracks, compute_track_room
+from groundplan.purpose.picture.layout_steps.routing import ColumnSpans, EdgeRoute, Stage, route_edges
+from groundplan.purpose.picture.layout_steps.tray import place_in_tray
 
 # Two columns are harder to read than one, so splitting a band must make the picture clearly larger.
 SPLIT_GAIN_MIN = 1.06
@@ -44,8 +46,22 @@ class Band(NamedTuple):
     width: float
 
 
+class Tray(NamedTuple):
+    """The area of the cards that nothing links. Its title is above `y`."""
+
+    y: float
+    width: float
+    height: float
+    keys: list[str]
+
+
 class Layout(NamedTuple):
-    """The positions of all elements. Cards fill `height`; edges that lead back run below it, down to `depth`."""
+    """The positions of all elements.
+
+    Cards fill the height from 0; above it the bands have titles, from `-header`. Edges that lead back run above and
+    below the bands, up to `-rise` and down to `depth`, where the tray ends if there is one. `text_scale` is how much
+    larger titles and legend are than in a picture that fits a page.
+    """
 
     boxes: dict[str, Box]
     bands: list[Band]
@@ -53,6 +69,10 @@ class Layout(NamedTuple):
     width: float
     height: float
     depth: float
+    rise: float
+    header: float
+    text_scale: float
+    tray: Tray | None = None
 
 
 class CardSize(NamedTuple):
@@ -68,72 +88,113 @@ def compute_layout(
     edges: Sequence[EdgeName],
     causal: Sequence[EdgeName],
     bundles: Sequence[bool] | None = None,
+    has_tray: bool = False,
 ) -> Layout:
     """Place every card and route every edge. Only causal edges influence the positions of cards.
 
-    Edges of one card run together. `bundles` groups them; by default all are one group.
+    Edges of one card run together. `bundles` groups them; by default all are one group. With `has_tray`, cards that
+    nothing links are placed below the others, unless there is no edge at all.
     """
-    numbers = {key: number for number, key in enumerate(cards)}
-    sizes = Sizes(*(list(column) for column in zip(*cards.values(), strict=True))) if cards else Sizes([], [], [])
+    linked = {end for name in edges for end in (name.source, name.target)} if has_tray and edges else cards
+    numbers = {key: number for number, key in enumerate(key for key in cards if key in linked)}
+    sizes = _collect_sizes([cards[key] for key in numbers])
 
     def ends(name: EdgeName) -> Ends:
         return numbers[name.source], numbers[name.target]
 
     pairs = [ends(name) for name in edges]
     together = [False] * len(pairs) if bundles is None else bundles
-    columns, lanes, stage = _choose_columns(sizes, pairs, [ends(name) for name in causal], together)
+    columns, lanes, tracks, spans = _choose_columns(sizes, pairs, [ends(name) for name in causal], together)
     order = order_elements(lanes, len(columns.bands))
     middles, height = place_elements(lanes, order, sizes.heights)
-    routes, depth = route_edges(stage, lanes, middles, pairs, sizes, height)
+    text_scale = _scale_text(spans.width, height)
+    header = round(tokens.BAND_HEADER_HEIGHT * text_scale, 1)
+    stage = Stage(spans, middles, -header, height)
+    routes, top, depth = route_edges(stage, lanes, tracks, pairs, sizes)
     boxes = {}
     for key, number in numbers.items():
-        left = stage.lefts[columns.of[number]]
+        left = spans.lefts[columns.of[number]]
         wide, tall = sizes.widths[number], sizes.heights[number]
         boxes[key] = Box(round(left, 1), round(middles[number] - tall / 2, 1), wide, tall)
-    return Layout(
-        boxes, _format_bands(columns, stage), dict(zip(edges, routes, strict=True)), stage.width, height, depth
-    )
+    bands = _format_bands(columns, spans)
+    by_name = dict(zip(edges, routes, strict=True))
+    layout = Layout(boxes, bands, by_name, spans.width, height, depth, -top, header, text_scale)
+    return _add_tray(layout, {key: size for key, size in cards.items() if key not in numbers})
+
+
+def _add_tray(layout: Layout, cards: Mapping[str, CardSize]) -> Layout:
+    """Return a layout with some more cards in a tray below it."""
+    if not cards:
+        return layout
+    rows = place_in_tray(range(len(cards)), _collect_sizes([*cards.values()]), layout.width)
+    top = round(layout.depth + tokens.BAND_PAD + tokens.TRAY_DISTANCE + layout.header, 1)
+    boxes = {
+        key: Box(rows.corners[number][0], round(top + rows.corners[number][1], 1), size.width, size.height)
+        for number, (key, size) in enumerate(cards.items())
+    }
+    tray = Tray(top, rows.width, rows.height, [*cards])
+    bottom = top + rows.height
+    return layout._replace(boxes=layout.boxes | boxes, width=max(layout.width, rows.width), depth=bottom, tray=tray)
+
+
+def _collect_sizes(cards: Sequence[CardSize]) -> Sizes:
+    return Sizes(*(list(column) for column in zip(*cards, strict=True))) if cards else Sizes([], [], [])
+
+
+def _scale_text(width: float, height: float) -> float:
+    """Return how much larger titles and legend must be to be read when the whole picture fits a page."""
+    fit = max((width + 2 * tokens.MARGIN) / tokens.PAGE_WIDTH, (height + tokens.AROUND_HEIGHT) / tokens.PAGE_HEIGHT)
+    return round(min(max(fit, 1.0), tokens.TEXT_SCALE_MAX), 2)
 
 
 def _choose_columns(
     sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
-) -> tuple[Columns, Lanes, ColumnSpans]:
+) -> tuple[Columns, Lanes, Tracks, ColumnSpans]:
     """Return the column assignment that is largest on a page, if that justifies splitting a band."""
-    best: tuple[Columns, Lanes, ColumnSpans] | None = None
+    best: tuple[Columns, Lanes, Tracks, ColumnSpans] | None = None
     best_fit = 0.0
     for columns in generate_columns(sizes, causes):
         lanes = assign_lanes(columns.of, pairs, bundles)
-        stage = _compute_spans(columns, lanes, sizes)
+        tracks = collect_tracks(lanes, pairs, len(columns.bands))
+        stage = _compute_spans(columns, lanes, tracks, sizes)
         width = stage.width + 2 * tokens.MARGIN
         height = compute_packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
         height += lanes.passing.count(None) * tokens.BACK_LANE
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
         if best is None or fit > best_fit * SPLIT_GAIN_MIN:
-            best, best_fit = (columns, lanes, stage), fit
+            best, best_fit = (columns, lanes, tracks, stage), fit
     assert best is not None  # noqa: S101 - there is at least one assignment
     return best
 
 
-def _compute_spans(columns: Columns, lanes: Lanes, sizes: Sizes) -> ColumnSpans:
-    """Return left and right of every column. The gap between columns grows with the number of edges."""
+def _compute_spans(columns: Columns, lanes: Lanes, tracks: Tracks, sizes: Sizes) -> ColumnSpans:
+    """Return left and right of every column. A gap between columns grows with its edges and tracks."""
     widths = [0.0] * len(columns.bands)
     for number, column in enumerate(columns.of):
         widths[column] = max(widths[column], sizes.widths[number])
     between = [0] * len(widths)
     for source, _ in lanes.links:
         between[lanes.columns[source]] += 1
+    bands = columns.bands
+    begins = [not column or bands[column] is not bands[column - 1] for column in range(len(bands))]
+    ends = [*begins[1:], True][: len(bands)]
     lefts: list[float] = []
     rights: list[float] = []
-    x = float(tokens.BAND_PAD)
+    x = 0.0
     for column, width in enumerate(widths):
+        after = compute_track_room(len(tracks.leaving[column - 1]), is_band_edge=ends[column - 1]) if column else 0.0
+        before = compute_track_room(len(tracks.entering[column]), is_band_edge=begins[column])
         if column:
-            same = columns.bands[column] is columns.bands[column - 1]
             more = min(between[column - 1] * tokens.GUTTER_PER_EDGE, tokens.GUTTER_MORE_MAX)
-            x += more + (tokens.GUTTER if same else tokens.GUTTER_BETWEEN_BANDS)
+            gutter = more + (tokens.GUTTER_BETWEEN_BANDS if begins[column] else tokens.GUTTER)
+            x += max(gutter, after + before + tokens.TRACKS_APART) if after or before else gutter
+        else:
+            x += max(tokens.BAND_PAD, before)
         lefts.append(round(x, 1))
         x += width
         rights.append(round(x, 1))
-    return ColumnSpans(lefts, rights, round(x + tokens.BAND_PAD, 1))
+    last = compute_track_room(len(tracks.leaving[-1]), is_band_edge=True) if widths else 0.0
+    return ColumnSpans(lefts, rights, begins, ends, round(x + max(tokens.BAND_PAD, last), 1))
 
 
 def _format_bands(columns: Columns, spans: ColumnSpans) -> list[Band]:

@@ -1,37 +1,29 @@
-"""Draw the legend of the shapes and lines that occur, and the waivers, below the picture."""
+"""Draw the legend of the shapes and lines that occur below the picture."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, NodeType, PurposeEdge, RiskLevel
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, PurposeEdge, RiskLevel
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import choose_line_style, draw_head
 from groundplan.purpose.picture.badges import draw_sign
-from groundplan.purpose.picture.card_types import CardType, WorkType
+from groundplan.purpose.picture.card_types import CardType, GroupSubject, WorkType
 from groundplan.purpose.picture.picture_model import Arrow, Card, Emphasis, Picture
 from groundplan.purpose.picture.shapes import build_card_path, build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.purpose.picture.wording import measure_width
 
 ROW_HEIGHT = 24
 ENTRY_GAP = 22  # between two entries
 SYMBOL_WIDTH = 30  # width of one symbol
-WAIVER_LINES_MAX = 1_000  # more than the longest reason needs, so a waiver is never cut
 FEEDBACK = "feedback"
 SERVES = "serves, or is part of"
 NO_CONFIDENCE = "confidence not said"
 _LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
-_TYPE_NAMES: dict[CardType, str] = {
-    WorkType.WORK: "work",
-    NodeType.ACTIVITY: "activity",
-    NodeType.OUTPUT: "output",
-    NodeType.OUTCOME: "outcome",
-    NodeType.GOAL: "goal",
-}
+_TYPE_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "work"), *tokens.SINGULAR_NAMES.items()])
 _HEAD_NAMES = {
     EdgeType.CONTRIBUTES_TO: "contributes to",
     EdgeType.CAUSES: "causes",
@@ -49,43 +41,37 @@ class LegendBlock(NamedTuple):
     bottom: float
 
 
-def draw_legend(picture: Picture, left: float, top: float, width: float, paint: Paint) -> LegendBlock:
-    """Draw the legend in as many rows as needed."""
+def draw_legend(
+    picture: Picture, left: float, top: float, width: float, paint: Paint, scale: float = 1.0
+) -> LegendBlock:
+    """Draw the legend in as many rows as needed, `scale` times as large as in a picture that fits a page."""
     parts: list[str] = []
-    x, y = left, top + ROW_HEIGHT / 2
+    room = width / scale
+    x, y = 0.0, ROW_HEIGHT / 2
     for symbol, name in _list_entries(picture, paint):
         wide = SYMBOL_WIDTH + measure_width(name, tokens.LEGEND_PX) + ENTRY_GAP
-        if x > left and x + wide > left + width:
-            x, y = left, y + ROW_HEIGHT
+        if x > 0 and x + wide > room:
+            x, y = 0.0, y + ROW_HEIGHT
         parts.append(symbol(x, y))
         parts.append(
             f'<text x="{format_number(x + SYMBOL_WIDTH)}" y="{format_number(y + 4)}" font-size="{tokens.LEGEND_PX}" '
             f'fill="{paint("subtext")}">{name}</text>'
         )
         x += wide
-    return LegendBlock(f'<g class="gp-legend">{"".join(parts)}</g>', y + ROW_HEIGHT / 2 if parts else top)
-
-
-def draw_waivers(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> LegendBlock:
-    """Draw the waivers. A waiver is the only way past a check, so no picture hides it."""
-    parts: list[str] = []
-    y = top + (tokens.LEGEND_PX if waivers else 0)
-    for waiver in waivers:
-        about = f" ({', '.join(waiver.refs)})" if waiver.refs else ""
-        said = f"Waived until {waiver.due} by {waiver.owner}: {waiver.code}{about}. {waiver.reason}"
-        for line in wrap_to_width(said, tokens.LEGEND_PX, width, WAIVER_LINES_MAX):
-            y += tokens.LEGEND_PX + 5
-            parts.append(
-                f'<text x="{format_number(left)}" y="{format_number(y)}" font-size="{tokens.LEGEND_PX}" '
-                f'fill="{paint("subtext")}">{escape_markup(line)}</text>'
-            )
-    return LegendBlock(f'<g class="gp-waivers">{"".join(parts)}</g>' if parts else "", y)
+    if not parts:
+        return LegendBlock("", top)
+    larger = f" scale({format_number(scale)})" if scale > 1 else ""
+    where = f"translate({format_number(left)} {format_number(top)}){larger}"
+    svg = f'<g class="gp-legend" transform="{where}">{"".join(parts)}</g>'
+    return LegendBlock(svg, top + (y + ROW_HEIGHT / 2) * scale)
 
 
 def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
     for node_type, name in _TYPE_NAMES.items():
         if picture.list_cards_of_type(node_type):
             yield _make_card_symbol(node_type, paint), name
+    if any(isinstance(card.node, GroupSubject) and card.node.size > 1 for card in picture.cards.values()):
+        yield _make_group_symbol(paint), "several in one card"
     things: list[Card | Arrow] = [*picture.cards.values(), *picture.arrows]
     badges = [badge for thing in things for badge in thing.badges]
     risks = {badge.risk for badge in badges}
@@ -100,6 +86,9 @@ def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]
     causal = [arrow for arrow in picture.arrows if arrow not in of_work] if of_work else picture.arrows
     if of_work:
         yield _make_line_symbol(of_work[0].edge, paint), SERVES
+    if any(arrow.links > 1 for arrow in causal):
+        yield _make_line_symbol(causal[0].edge, paint), "heavier: more links"
+        causal = [arrow for arrow in causal if arrow.edge.confidence or arrow.edge.edge_type is EdgeType.FEEDBACK]
     lines = {_name_line(arrow.edge): arrow.edge for arrow in reversed(causal)}
     for name in _LINE_NAMES:
         if name in lines:
@@ -127,6 +116,20 @@ def _make_card_symbol(node_type: CardType, paint: Paint) -> Symbol:
         return (
             f'<path d="{build_card_path(node_type, x, y - 8, 24, 16)}" fill="{paint(f"{hue}-fill")}" '
             f'stroke="{paint(f"{hue}-line")}" stroke-width="1.5"/>'
+        )
+
+    return symbol
+
+
+def _make_group_symbol(paint: Paint) -> Symbol:
+    """Draw the outlines of two cards, one behind the other."""
+
+    def symbol(x: float, y: float) -> str:
+        fill, line = paint("muted-fill"), paint("line")
+        return "".join(
+            f'<rect x="{format_number(x + offset)}" y="{format_number(y - 8 + offset)}" width="20" height="13" '
+            f'fill="{fill}" stroke="{line}"/>'
+            for offset in (4, 0)
         )
 
     return symbol

@@ -1,7 +1,7 @@
 """The subject of a picture: a whole plan, the pathways through one node, or the changes between two versions.
 
 plan(theory)                 everything as it is
-pathway(theory, "OC1")       the causes and effects of OC1; everything else is muted
+pathway(theory, "OC1")       only the causes and effects of OC1
 comparison(before, after)    both versions: added, removed and changed items
 """
 
@@ -16,13 +16,14 @@ from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
     EdgeName,
+    NodeType,
     PurposeEdge,
     PurposeNode,
     RiskLevel,
     key_order,
 )
 from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.picture.card_types import CardType, WorkSubject
+from groundplan.purpose.picture.card_types import CardType, GroupSubject, WorkSubject
 
 
 class Emphasis(StrEnum):
@@ -45,12 +46,14 @@ class Badge(NamedTuple):
     risk: RiskLevel | None
     status: AssumptionStatus
     emphasis: Emphasis = Emphasis.PLAIN
+    owner: str | None = None
+    review_by: str | None = None
 
 
 class Card(NamedTuple):
     """A node to draw."""
 
-    node: PurposeNode | WorkSubject
+    node: PurposeNode | WorkSubject | GroupSubject
     badges: list[Badge]
     indicators: int
     emphasis: Emphasis = Emphasis.PLAIN
@@ -58,12 +61,13 @@ class Card(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An edge to draw."""
+    """An edge to draw, or several between two groups."""
 
     edge: PurposeEdge
     badges: list[Badge]
     emphasis: Emphasis = Emphasis.PLAIN
     remark: str | None = None
+    links: int = 1
 
 
 class Picture(NamedTuple):
@@ -74,6 +78,7 @@ class Picture(NamedTuple):
     cards: dict[str, Card]
     arrows: list[Arrow]
     waivers: list[Waiver]
+    lists_assumptions: bool = False  # below the picture, by the keys beside their badges
 
     def list_cards_of_type(self, node_type: CardType) -> list[Card]:
         """Return the cards of one type."""
@@ -106,19 +111,19 @@ def build_plan_picture(theory: Theory) -> Picture:
         return [_build_badge(theory, one) for one in assumed.get(on, ())]
 
     cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
-    # If somebody bypassed the database rules, an edge may have a missing end.
+    # If a writer bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
-    subtitle = f"{theory.display_name} · {pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}"
+    subtitle = _describe(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
     if theory.content.assumptions:
         subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
         subtitle += f" · published {theory.published_at[:10]}"
-    return Picture(theory.project, subtitle, cards, arrows, theory.waivers)
+    return Picture(name_picture(theory), subtitle, cards, arrows, theory.waivers, lists_assumptions=True)
 
 
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
-    """Build the picture of the causes and effects of a node; everything else is muted."""
+    """Build the picture of the causes and effects of a node, with the edges on these paths, and of nothing else."""
     whole = build_plan_picture(theory)
     causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
     above = _find_reachable(key, [(edge.source, edge.target) for edge in causal])
@@ -128,21 +133,37 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
         inside = (edge.source in above and edge.target in above) or (edge.source in below and edge.target in below)
         return edge.is_causal and inside
 
-    strong = above | below
-    cards = {
-        one: card._replace(emphasis=Emphasis.STRONG if one in strong else Emphasis.MUTED)
-        for one, card in whole.cards.items()
-    }
+    shown = above | below
+    cards = {one: card for one, card in whole.cards.items() if one in shown}
     cards[key] = cards[key]._replace(emphasis=Emphasis.FOCUS)
-    arrows = [
-        arrow._replace(emphasis=Emphasis.STRONG if on_the_way(arrow.edge) else Emphasis.MUTED) for arrow in whole.arrows
-    ]
-    subtitle = f"{theory.display_name} · what leads to {key} and what it leads to: {pluralize(len(strong), 'node')}"
-    return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows)
+    arrows = [arrow for arrow in whole.arrows if on_the_way(arrow.edge)]
+    subtitle = _describe(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
+    existing = {*shown, *(str(arrow.edge.name) for arrow in arrows)}
+    things: list[Card | Arrow] = [*cards.values(), *arrows]
+    existing |= {badge.key for one in things for badge in one.badges}
+    waivers = [waiver for waiver in theory.waivers if not waiver.refs or not existing.isdisjoint(waiver.refs)]
+    return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows, waivers=waivers)
+
+
+def name_picture(theory: Theory) -> str:
+    """Return the title of a picture: the goal of the project, or its name before it has one.
+
+    Of several goals it is the first that something leads to.
+    """
+    reached = {edge.target for edge in theory.content.causal_edges}
+    titled = [node for node in theory.content.list_nodes_of_type(NodeType.GOAL) if node.title]
+    goals = [node.title for node in sorted(titled, key=lambda node: node.key not in reached)]
+    more = f", and {pluralize(len(goals) - 1, 'other goal')}" if goals[1:] else ""
+    return f"{goals[0]}{more}" if goals else theory.project
+
+
+def _describe(theory: Theory, about: str) -> str:
+    return f"{theory.project} · {theory.display_name} · {about}"
 
 
 def _build_badge(theory: Theory, one: Assumption) -> Badge:
-    return Badge(one.key, one.assumption_text, one.risk_level, theory.get_status(one.key))
+    status = theory.get_status(one.key)
+    return Badge(one.key, one.assumption_text, one.risk_level, status, owner=one.owner, review_by=one.review_by)
 
 
 def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:

@@ -125,11 +125,18 @@ BAND_NAMES = {
     NodeType.GOAL: "Goals",
 }
 
+SINGULAR_NAMES = {
+    NodeType.ACTIVITY: "activity",
+    NodeType.OUTPUT: "output",
+    NodeType.OUTCOME: "outcome",
+    NodeType.GOAL: "goal",
+}
+
 # Work has no hue, so that it does not look like a cause of its own.
 CARD_HUES: dict[CardType, str] = dict([(WorkType.WORK, "muted"), *TYPE_HUES.items()])
 CARD_BAND_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "Work"), *BAND_NAMES.items()])
 
-FONT = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
+FONT = "Arimo, Arial, Helvetica, 'Liberation Sans', sans-serif"
 TITLE_PX = 21
 SUBTITLE_PX = 13
 BAND_PX = 13
@@ -161,6 +168,7 @@ CARD_PAD = 8
 META_HEIGHT = 16  # the line with the key and the owner
 FOOT_HEIGHT = 21  # the line with badges
 CARD_GAP = 12
+STACK_OFFSET = 5  # of the card behind that of a group
 CORNER = 13  # size of cut or rounded corners
 
 LANE_HEIGHT = 10  # height of a lane for a passing edge
@@ -170,11 +178,18 @@ GUTTER_BETWEEN_BANDS = 62
 GUTTER_PER_EDGE = 1.2
 GUTTER_MORE_MAX = 40
 BAND_PAD = 12
-BACK_LANE = 11  # between edges that lead back
+TRAY_GAP = 16  # between cards of the tray
+TRAY_DISTANCE = 16  # of the tray from what is above it
+BACK_LANE = 11  # between trunks of edges that lead back
+TRACK = 9  # between tracks of edges that lead back
+TRACK_DISTANCE = 14  # of a track or trunk from the edge of a band
+TRACK_DISTANCE_INSIDE = 16  # of a track from the cards of a column inside a band
+TRACKS_APART = 24  # between the tracks of two columns
 MARGIN = 20
 HEADER_HEIGHT = 56
 AROUND_HEIGHT = 230  # approximate height of header, legend and margins
 BAND_HEADER_HEIGHT = 34
+TEXT_SCALE_MAX = 6.0  # of titles and legend in a picture that is larger than a page
 
 BADGE = 15
 SIGN = 16  # of a change

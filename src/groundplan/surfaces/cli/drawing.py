@@ -19,6 +19,7 @@ its title, and a field that an answer does not have is empty, so that one view c
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -32,6 +33,7 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, 
 
 GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
+PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
 _PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
 
 Part = str | Text | RichTable | None
@@ -48,8 +50,18 @@ class View:
     def __init__(self, *blocks: Block, footer: Iterable[Block] | None = None) -> None:
         self.blocks = (*blocks, *(FOOTER if footer is None else footer))
 
-    def __call__(self, answer: Any) -> None:
-        print_parts(expand(self.blocks, answer))
+    def __call__(self, answer: Any, project: str = "") -> None:
+        """Print an answer. Commands in it name the project of the request, so that they can be copied."""
+        parts = expand(self.blocks, answer)
+        print_parts((_name_project(part, project) for part in parts) if project else parts)
+
+
+def _name_project(part: Part, project: str) -> Part:
+    text = part.plain if isinstance(part, Text) else part
+    if not isinstance(text, str) or PROJECT_OPTION not in text:
+        return part
+    named = text.replace(PROJECT_OPTION, f"--project {shlex.quote(project)}")
+    return Text(named) if isinstance(part, Text) else named
 
 
 class Lines:

@@ -6,39 +6,25 @@ They may come before, between or after the words of a command; the last one wins
 from __future__ import annotations
 
 import inspect
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.wording import quote_text
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
+from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, print_warning, write_line
+from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, refuse_missing
 
 PANEL = "Common options"
 _META = "groundplan.flags"
-
-
-class FileMissing(Unavailable):
-    """The database file to read from does not exist. It is not created, so that a typo leaves no empty plan behind."""
-
-    code = "store_missing"
-
-    def __init__(self, db: str) -> None:
-        super().__init__(
-            f"the file {quote_text(db)} does not exist; "
-            f"create it with groundplan init --db {shlex.quote(db)}, or name another one",
-            file=db,
-        )
+PROJECT = "project"  # the parameter that a command need not give where the project is known
+PROJECTS_SHOWN_MAX = 5
 
 
 @dataclass(slots=True)
@@ -67,6 +53,37 @@ class Invocation:
             self._settings = load_settings(self.flags)
         return self._settings
 
+    def find_project(self) -> str:
+        """Return the project of a command that names none: the configured one, else the only one of the plan.
+
+        Raises:
+            UsageError: there are several projects, or none.
+        """
+        names = self._list_project_names()
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise UsageError("this plan has no project yet; create one with groundplan project create NAME")
+        listed = ", ".join(names[:PROJECTS_SHOWN_MAX]) + (", …" if len(names) > PROJECTS_SHOWN_MAX else "")
+        raise UsageError(
+            f"this plan has {len(names)} projects ({listed}); give --project NAME, or set GROUNDPLAN_PROJECT"
+        )
+
+    def suggest_project(self) -> str | None:
+        """Return the same project for a command that needs none; None if there is no such project."""
+        try:
+            names = self._list_project_names()
+        except (FileMissing, NoPlanHere):  # the command itself may create it, or says what is missing
+            return None
+        return names[0] if len(names) == 1 else None
+
+    def _list_project_names(self) -> list[str]:
+        """Return the configured project, else the names of all."""
+        if self.settings.project is not None:
+            return [self.settings.project]
+        with self.session(reads_only=True) as session:
+            return [project.name for project in session.call("project.list").projects]
+
     @contextmanager
     def session(self, *, reads_only: bool = False, limit_s: float | None = None) -> Iterator[Session]:
         """Open a session on the configured store, for the user of this command.
@@ -75,6 +92,7 @@ class Invocation:
 
         Raises:
             FileMissing: the command only reads, and the database file does not exist.
+            NoPlanHere: no database was named, and there is none here or above.
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
@@ -83,9 +101,7 @@ class Invocation:
         from groundplan.surfaces.vocabularies import CliVocabulary
 
         settings = self.settings
-        is_new = _is_missing(settings.db)
-        if is_new and reads_only:
-            raise FileMissing(settings.db)
+        is_new = refuse_missing(settings, reads_only=reads_only)
         actor = settings.build_actor(get_user_name, ActorKind.PERSON)
         preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
         with CommandSession(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
@@ -97,18 +113,6 @@ class Invocation:
             yield session
 
 
-def _is_missing(db: str) -> bool:
-    """Return whether the file is missing but its folder exists. If the folder is missing, opening the file fails."""
-    from groundplan.kernel.store.open_store import is_postgres
-
-    if is_postgres(db):
-        return False
-    try:
-        return not Path(db).exists() and Path(db).parent.is_dir()
-    except OSError:  # not accessible; opening it reports why
-        return False
-
-
 CommandFunction = Callable[..., CommandResult]
 
 _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -117,7 +121,7 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             "--db",
             metavar="PATH|URL",
-            help="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else groundplan.db.",
+            help="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here or above.",
             rich_help_panel=PANEL,
         ),
     ),
@@ -143,7 +147,7 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Configuration file. Default: groundplan.yaml here, if it exists.",
+            help="Configuration file. Default: the nearest groundplan.yaml, here or above.",
             rich_help_panel=PANEL,
         ),
     ),
@@ -173,13 +177,27 @@ def with_common_options(command: CommandFunction, own: list[inspect.Parameter] |
     if taken:
         raise ValueError(f"{command.__name__} redefines the common options {sorted(taken)}")
 
+    own, is_project_implied = _imply_project(own)
+
     def run_command(ctx: typer.Context, **values: Any) -> CommandResult:
         invocation = merge_common_options(ctx, values)
+        if is_project_implied and values[PROJECT] is None:
+            values[PROJECT] = invocation.find_project()
         outcome = command(invocation, **{name: values[name] for name in values if name not in _COMMON_OPTIONS})
         outcome.as_json = invocation.as_json
         return outcome
 
     return _set_signature(run_command, own, command.__doc__, name=command.__name__)
+
+
+def _imply_project(own: list[inspect.Parameter]) -> tuple[list[inspect.Parameter], bool]:
+    """Return the parameters with a required project as one that need not be given, and whether there is one."""
+    at = next((n for n, one in enumerate(own) if one.name == PROJECT and one.default is inspect.Parameter.empty), None)
+    if at is None:
+        return own, False
+    kind, *details = get_args(own[at].annotation)
+    optional = own[at].replace(default=None, annotation=Annotated[kind | None, *details])
+    return [*own[:at], optional, *own[at + 1 :]], True
 
 
 def make_group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:

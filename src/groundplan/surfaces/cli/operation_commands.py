@@ -16,7 +16,13 @@ from groundplan.kernel.input_gate.type_description import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.failures import print_warning
-from groundplan.surfaces.cli.invocation import CommandResult, Invocation, make_group_callback, with_common_options
+from groundplan.surfaces.cli.invocation import (
+    PROJECT,
+    CommandResult,
+    Invocation,
+    make_group_callback,
+    with_common_options,
+)
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.option_help import (
     GROUP_HELP,
@@ -26,6 +32,11 @@ from groundplan.surfaces.cli.option_help import (
     get_option_name,
 )
 from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
+
+# Without a project these do nothing useful, unless another option says where: then they work in the suggested project.
+# The other operations with an optional project look into all of them.
+IN_ONE_PROJECT = frozenset({"work.plan", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"})
+NAMES_A_PLACE = frozenset({PROJECT, "node_id", "feature"})
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
@@ -98,18 +109,25 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         given = {name: value for name, value in values.items() if value is not None and value != []}
         given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
         given = parse_json_options(read_text_options(given, texts), as_json)
+        needs_project = operation.name in IN_ONE_PROJECT and not given.keys() & NAMES_A_PLACE
+        if needs_project and (project := invocation.suggest_project()):
+            given[PROJECT] = project
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
             strict_json.validate_value(arguments)
             answer, encoded, warnings = session.execute(operation, arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer  # rich, which --json does not need
+            from groundplan.surfaces.cli.drawing import View  # rich, which --json does not need
+            from groundplan.surfaces.cli.renderers import RENDERERS, draw_answer
 
             if not hasattr(answer, "warnings"):  # else the view of the answer has them
                 for line in warnings:
                     print_warning(line)
-            if own := RENDERERS.get(operation.name):
+            own = RENDERERS.get(operation.name)
+            if isinstance(own, View):
+                own(answer, str(given.get("project", "")))
+            elif own is not None:
                 own(answer)
             else:
                 draw_answer(answer, command, operations)

@@ -36,6 +36,7 @@ from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
 from groundplan.surfaces.cli.setup.serve import serve
+from groundplan.surfaces.cli.setup.where import where
 from groundplan.surfaces.cli.usage_errors import to_usage_error
 from groundplan.surfaces.exception_log import log_to_file
 from groundplan.surfaces.respond import Response, respond
@@ -152,7 +153,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
         epilog=EPILOG,
     )
     app.callback()(make_group_callback(DESCRIPTION, version=__version__))
-    for function in (init, demo, doctor, serve):
+    for function in (init, demo, where, doctor, serve):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in build_operation_apps(operations, said).items():
         if said is None or word in said:

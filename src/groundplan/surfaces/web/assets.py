@@ -1,4 +1,4 @@
-"""The files of the page: one style sheet, own modules of script, and the font.
+"""The files of the page: one style sheet, one script from our own modules, and the font.
 
 Their address contains a digest of all of them, so a browser keeps them for ever and never mixes two versions.
 """
@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from groundplan.surfaces.http.answers import compress
+from groundplan.surfaces.web.join_scripts import join_scripts
 from groundplan.surfaces.web.page_tokens import build_variables
 
 FOLDER = Path(__file__).parent / "static"
-STYLES = ("layout.css", "components.css", "areas.css")  # in this order
+FIRST_STYLES = ("layout.css", "components.css", "areas.css")  # in this order, before the others
 STYLE_NAME = "page.css"
 TYPES = {
     ".css": b"text/css; charset=utf-8",
@@ -36,12 +37,19 @@ class Asset(NamedTuple):
 @cache
 def load_assets() -> dict[str, Asset]:
     """Return all files by name; the style sheet begins with the tokens."""
-    style = build_variables() + "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in STYLES)
-    files = {STYLE_NAME: style.encode()}
+    files = {STYLE_NAME: _join_styles().encode()}
+    modules = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))}
+    files |= {name: script.encode() for name, script in join_scripts(modules).items()}
     for path in sorted(FOLDER.rglob("*")):
-        if path.suffix in TYPES and path.suffix != ".css":
+        if path.suffix in TYPES and path.suffix not in (".css", ".js"):
             files[path.relative_to(FOLDER).as_posix()] = path.read_bytes()
     return {name: Asset(body, compress(body), TYPES[Path(name).suffix]) for name, body in files.items()}
+
+
+def _join_styles() -> str:
+    """Return one style sheet: the tokens, then the general styles, then those of single areas."""
+    names = [*FIRST_STYLES, *sorted({path.name for path in FOLDER.glob("*.css")} - set(FIRST_STYLES))]
+    return build_variables() + "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
 @cache

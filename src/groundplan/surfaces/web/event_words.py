@@ -231,6 +231,8 @@ def _format(value: Any) -> str:
             return _shorten(", ".join(_format(one) for one in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
             return f"{kind}: {ref}"
+        case dict() if all(isinstance(one, str | int | float) for one in value.values()):
+            return _shorten(", ".join(f"{name} {_format(one)}" for name, one in value.items()), VALUE_CHARS_MAX)
     return _shorten(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
 
 

@@ -8,6 +8,7 @@ A field is named by the path of its argument: `updates.0.resolved`. A word after
     updates.0.properties.priority|value  a number or other JSON, else text; an empty field is null
     updates.0.properties|pairs           an object, `name: value` on each line; no value is null
     nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
+    operations|plan                      edits of the plan: `a > b` on a line, or rows of a spreadsheet
     updates.0.summary|text               as it is, also if it is empty
     inputs.0.value|json                  JSON
     inputs.0.value|null                  null, whatever the text is
@@ -27,6 +28,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
+from groundplan.surfaces.web.areas.plan.quick_entry import read_plan_lines
 
 RESERVED = frozenset({"csrf", "operation", "form", "to"})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
@@ -185,4 +187,5 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "json": _read_json,
     "null": lambda _text: None,
     "outline": lambda text: read_outline(text) or UNSET,
+    "plan": lambda text: read_plan_lines(text) or UNSET,
 }

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.errors import GroundplanError, Unauthenticated
-from groundplan.surfaces.http.answers import Answer, AnswerSender
-from groundplan.surfaces.http.authentication import CSRF_OF_FORM
+from groundplan.surfaces.http.answers import COMPRESSED_BYTES_MIN, Answer, AnswerSender, compress
+from groundplan.surfaces.http.authentication import CSRF_OF_FORM, SAME_ORIGIN
 from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.pages import redirect, render_page
+from groundplan.surfaces.web.pages import HTML_TYPE, redirect, render_page
 
 FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0
@@ -55,7 +55,8 @@ def make_page_route(
             request.scope[CSRF_OF_FORM] = form.get("csrf", "")
         except HttpProblem as problem:
             return AnswerSender(_show_problem(problem))
-        return AnswerSender(await pool.run(lambda: _run(page, request, form), request.receive) or _GONE)
+        made = await pool.run(lambda: _compress(request, _run(page, request, form)), request.receive)
+        return AnswerSender(made or _GONE)
 
     route = StarletteRoute(path, answer)
     route.methods = None  # other methods are refused here, as a page
@@ -74,6 +75,23 @@ def _run(page: Page, request: Request, form: Form) -> Answer:
     except Exception:
         logged = log_exception("a page")
         return _show(logged.status, logged.message, {})
+
+
+def _compress(request: Request, answer: Answer) -> Answer:
+    """Compress a page that a page of this server, or a person, asked for.
+
+    Not for other sites: they could choose a part of the address that the page repeats, and learn from the length of the
+    answer whether the rest contains the same text.
+    """
+    if (
+        answer.content_type != HTML_TYPE
+        or len(answer.body) < COMPRESSED_BYTES_MIN
+        or "gzip" not in request.headers.get("accept-encoding", "")
+        or request.headers.get("sec-fetch-site") not in SAME_ORIGIN
+    ):
+        return answer
+    headers = [*answer.headers, (b"content-encoding", b"gzip"), (b"vary", b"accept-encoding, sec-fetch-site")]
+    return answer._replace(body=compress(answer.body), headers=headers)
 
 
 def _show_problem(problem: HttpProblem) -> Answer:

@@ -75,7 +75,7 @@ def build_variables() -> str:
         for theme in ("light", "dark")
     )
     return (
-        f"{tokens.build_css_variables()}:root{{{sizes}{light}color-scheme:light dark}}"
+        f"{tokens.build_css_rules()}:root{{{sizes}{light}color-scheme:light dark}}"
         f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
         f"[data-theme=light]{{{light}color-scheme:light}}"
         f"[data-theme=dark]{{{dark}color-scheme:dark}}"

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.errors import GroundplanError, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.store import Store
@@ -23,13 +24,16 @@ from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator, Principal
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, work
+from groundplan.surfaces.web.areas import facts, history, home, inbox, members, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
+from groundplan.surfaces.web.areas.knowledge import knowledge
 from groundplan.surfaces.web.areas.plan import plan
+from groundplan.surfaces.web.areas.plan.showing.files import send_file
+from groundplan.surfaces.web.areas.throughline import throughline
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
 from groundplan.surfaces.web.page_words import PageVocabulary
-from groundplan.surfaces.web.pages import PICTURE_HEADERS, redirect, render_page
+from groundplan.surfaces.web.pages import redirect, render_page
 
 AREAS: Mapping[str, Area] = {
     area.path: area
@@ -43,12 +47,20 @@ AREAS: Mapping[str, Area] = {
         members.AREA,
         history.AREA,
         search.AREA,
+        throughline.AREA,
     )
 }
 FIRST_AREA = home.AREA.path
 FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
+REBASES_MAX = 5  # an agent that writes all the time must not keep a person from saving
 THEMES = ("light", "dark")
 THEME_COOKIE = "groundplan_theme"
+
+
+class NotInArea(Invalid):
+    """A form names an operation that its area does not have."""
+
+    code = "operation_not_in_area"
 
 
 class ProjectPages:
@@ -64,7 +76,7 @@ class ProjectPages:
         return [
             make_page_route(pool, "/", {"GET": self.choose}),
             make_page_route(pool, "/p/{project}", {"GET": self.choose_area}),
-            make_page_route(pool, "/p/{project}/picture.svg", {"GET": self.draw}),
+            make_page_route(pool, "/p/{project}/files/{name}", {"GET": self.send}),
             make_page_route(
                 pool, "/p/{project}/{area}", {"GET": self.show, "POST": self.run}, limits=FORM_OF_OPERATION
             ),
@@ -73,7 +85,7 @@ class ProjectPages:
     def choose(self, request: Request, _form: Form) -> Answer:
         """Lead to the project that changed last; without any, say how to create one."""
         principal, session = self._open(request)
-        projects = [project for project in session.call("project.list").projects if project.archived_at is None]
+        projects = session.call("project.list").projects
         if not projects:
             return render_page("no_project.html", **self._frame(request, principal, []))
         latest = max(projects, key=lambda project: project.updated_at)
@@ -92,9 +104,8 @@ class ProjectPages:
         """Run the operation of a form."""
         principal, session = self._open(request)
         try:
-            if form.get("operation", "") not in session.operations:
-                raise NotFound("operation", form.get("operation", ""))
-            answer = session.call(form["operation"], **read_arguments(form))
+            _check_operation(request, form)
+            answer = _send(session, _find_area(request), request.path_params["project"], form)
         except (Unauthenticated, Unavailable):
             raise
         except GroundplanError as error:
@@ -107,11 +118,10 @@ class ProjectPages:
         is_address = to.startswith("/p/") and to.isascii() and to.isprintable()
         return redirect(to if is_address else f"{_quote_path(request)}{query}")
 
-    def draw(self, request: Request, _form: Form) -> Answer:
-        """Return the picture of a project's theory of change."""
+    def send(self, request: Request, _form: Form) -> Answer:
+        """Return the plan as a file."""
         _, session = self._open(request)
-        picture = session.call("purpose.render", project=request.path_params["project"], theme="auto")
-        return Answer(200, picture.svg.encode(), PICTURE_HEADERS, b"image/svg+xml")
+        return send_file(session, request.path_params["project"], request.path_params["name"], request.query_params)
 
     def _open(self, request: Request) -> tuple[Principal, Session]:
         principal = self._authenticator.authenticate(request)
@@ -125,9 +135,7 @@ class ProjectPages:
         refusal: Refusal | None = None,
         answer: Any = None,
     ) -> Answer:
-        area = AREAS.get(request.path_params["area"])
-        if area is None:
-            raise NotFound("page", request.path_params["area"])
+        area = _find_area(request)
         projects = session.call("project.list", archived=True).projects
         name = request.path_params["project"]
         project = next((one for one in projects if name in (one.name, one.id)), None)
@@ -162,6 +170,33 @@ class ProjectPages:
             "visit": visit,
             "address": f"{_quote_path(request)}?{request.url.query}" if request.url.query else _quote_path(request),
         }
+
+
+def _find_area(request: Request) -> Area:
+    area = AREAS.get(request.path_params["area"])
+    if area is None:
+        raise NotFound("page", request.path_params["area"])
+    return area
+
+
+def _check_operation(request: Request, form: Form) -> None:
+    """Refuse an operation that no form of the area runs: a page must not become a way to everything that a role may."""
+    area, operation = _find_area(request), form.get("operation", "")
+    if not area.has_form(operation):
+        raise NotInArea(f"no form of the page {area.title} runs {operation!r}; send one of its own forms")
+
+
+def _send(session: Session, area: Area, project: str, form: Form) -> Any:
+    """Run the operation of a form; again if only other things changed since its page was read."""
+    for _ in range(REBASES_MAX):
+        try:
+            return session.call(form["operation"], **read_arguments(form))
+        except StaleRevision:
+            rebased = area.rebase(session, project, form) if area.rebase else None
+            if rebased is None:
+                raise
+            form = rebased
+    return session.call(form["operation"], **read_arguments(form))
 
 
 def _quote_path(request: Request) -> str:

@@ -12,6 +12,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.events.streams import StreamLimits
 from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
@@ -48,6 +49,7 @@ def build_server_app(
     preferences: Preferences | None = None,
     metrics_port: int | None = None,
     requests_per_s: float = REQUESTS_PER_S,
+    stream_limits: StreamLimits | None = None,
     design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
@@ -70,6 +72,7 @@ def build_server_app(
         preferences=preferences,
         hosts=exposure.hosts,
         pool=pool,
+        stream_limits=stream_limits,
         routes=[
             *ProjectPages(store, authenticator, preferences).list_routes(pool),
             *list_asset_routes(pool),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
-import sys
+import signal
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 import groundplan
 from tests.browser_program import FLAGS, find_browser
+from tests.standby import Forked, Standby
 
 TIMEOUT_MS = 20_000  # for a loaded machine; what is awaited comes in milliseconds
 _NUMBERS = count()
@@ -25,35 +26,37 @@ _LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
 class Site:
     """A server on a file of its own, and the file as another writer sees it."""
 
-    def __init__(self, db: Path) -> None:
+    def __init__(self, db: Path, program: Standby) -> None:
         self.db = db
+        self._program = program
         self.port = 0
         self.project = ""  # of the test that runs
         self.cookies: list[Any] = []
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Forked | None = None
 
     def start(self) -> None:
         """Start the server, on the same port as before if there was one."""
         arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--agent", "ada", "--design"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "groundplan", *arguments], stderr=subprocess.PIPE, text=True
-        )
-        assert self._process.stderr is not None
+        read_end, write_end = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        self._process = self._program.start(*arguments, files=(nothing, nothing, write_end))
+        os.close(nothing)
+        os.close(write_end)
+        output = os.fdopen(read_end)
         printed = ""
         while (found := _LOGIN.search(printed)) is None:
-            line = self._process.stderr.readline()
+            line = output.readline()
             assert line, printed
             printed += line
         # The server logs each request; a full pipe would stop it.
-        threading.Thread(target=self._process.stderr.read, daemon=True).start()
+        threading.Thread(target=output.read, daemon=True).start()
         self.address, self.login = found.groups()
         self.port = int(self.address.rpartition(":")[2])
 
     def stop(self) -> None:
         """Stop the server."""
         assert self._process is not None
-        self._process.terminate()
-        self._process.wait(10)
+        self._process.end(signal.SIGTERM)
 
     def open_as(self, name: str, kind: str = "person") -> groundplan.Session:
         """Return a session of another writer on the same file."""
@@ -88,9 +91,9 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, chromium: Browser, program: Standby) -> Iterator[Site]:
     """A server, and the cookies of Ada's login."""
-    one = Site(tmp_path_factory.mktemp("site") / "plan.db")
+    one = Site(tmp_path_factory.mktemp("site") / "plan.db", program)
     one.start()
     context = chromium.new_context()
     page = context.new_page()

@@ -79,6 +79,7 @@ def test_the_history_is_filtered_by_its_form_and_undoes_the_last_change(page: Pa
         ada.call("work.update", updates=[{"node_id": first, "summary": "Mark all trails"}])
     page.goto(f"/p/{site.project}/history")
     expect(page.locator(".events")).to_contain_text("planned Paint the signs")
+    page.get_by_text("Filter by name, item or day").click()
     page.get_by_label("Item").fill(first)
     page.get_by_role("button", name="Show").click()
     page.wait_for_url(f"**subject={first}*")

@@ -10,9 +10,15 @@ from tests.surfaces.web.journeys.conftest import Site
 pytestmark = pytest.mark.slow
 
 
+def go_and_follow(page: Page, address: str) -> None:
+    """Open a page, and wait until it follows the events: what came before is shown, but without a name."""
+    with page.expect_response("**/events"):
+        page.goto(address)
+
+
 def test_a_change_of_an_agent_appears_and_half_typed_text_stays(page: Page, site: Site) -> None:
     site.plan("The first task")
-    page.goto(site.work)
+    go_and_follow(page, site.work)
     page.keyboard.press("n")
     page.keyboard.type("half of a")
     with site.open_as("builder-2", "agent") as agent:
@@ -39,8 +45,7 @@ def test_the_selection_and_the_scroll_position_stay(page: Page, site: Site) -> N
 
 
 def test_many_changes_are_said_in_one_line(page: Page, site: Site) -> None:
-    page.goto(site.work)
-    page.wait_for_timeout(200)
+    go_and_follow(page, site.work)
     with site.open_as("builder-3", "agent") as agent:
         for n in range(20):
             agent.call("work.plan", project=site.project, nodes=[{"ref": "a", "summary": f"Agent task {n}"}])

@@ -40,7 +40,7 @@ def test_enter_leads_to_the_page_of_results_by_slice(page: Page, site: Site) -> 
     expect(page.locator("main")).not_to_contain_text("mill")
     page.get_by_role("link", name="Every spring is known").click()
     page.wait_for_url("**/plan?key=G1*")
-    expect(page.locator("tr.selected")).to_contain_text("Every spring is known")
+    expect(page.locator(".inspector h2").first).to_contain_text("Every spring is known")
     page.go_back()
     page.get_by_role("link", name="Only tasks").click()
     page.wait_for_url("**/work?text=spring")

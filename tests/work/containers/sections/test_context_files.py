@@ -16,7 +16,7 @@ from groundplan.work.containers.sections.section import Section
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 
-TRIES = settings(fixed_settings(0), max_examples=scaled(40, 200))
+TRIES = settings(fixed_settings(0), max_examples=scaled(20, 200))
 
 
 def section(content: str, title: str = "Context Files", content_format: str = "MARKDOWN") -> Section:

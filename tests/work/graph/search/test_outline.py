@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.work.graph.search.counts_below import CACHE_KEY, CountedPages, PageKey
 from groundplan.work.graph.search.outline import Lane
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient
@@ -98,6 +99,27 @@ def test_an_unknown_node_and_two_choices_at_once_are_refused(work: WorkClient) -
         outline(work, parent=work["root"], lane="ready")
 
 
+def test_progress_is_counted_once_for_each_revision(work: WorkClient) -> None:
+    work.plan(PLAN)
+    seen = []
+    for step in (lambda: None, lambda: work.resolve("walk"), lambda: None, lambda: work.resolve("draw")):
+        step()
+        phase = outline(work).nodes[0]
+        seen.append((phase.below, phase.open_below, len(work.session.store.cache[CACHE_KEY])))
+
+    assert seen == [(2, 2, 1), (2, 1, 2), (2, 1, 2), (2, 0, 3)]
+
+
+def test_only_the_pages_asked_for_last_are_kept() -> None:
+    pages = CountedPages(pages_max=2)
+    keys: list[PageKey] = [("o", "p", rev, "", (1,)) for rev in range(3)]
+    for key in keys:
+        pages.put(key, {})
+
+    assert [pages.get(key) is None for key in keys] == [True, False, False]
+    assert len(pages) == 2
+
+
 def test_progress_counts_the_whole_tree_below_unless_it_is_large(
     work: WorkClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +129,8 @@ def test_progress_counts_the_whole_tree_below_unless_it_is_large(
 
     assert (phase.below, phase.open_below, phase.children) == (4, 3, 2)
     assert not rest.below
-    monkeypatch.setattr("groundplan.work.graph.search.outline.WALKED_MAX", 5)
+    monkeypatch.setattr("groundplan.work.graph.search.counts_below.WALKED_MAX", 5)
+    work.session.store.cache.clear()
     assert not outline(work).nodes[0].below
 
 

@@ -78,6 +78,15 @@ class DocumentIndicator(Struct, omit_defaults=True, forbid_unknown_fields=True):
     owner: Word | None = None
 
 
+class DocumentMeasurement(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """A measurement of an indicator on a day."""
+
+    indicator: Ref
+    value: float
+    as_of: str
+    note: Sentence | None = None
+
+
 class DocumentWaiver(Struct, forbid_unknown_fields=True):
     """A waiver of a check until a day."""
 
@@ -98,6 +107,7 @@ class TheoryDocument(Struct, forbid_unknown_fields=True):
     waivers: Annotated[list[DocumentWaiver], _ITEMS_LIMIT] = []
     profile: Profile | None = None  # by default that of the latest published version
     format: Literal[1] = 1
+    measurements: Annotated[list[DocumentMeasurement], _ITEMS_LIMIT] = []  # of files of other programs; never exported
 
 
 def build_document(theory: Theory) -> TheoryDocument:

@@ -1,38 +1,24 @@
 """Convert a picture to PNG, for pages and programs that cannot show SVG.
 
-The fonts are those of the machine, so the bytes differ between machines. No files but fonts are opened: a picture
-references no file.
+The font is the shipped one, so text is as wide as it was measured. Letters that it does not have come from the fonts of
+the machine. No files but fonts are opened: a picture references no file.
 """
 
 from __future__ import annotations
 
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from groundplan.kernel.errors import Invalid, Unavailable
+from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.extras import require_extra
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.render import Rendered
 
+FONTS = "groundplan.purpose.picture.fonts"
 SCALE = 2  # sharp on most screens
 SCALE_MAX = 4
 PIXELS_MAX = 64_000_000  # takes about 600 MB of memory and fifteen seconds
-
-# Fonts to try on machines without the fonts that a picture names. The library tries no others itself, and silently
-# omits a text without a font.
-FALLBACK_FONTS = (
-    *("DejaVu Sans", "Noto Sans", "Open Sans", "Roboto", "Ubuntu", "Cantarell", "Adwaita Sans", "FreeSans"),
-    *("Nimbus Sans", "Verdana", "Segoe UI"),
-)
-
-
-class NoFont(Unavailable):
-    """No font was found for the text of a picture."""
-
-    code = "no_font"
-
-    def __init__(self) -> None:
-        super().__init__("no font was found; install one, such as Liberation Sans or DejaVu Sans, or draw SVG")
 
 
 class PngTooLarge(Invalid):
@@ -66,37 +52,17 @@ def rasterize(drawn: Rendered, scale: int) -> Png:
 
     Raises:
         PngTooLarge: the PNG would have too many pixels.
-        NoFont: the machine has no usable font.
         ExtraMissing: PNG support is not installed.
     """
     require_extra("png")
     from resvg_py import svg_to_bytes
 
+    from groundplan.purpose.picture.fonts.embed import FAMILY, WEIGHTS
+
     width, height = drawn.width * scale, drawn.height * scale
     if width * height > PIXELS_MAX:
         raise PngTooLarge(width * height)
-    return Png(svg_to_bytes(svg_string=drawn.svg, zoom=scale, sans_serif_family=_find_fallback_font()), width, height)
-
-
-def _find_fallback_font() -> str | None:
-    """Return the font to use instead of those that a picture names, or None if one of them is installed.
-
-    Raises:
-        NoFont: no fallback font is installed either.
-    """
-    from resvg_py import svg_to_bytes
-
-    empty = svg_to_bytes(svg_string=_sample_text(""))
-    for font in (None, *FALLBACK_FONTS):
-        if svg_to_bytes(svg_string=_sample_text("A"), sans_serif_family=font) != empty:
-            return font
-    raise NoFont
-
-
-def _sample_text(text: str) -> str:
-    from groundplan.purpose.picture.tokens import FONT
-
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20" font-family="{FONT}">'
-        f'<text y="15" font-size="15">{text}</text></svg>'
-    )
+    with as_file(files(FONTS)) as folder:
+        paths = [str(folder / f"arimo-{weight}.ttf") for weight in WEIGHTS]
+        content = svg_to_bytes(svg_string=drawn.svg, zoom=scale, sans_serif_family=FAMILY, font_files=paths)
+    return Png(content, width, height)

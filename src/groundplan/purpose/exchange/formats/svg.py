@@ -9,4 +9,4 @@ from groundplan.purpose.picture.svg import draw
 
 def write_svg(theory: Theory) -> str:
     """Draw a theory with the light theme."""
-    return draw(build_plan_picture(theory)).svg
+    return draw(build_plan_picture(theory), embeds_font=True).svg

@@ -19,6 +19,7 @@ class FileFormat(StrEnum):
     LOGFRAME = "logframe"
     IATI = "iati"
     SVG = "svg"
+    HTML = "html"
     XMPZ2 = "xmpz2"
 
 
@@ -138,25 +139,34 @@ FORMATS = {
         ".svg",
         True,
         False,
-        "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions as tooltips;"
-        " the number of indicators",
-        "narratives, metadata, owners and review dates of assumptions, profile, indicators with their measurements",
+        "nodes, edges, assumptions with text, risk, status, owner and review date, waivers; descriptions and mechanisms"
+        " as tooltips; the number of indicators",
+        "narratives, metadata, codes of waived checks, profile, indicators with their measurements",
+    ),
+    FileFormat.HTML: FormatInfo(
+        "One page to show, print and send: the picture, the assumptions and the list",
+        ".html",
+        True,
+        False,
+        "nodes with descriptions, edges with mechanism, assumptions with risk, status, owner and review date, "
+        "indicators with baseline, target and the latest measurement, the picture",
+        "narratives, owners and metadata of nodes, methods of indicators, earlier measurements, profile",
     ),
     FileFormat.XMPZ2: FormatInfo(
         "Miradi project (XMPZ2)",
         ".xmpz2",
         False,
         True,
-        "factors, links with their texts, details, goals, objectives and activities as text, names and units of"
-        " indicators, assumptions that name their factor",
-        "boxes, stresses, other assumptions, ratings, measurements, methods, comments, dates, budgets, geometry",
+        "factors, links with their texts, details, goals, objectives and activities as text, diagrams as views,"
+        " indicators with unit, methods, future status and measurements, assumptions that name their factor",
+        "boxes, stresses, other assumptions, ratings, measurements that are not numbers, comments, budgets, geometry",
         not_carried=(
             "CAUSES and DEPENDS_ON",
             "confidence other than low",
             "risk and review dates of assumptions",
             "owners",
             "narratives",
-            "numbers and methods of indicators",
+            "baselines, frequencies and owners of indicators",
             "waivers",
             "profile",
         ),

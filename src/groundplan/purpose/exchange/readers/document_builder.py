@@ -20,6 +20,7 @@ from groundplan.purpose.exchange.formats.document import (
     DocumentAssumption,
     DocumentEdge,
     DocumentIndicator,
+    DocumentMeasurement,
     DocumentNode,
     TheoryDocument,
 )
@@ -81,6 +82,7 @@ class DocumentBuilder:
         self._edges: dict[tuple[str, str, EdgeType], DocumentEdge] = {}
         self._assumptions: dict[str, DocumentAssumption] = {}
         self._indicators: dict[str, DocumentIndicator] = {}
+        self._measurements: list[DocumentMeasurement] = []
         self._skipped: dict[tuple[str, str], SkippedItem] = {}
         self._skips_left = SKIPPED_MAX
 
@@ -201,6 +203,20 @@ class DocumentBuilder:
             line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
         self._indicators[ref] = DocumentIndicator(ref, node, line, **fields)
 
+    def add_measurement(self, indicator: str, value: float, as_of: str, *, note: str | None = None) -> None:
+        """Add a measurement of an indicator that was added before.
+
+        Raises:
+            UnreadableFile: there are far too many.
+        """
+        if indicator not in self._indicators:
+            self.skip("measurement", "its indicator was not imported", indicator)
+            return
+        if len(self._measurements) >= ITEMS_MAX:
+            raise too_many("measurements", ITEMS_MAX)
+        cleaned = self.clean_text(note, SENTENCE_BYTES_MAX, "note of a measurement", indicator)
+        self._measurements.append(DocumentMeasurement(indicator, value, as_of, cleaned))
+
     def skip(self, what: str, why: str, example: str) -> None:
         """Record that an item was skipped or changed.
 
@@ -248,6 +264,7 @@ class DocumentBuilder:
             list(self._edges.values()),
             list(self._assumptions.values()),
             list(self._indicators.values()),
+            measurements=self._measurements,
         )
         return ReadDocument(document, list(self._skipped.values()))
 

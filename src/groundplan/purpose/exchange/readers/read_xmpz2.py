@@ -15,10 +15,10 @@ A factor on several diagrams is one node, and a link on several diagrams is one 
 edge and a feedback edge; an uncertain link gets low confidence; the annotation of a link is its mechanism. A group box
 stands for its members, and Miradi also writes the links of the members: these are imported, the link of the box is not.
 Goals, objectives, key ecological attributes, outputs and activities usually have no links: they are added to the
-description of their factor, or of the first of several. Indicators are imported with name and unit, those of a key
-ecological attribute on its target. In some schemas, such as version 239, assumptions and analytical questions name
-their diagram factors: they become assumptions on the first imported one. Items of all other pools are counted and
-skipped.
+description of their factor, or of the first of several. Indicators are imported with methods, future status and
+measurements, those of a key ecological attribute on its target. Diagrams become named views of their factors. In some
+schemas, such as version 239, assumptions and analytical questions name their diagram factors: they become assumptions
+on the first imported one. Items of all other pools are counted and skipped.
 
 Each item is written once, however often the file refers to it, so the output is not much longer than the input.
 """
@@ -29,9 +29,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder, ReadDocument
+from groundplan.purpose.exchange.readers.miradi_indicators import MiradiIndicators
 from groundplan.purpose.exchange.readers.miradi_project import NO_REFERENCE, MiradiItem, MiradiProject, to_words
+from groundplan.purpose.exchange.readers.miradi_views import read_views
 from groundplan.purpose.exchange.readers.safe_xml import read_xml
 from groundplan.purpose.exchange.readers.safe_zip import read_member
+from groundplan.purpose.exchange.views import VIEWS
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 
 MEMBER = "project.xml"
@@ -72,7 +75,6 @@ _SKIPPED_KINDS = {
     "TextBox": ("text box", "it is a note on a diagram, not a factor"),
     "ScopeBox": ("scope box", "it is a frame around targets, not a factor"),
     "Stress": ("stress", "it describes damage to a target and has no links"),
-    "Measurement": ("measurement", "measurements are recorded separately, not in a theory"),
 }
 
 # A file may have pools of any name, and each named kind adds a line to the report.
@@ -107,6 +109,7 @@ class _MiradiReader:
         self._placed = {
             one.id: one.get_reference("WrappedFactorId") for one in project.get_pool("DiagramFactor").values()
         }
+        self._views = read_views(project, self._placed, self._builder)
 
     def read(self) -> ReadDocument:
         links = self._group_links()
@@ -174,7 +177,10 @@ class _MiradiReader:
         kind = factor.kind
         if kind == "Cause":
             kind = "DirectThreat" if factor.item.is_true("IsDirectThreat") else "ContributingFactor"
-        metadata = {"miradi_id": factor.item.id, "miradi_type": kind}
+        metadata: dict[str, Any] = {"miradi_id": factor.item.id, "miradi_type": kind}
+        views = self._views.get((factor.kind, factor.item.id))
+        if views:
+            metadata[VIEWS] = views
         identifier = self._builder.clean_word(factor.item.get_text("Identifier"), "identifier", factor.ref)
         return metadata if identifier is None else metadata | {"miradi_identifier": identifier}
 
@@ -223,6 +229,7 @@ class _MiradiReader:
         return linked
 
     def _gather_indicators(self, factors: list[_Factor]) -> None:
+        indicators = MiradiIndicators(self._project, self._builder)
         waiting = dict(self._get_pool("Indicator"))
         attributes = dict(self._get_pool("KeyEcologicalAttribute"))
         for factor in factors:
@@ -237,11 +244,10 @@ class _MiradiReader:
                         "indicator", "it is not in the file, or belongs to another factor", factor.item.label
                     )
                 else:
-                    self._builder.add_indicator(
-                        _make_ref("Indicator", identifier), factor.ref, thing.name, unit=thing.get_text("Unit")
-                    )
+                    indicators.add(_make_ref("Indicator", identifier), factor.ref, thing)
         for thing in waiting.values():
             self._builder.skip("indicator", "its factor was not imported", thing.label)
+        indicators.skip_others()
 
     def _gather_assumptions(self, node_refs: set[str]) -> None:
         for kind, what in _ASSUMPTION_KINDS.items():

@@ -1,8 +1,8 @@
 """Assign cards to columns: bands from left to right, and inside a band causes left of their effects.
 
-A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk by key closes
-them. A chain that is too long continues in the first column, like text on the next line. Bands that are too tall for a
-page get more columns.
+A band has as many columns as its longest chain of edges on one level; cycles are opened so that few edges lead back. A
+chain that is too long continues in the first column, like text on the next line. Bands that are too tall for a page get
+more columns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from groundplan.purpose.picture.card_types import BANDS, CardType
 ATTEMPTS = 12
 ATTEMPTS_LARGE = 3
 LARGE = 120  # cards
+SIFT_ROUNDS = 3
+SIFTED_MAX = 200  # cards of a band; more would take too long
 CHAIN_COLUMNS_MAX = 16  # otherwise a plan with hundreds of steps on one level would be far too wide
 
 Ends = tuple[int, int]
@@ -56,34 +58,73 @@ def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends
 
 
 def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
-    """Return the edges without those that close a cycle in a depth-first walk."""
-    onward: dict[int, list[int]] = {}
+    """Return the edges without those that lead back in an order in which few do."""
+    place = {number: index for index, number in enumerate(_order_causes_first(members, edges))}
+    return [(source, target) for source, target in edges if place[source] < place[target]]
+
+
+def _order_causes_first(members: list[int], edges: list[Ends]) -> list[int]:
+    """Return cards in an order in which few edges lead back.
+
+    The method of Eades, Lin and Smyth: what nothing leads to goes first, what leads nowhere goes last; of the rest, the
+    card that leads to more than leads to it goes first. Then each card moves to its best position.
+    """
+    out: dict[int, set[int]] = {number: set() for number in members}
+    into: dict[int, set[int]] = {number: set() for number in members}
     for source, target in edges:
-        onward.setdefault(source, []).append(target)
-    seen: set[int] = set()
-    on_the_way: set[int] = set()
-    kept: list[Ends] = []
-    for start in members:
-        if start in seen:
+        out[source].add(target)
+        into[target].add(source)
+    left_out = {number: len(out[number]) for number in members}
+    left_into = {number: len(into[number]) for number in members}
+    remaining = dict.fromkeys(members)
+    starts = [number for number in members if not left_into[number]]
+    ends = [number for number in members if not left_out[number]]
+    first: list[int] = []
+    last: list[int] = []
+    while remaining:
+        if not starts and not ends:
+            starts.append(max(remaining, key=lambda one: left_out[one] - left_into[one]))
+        side, number = (first, starts.pop(0)) if starts else (last, ends.pop(0))
+        if number not in remaining:
             continue
-        seen.add(start)
-        on_the_way.add(start)
-        walk = [(start, iter(onward.get(start, ())))]
-        while walk:
-            here, ahead = walk[-1]
-            for one in ahead:
-                if one in on_the_way:
-                    continue
-                kept.append((here, one))
-                if one not in seen:
-                    seen.add(one)
-                    on_the_way.add(one)
-                    walk.append((one, iter(onward.get(one, ()))))
-                    break
-            else:
-                on_the_way.discard(here)
-                walk.pop()
-    return kept
+        side.append(number)
+        del remaining[number]
+        for one in out[number]:
+            left_into[one] -= 1
+            if not left_into[one]:
+                starts.append(one)
+        for one in into[number]:
+            left_out[one] -= 1
+            if not left_out[one]:
+                ends.append(one)
+    order = first + last[::-1]
+    if len(order) <= SIFTED_MAX:
+        for _ in range(SIFT_ROUNDS):
+            if not _sift(order, out, into):
+                break
+    return order
+
+
+def _sift(order: list[int], out: dict[int, set[int]], into: dict[int, set[int]]) -> bool:
+    """Move every card to the position at which fewest edges lead back; return whether any moved."""
+    any_moved = False
+    for number in list(order):
+        if not out[number] or not into[number]:
+            continue
+        at = order.index(number)
+        del order[at]
+        # Behind a cause one edge less leads back, behind an effect one more.
+        back = len(into[number])
+        counts = [back]
+        for one in order:
+            back += (one in out[number]) - (one in into[number])
+            counts.append(back)
+        best = min(range(len(counts)), key=counts.__getitem__)
+        if counts[best] >= counts[at]:
+            best = at
+        any_moved |= best != at
+        order.insert(best, number)
+    return any_moved
 
 
 def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:

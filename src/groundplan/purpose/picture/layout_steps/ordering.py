@@ -1,24 +1,46 @@
 """Order the elements of each column so that few edges cross.
 
 Uses the method of Sugiyama: start with the order of a walk back from the goals, then sort every column by the positions
-of its neighbours, from left to right and back, and keep the best order found. In small pictures, adjacent elements are
-then swapped as long as that reduces crossings.
+of its neighbours, from left to right and back, swap adjacent elements where that helps, and keep the best order found.
+Parts that nothing connects are ordered one by one and put below each other, so their edges never cross.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from groundplan.purpose.picture.layout_steps.lanes import Lanes
 
-SWEEPS = 12
+SWEEPS = 16
 SWEEPS_LARGE = 3
+SWEEPS_PER_SWAP = 2
+FRUITLESS_MAX = 5  # sweeps without a better order
 LARGE = 1_500  # elements
+SEVERAL_STARTS_MAX = 400  # elements of a part
 SWAP_ROUNDS = 6
+SWAPS_PER_COLUMN = 4  # passes
 
 Order = list[list[int]]
+
+
+class _Graph(NamedTuple):
+    """The neighbours of every element on the left and on the right, and its column."""
+
+    causes: list[list[int]]
+    effects: list[list[int]]
+    columns: list[int]
+    width: int  # in columns
+
+    @property
+    def total(self) -> int:
+        return len(self.columns)
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.columns) > LARGE
 
 
 def order_elements(lanes: Lanes, columns: int) -> Order:
@@ -28,102 +50,184 @@ def order_elements(lanes: Lanes, columns: int) -> Order:
     for source, target in lanes.links:
         effects[source].append(target)
         causes[target].append(source)
-    order = _order_by_walk(lanes, columns, causes)
-    is_large = lanes.total > LARGE
-    best, fewest = order, _count_crossings(order, effects)
-    for sweep in range(SWEEPS_LARGE if is_large else SWEEPS):
+    graph = _Graph(causes, effects, lanes.columns, columns)
+    order: Order = [[] for _ in range(columns)]
+    for part in _find_parts(lanes.total, causes, effects):
+        for column, elements in zip(order, _order_part(part, graph), strict=True):
+            column.extend(elements)
+    return order
+
+
+def _find_parts(total: int, causes: list[list[int]], effects: list[list[int]]) -> list[list[int]]:
+    """Return the connected parts, the largest first."""
+    seen = [False] * total
+    parts: list[list[int]] = []
+    for start in range(total):
+        if seen[start]:
+            continue
+        seen[start] = True
+        part = [start]
+        for one in part:
+            for near in (*causes[one], *effects[one]):
+                if not seen[near]:
+                    seen[near] = True
+                    part.append(near)
+        parts.append(part)
+    return sorted(parts, key=lambda part: -len(part))
+
+
+def _order_part(part: list[int], graph: _Graph) -> Order:
+    """Return the elements of one connected part, by column: the best order that several starts lead to."""
+    if graph.is_large:
+        return _improve(_order_by_walk(part, graph, from_right=True), graph)[0]
+    starts = [_order_by_walk(part, graph, from_right=True)]
+    if len(part) <= SEVERAL_STARTS_MAX:
+        starts.append(_order_by_walk(part, graph, from_right=False))
+        starts.append(_order_by_number(part, graph))
+    best: Order = []
+    fewest = -1
+    for start in starts:
+        order, crossings = _improve(start, graph)
+        if fewest < 0 or crossings < fewest:
+            best, fewest = order, crossings
         if not fewest:
             break
-        order = _sweep(order, effects, causes, to_the_right=bool(sweep % 2))
-        crossings = _count_crossings(order, effects)
-        if crossings < fewest:
-            best, fewest = order, crossings
-    if not is_large and fewest:
-        best = [list(column) for column in best]
-        for _ in range(SWAP_ROUNDS):
-            if not _swap_neighbours(best, causes, effects):
-                break
     return best
 
 
-def _order_by_walk(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order:
-    """Return the order of a depth-first walk from the right."""
-    rightmost = sorted(range(lanes.total), key=lambda one: (-lanes.columns[one], one))
+def _improve(order: Order, graph: _Graph) -> tuple[Order, int]:
+    """Sort the columns to and fro, and return the best order with its number of crossings."""
+    best, fewest = order, _count_crossings(order, graph.effects)
+    places = [0.0] * graph.total
+    fruitless = 0
+    for sweep in range(SWEEPS_LARGE if graph.is_large else SWEEPS):
+        if not fewest or fruitless >= FRUITLESS_MAX:
+            break
+        order = _sweep(order, graph, places, to_the_right=bool(sweep % 2))
+        if not graph.is_large and sweep % SWEEPS_PER_SWAP == SWEEPS_PER_SWAP - 1:
+            _swap_neighbours(order, graph, places)
+        crossings = _count_crossings(order, graph.effects)
+        fruitless += 1
+        if crossings < fewest:
+            best, fewest, fruitless = order, crossings, 0
+    if not graph.is_large and fewest:
+        best = [list(column) for column in best]
+        for _ in range(SWAP_ROUNDS):
+            if not _swap_neighbours(best, graph, places):
+                break
+        fewest = _count_crossings(best, graph.effects)
+    return best, fewest
+
+
+def _order_by_walk(part: list[int], graph: _Graph, *, from_right: bool) -> Order:
+    """Return the order of a depth-first walk from the last column to the first, or the other way."""
+    sign, onward = (-1, graph.causes) if from_right else (1, graph.effects)
     found: dict[int, None] = {}
-    for start in rightmost:
+    for start in sorted(part, key=lambda one: (sign * graph.columns[one], one)):
         waiting = [start]
         while waiting:
             one = waiting.pop()
             if one not in found:
                 found[one] = None
-                waiting += reversed(causes[one])
-    order: Order = [[] for _ in range(columns)]
-    for one in found:
-        order[lanes.columns[one]].append(one)
+                waiting += reversed(onward[one])
+    return _split_by_column(found, graph)
+
+
+def _order_by_number(part: list[int], graph: _Graph) -> Order:
+    return _split_by_column(sorted(part), graph)
+
+
+def _split_by_column(elements: Iterable[int], graph: _Graph) -> Order:
+    order: Order = [[] for _ in range(graph.width)]
+    for one in elements:
+        order[graph.columns[one]].append(one)
     return order
 
 
-def _sweep(order: Order, effects: list[list[int]], causes: list[list[int]], *, to_the_right: bool) -> Order:
-    """Sort every column by the median of its neighbours on the side from which the sweep comes."""
-    neighbours = causes if to_the_right else effects
+def _sweep(order: Order, graph: _Graph, places: list[float], *, to_the_right: bool) -> Order:
+    """Sort every column by the mean of its neighbours on the side from which the sweep comes."""
+    neighbours = graph.causes if to_the_right else graph.effects
     swept = [list(column) for column in order]
-    places = _places(order)
+    _number_all(order, places)
     for column in swept if to_the_right else reversed(swept):
-        middles = {
-            one: sum([places[near] for near in neighbours[one]]) / len(neighbours[one])
-            if neighbours[one]
-            else places[one]
-            for one in column
-        }
+        middles = {}
+        for one in column:
+            near = neighbours[one]
+            if not near:
+                middles[one] = places[one]
+            elif len(near) == 1:
+                middles[one] = places[near[0]]
+            else:
+                middles[one] = sum([places[other] for other in near]) / len(near)
         column.sort(key=middles.__getitem__)
         _number(column, places)
     return swept
 
 
-def _places(order: Order) -> dict[int, float]:
-    places: dict[int, float] = {}
+def _number_all(order: Order, places: list[float]) -> None:
     for column in order:
         _number(column, places)
-    return places
 
 
-def _number(column: Sequence[int], places: dict[int, float]) -> None:
+def _number(column: Sequence[int], places: list[float]) -> None:
     # Columns have different lengths and are centred on each other.
-    middle = (len(column) - 1) / 2
-    for place, one in enumerate(column):
-        places[one] = place - middle
+    place = -(len(column) - 1) / 2
+    for one in column:
+        places[one] = place
+        place += 1
 
 
 def _count_crossings(order: Order, effects: list[list[int]]) -> int:
     """Return the number of crossing pairs of links."""
     count = 0
     for column, following in pairwise(order):
+        if not column or not following:
+            continue
         place = {one: number for number, one in enumerate(following)}
         seen: list[int] = []
         for one in column:
-            ends = sorted(place[end] for end in effects[one])
+            near = effects[one]
+            if len(near) == 1:
+                end = place[near[0]]
+                at = bisect_right(seen, end)
+                count += len(seen) - at
+                seen.insert(at, end)
+                continue
+            ends = [place[end] for end in near]
             for end in ends:
-                count += len(seen) - bisect_left(seen, end + 1)
+                count += len(seen) - bisect_right(seen, end)
             for end in ends:
                 insort(seen, end)
     return count
 
 
-def _swap_neighbours(order: Order, causes: list[list[int]], effects: list[list[int]]) -> bool:
+def _swap_neighbours(order: Order, graph: _Graph, places: list[float]) -> bool:
     """Swap adjacent elements where that reduces crossings; return whether any were swapped."""
-    places = _places(order)
+    _number_all(order, places)
     any_swapped = False
     for column in order:
-        for place in range(len(column) - 1):
-            upper, lower = column[place], column[place + 1]
-            now = other = 0
-            for near in (causes, effects):
-                ups = [places[one] for one in near[upper]]
-                downs = [places[one] for one in near[lower]]
-                now += sum([up > down for up in ups for down in downs])
-                other += sum([up < down for up in ups for down in downs])
-            if other < now:
-                column[place], column[place + 1] = lower, upper
-                places[lower], places[upper] = places[upper], places[lower]
-                any_swapped = True
+        if len(column) == 1:
+            continue
+        sides = [
+            {one: sorted([places[other] for other in near[one]]) for one in column}
+            for near in (graph.causes, graph.effects)
+        ]
+        for _ in range(SWAPS_PER_COLUMN):
+            is_changed = False
+            for place in range(len(column) - 1):
+                upper, lower = column[place], column[place + 1]
+                gain = 0
+                for side in sides:
+                    ups, downs = side[upper], side[lower]
+                    # Most neighbours are in order already.
+                    if ups and downs and ups[-1] > downs[0]:
+                        gain += sum([(up > down) - (up < down) for up in ups for down in downs])
+                    elif ups and downs:
+                        gain -= len(ups) * len(downs) - (ups[-1] == downs[0])
+                if gain > 0:
+                    column[place], column[place + 1] = lower, upper
+                    is_changed = any_swapped = True
+            if not is_changed:
+                break
+        _number(column, places)
     return any_swapped

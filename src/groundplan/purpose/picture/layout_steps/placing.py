@@ -14,8 +14,7 @@ from groundplan.purpose.picture.layout_steps.lanes import Lanes
 from groundplan.purpose.picture.layout_steps.ordering import Order
 
 ROUNDS = 24
-ROUNDS_LARGE = 4
-LARGE = 1_500  # elements
+ROUNDS_BY_ELEMENTS = ((1_500, 4), (600, 12))  # above so many elements; later rounds move little
 # The weight of a level link by how many of its ends are lanes: a wavy edge is worse than a card that is not level with
 # another.
 STRAIGHTNESS_WEIGHTS = (1.0, 2.0, 8.0)
@@ -34,7 +33,8 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
     for at, column in enumerate(order):
         for offset, one in zip(offsets[at], column, strict=True):
             middles[one] = offset + (height - packed[at]) / 2
-    for round_ in range(ROUNDS_LARGE if lanes.total > LARGE else ROUNDS):
+    rounds = next((fewer for elements, fewer in ROUNDS_BY_ELEMENTS if lanes.total > elements), ROUNDS)
+    for round_ in range(rounds):
         goes_right = bool(round_ % 2)
         for at in range(len(order)) if goes_right else range(len(order) - 1, -1, -1):
             column = order[at]

@@ -1,4 +1,4 @@
-"""The view of coverage: a line for each kind of gap, with the command that goes on."""
+"""The views of coverage, which names the command that goes on, and of the work that serves the plan."""
 
 from __future__ import annotations
 
@@ -55,4 +55,5 @@ RENDERERS: dict[str, Callable[[Any], None]] = {
         _note_left_out,
         footer=(),
     ),
+    "briefing.serving": View(Rows("served", "key, resolved, total", empty="No work serves the plan.")),
 }

@@ -10,6 +10,8 @@ from msgspec import UNSET
 from groundplan.surfaces.cli.drawing import GAP, Each, Fields, Lines, Part, View, When, format_left_out
 from groundplan.surfaces.cli.terminal import INDENT, format_title, format_value, to_one_line
 
+EMPTY_TEXT = '""'  # a value like any other: a line without it would look unfinished
+
 
 def _format_step(step: Any) -> Iterator[str]:
     if step.dangling:
@@ -27,7 +29,8 @@ def _format_step(step: Any) -> Iterator[str]:
 def _format_fact(one: Any) -> str:
     changed = ", changed" if one.changed else ""
     if one.changed_from is not UNSET:
-        changed += f" from {to_one_line(str(format_value(one.changed_from)))}"
+        former = EMPTY_TEXT if one.changed_from == "" else to_one_line(str(format_value(one.changed_from)))
+        changed += f" from {former}"
     return f"{to_one_line(one.label)} ({one.pointer}): {_format_fact_value(one)}, {one.provenance}{changed}"
 
 
@@ -36,7 +39,8 @@ def _format_constraint(one: Any) -> str:
 
 
 def _format_fact_value(one: Any) -> str:
-    return to_one_line(str(format_value(one.excerpt if one.value is UNSET else one.value)))
+    value = one.excerpt if one.value is UNSET else one.value
+    return EMPTY_TEXT if value == "" else to_one_line(str(format_value(value)))
 
 
 def _format_mark(one: Any) -> str:

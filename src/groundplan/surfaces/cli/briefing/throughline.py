@@ -10,6 +10,7 @@ from groundplan.briefing.throughline.wording import (
     describe_assumption,
     describe_dead_end,
     describe_evidence,
+    describe_fact,
     describe_indicator,
     describe_step,
     describe_work,
@@ -32,6 +33,12 @@ def _list_conditions(line: Throughline) -> Iterator[str]:
                 yield f"{step.ref}->{link.ref} {describe_assumption(assumption)}"
         for assumption in step.assumptions or ():
             yield f"{step.ref} {describe_assumption(assumption)}"
+
+
+def _list_facts(line: Throughline) -> Iterator[str]:
+    for step in line.chain:
+        for fact in step.facts or ():
+            yield f"{step.ref} {describe_fact(fact)}"
 
 
 def _list_proofs(line: Throughline) -> Iterator[str]:
@@ -61,6 +68,7 @@ TABLE = (
     Rows("chain", "step: level, ref", ("what", describe_step), "title", ("leads to", _format_targets), whole=("ref",)),
     _summarize,
     Lines(_list_conditions, title="Assumptions:"),
+    Lines(_list_facts, title="Facts:"),
     Lines(_list_proofs, title="Evidence and measurements:"),
     Lines("dead_ends", describe_dead_end, title="Dead ends:"),
     _suggest,

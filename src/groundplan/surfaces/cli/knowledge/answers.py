@@ -143,6 +143,20 @@ RENDERERS = {
         note_no_results,
     ),
     "knowledge.context": View(*CONTEXT),
+    "knowledge.coverage": View(
+        When(
+            "commit",
+            "{covered} of {files} files covered, {overlapping} by more than one atom, at {commit}",
+            otherwise=("No check sent its files yet. Next: groundplan knowledge check --project PROJECT",),
+        ),
+        Rows("entries", "path, files, covered, overlapping"),
+        Rows("uncovered", "path", ("files", "files"), title="Without knowledge:"),
+    ),
+    "knowledge.match": View(
+        "{count} of {kept} files match",
+        Rows("patterns", "pattern, files"),
+        Lines("files", title="Files:"),
+    ),
     "knowledge.create": View(*ENTITY, WARNINGS),
     "knowledge.update": View(*ENTITY, WARNINGS),
     "knowledge.delete": View(

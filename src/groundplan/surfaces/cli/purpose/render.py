@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from msgspec import UNSET
 
 from groundplan.purpose.exchange.extras import require_extra
 from groundplan.purpose.exchange.formats.png import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
@@ -36,7 +37,7 @@ def render(
         typer.Option(
             "--png",
             metavar="FILE",
-            help="The PNG file. Needs groundplan\\[png], and fonts on this machine.",
+            help="The PNG file. Needs groundplan\\[png].",
             show_default=False,
         ),
     ] = None,
@@ -56,6 +57,22 @@ def render(
         typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
     draft: DraftOption = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Draw every node of a large plan, not an overview.", show_default=False),
+    ] = False,
+    overview: Annotated[
+        bool,
+        typer.Option("--overview", help="Draw groups of nodes, as above 120 nodes.", show_default=False),
+    ] = False,
+    group: Annotated[
+        str | None,
+        typer.Option("--group", metavar="GROUP", show_default=False),
+    ] = None,
+    view: Annotated[
+        str | None,
+        typer.Option("--view", metavar="NAME", show_default=False),
+    ] = None,
     pathway: Annotated[
         str | None,
         typer.Option("--pathway", metavar="KEY", show_default=False),
@@ -75,11 +92,14 @@ def render(
     ] = "light",
     force: ForceOption = False,
 ) -> CommandResult:
-    """Draw a version as SVG or PNG: all of it, the paths through one node, or the changes since another version."""
+    """Draw a version as SVG or PNG: all of it or an overview, a view, the paths of one node, or what changed."""
     if svg is None and png is None:
         svg = STANDARD_STREAM
     _check_outputs(svg, png, scale, force=force)
-    given = {"pathway": pathway, "compare": compare, "theme": theme}
+    if everything and overview:
+        raise UsageError("--all and --overview cannot be combined; give one of them")
+    detail = "all" if everything else "overview" if overview else None
+    given = {"detail": detail, "group": group, "view": view, "pathway": pathway, "compare": compare, "theme": theme}
     options = {name: value for name, value in given.items() if value is not None} | select_version(version, draft=draft)
     with invocation.session(reads_only=True) as session:
         answer = plain = session.call("purpose.render", project=project, **options)
@@ -89,7 +109,7 @@ def render(
     data: dict[str, Any] = {"version": answer.version}
     files = []
     if svg == STANDARD_STREAM:
-        data = {name: getattr(answer, name) for name in answer.__struct_fields__}
+        data = {name: value for name in answer.__struct_fields__ if (value := getattr(answer, name)) is not UNSET}
     elif svg is not None:
         files.append(_write_picture(svg, answer.svg.encode(), answer.width, answer.height, force=force))
         data |= files[0]
@@ -105,6 +125,9 @@ def render(
             return
         for one in files:
             echo(f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes.")
+        if answer.groups is not UNSET:
+            ids = ", ".join(f"{one.group} ({one.nodes})" for one in answer.groups)
+            echo(f"An overview of groups: {ids}. --group opens one of them, --all draws every node.")
 
     return CommandResult(data, draw)
 
@@ -134,13 +157,12 @@ def _rasterize(picture: Rendered, scale: int) -> Png:
 
     Raises:
         UsageError: the PNG would be too large; it names the options for a smaller one.
-        NoFont: the machine has no usable font.
     """
     try:
         return rasterize(picture, scale)
     except PngTooLarge as error:
         smaller = "use --scale 1, " if scale > 1 else ""
-        sentence = f"{error.problem}; {smaller}show less with --pathway, or use --svg"
+        sentence = f"{error.problem}; {smaller}show less with --pathway or --group, or use --svg"
         raise UsageError(sentence, **error.details) from None
 
 

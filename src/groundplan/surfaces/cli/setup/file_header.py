@@ -20,8 +20,8 @@ APPLICATION_ID = 0x47504C4E  # the same as in `sqlite_file`, which would import 
 MIGRATION_SUFFIX = ".sql"
 
 
-def is_ready(path: str) -> bool:
-    """Return whether the file is a writable Groundplan database of the current schema, or can be created.
+def is_ready(path: str, *, may_create: bool = True) -> bool:
+    """Return whether the file is a writable Groundplan database of the current schema, or may and can be created.
 
     A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
     """
@@ -31,7 +31,8 @@ def is_ready(path: str) -> bool:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         # SQLite creates more files beside it, so the folder must be writable.
-        return os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK)  # noqa: PTH120 - pathlib takes 5 ms
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib takes 5 ms
+        return may_create and os.access(folder, os.W_OK | os.X_OK)
     except (OSError, ValueError):
         return False
     try:

@@ -12,13 +12,16 @@ import typer
 
 from groundplan.catalog import build_schema
 from groundplan.configuration import check_db
+from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.open_store import NoDriver, is_postgres, open_store
+from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.setup.repository_plan import RepositoryPlan, choose_repository, write_files
 
 ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could become one
 
@@ -66,15 +69,25 @@ def init(
         ),
     ] = None,
 ) -> CommandResult:
-    """Create a database: a file, or PostgreSQL with the URL of its owner. Safe to run again at any time."""
-    db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
+    """Create a plan: in a repository `.groundplan/`, else a file, or PostgreSQL with the URL of its owner.
+
+    Safe to run again at any time.
+    """
     if skills is not None:
         _check_skills(skills)
+    repository = choose_repository(invocation.settings) if where is None else None
+    if repository is not None:
+        db = repository.db
+    else:
+        db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
     if is_postgres(db):
         with _make_cancellable(invocation, timeout) as cancellation:
             made = _set_up_postgres(db, app_role, cancellation, new_password=new_password)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
+    elif repository is not None:
+        with _make_cancellable(invocation, timeout) as cancellation:
+            made = _set_up_repository(invocation, repository, cancellation)
     else:
         with _make_cancellable(invocation, timeout) as cancellation:
             made = _set_up_file(db, cancellation)
@@ -141,6 +154,31 @@ def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
             "Next steps:",
             f"  groundplan{here} project create NAME --goal 'what it is for'",
             f"  groundplan mcp{here} --agent NAME   (the command your AI client starts)",
+        )
+
+    return CommandResult(data, draw)
+
+
+def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cancellation: Cancellation) -> CommandResult:
+    """Create the plan of a repository, with a project that is named like it."""
+    written = write_files(repository)
+    made = _set_up_file(repository.db, cancellation)
+    flags = invocation.flags._replace(config=repository.config_file)
+    with Invocation(flags, invocation.as_json).session() as session:
+        if not session.call("project.list").projects:
+            session.call("project.create", name=repository.project)
+    data = {**made.data, "config_file": repository.config_file, "project": repository.project, "written": written}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        echo(
+            f"{repository.root.name} has a plan in {PLAN_FOLDER}/: project {quote_text(repository.project)}.",
+            "Commands find it from every folder of the repository. The database is not committed.",
+            "",
+            "Next steps:",
+            "  groundplan where",
+            "  groundplan mcp --agent NAME   (the command your AI client starts)",
         )
 
     return CommandResult(data, draw)

@@ -31,7 +31,7 @@ starts this command itself. Add this to its settings:
 
 Options:
   --db PATH|URL          A file, or a postgresql:// URL.
-                         Default: GROUNDPLAN_DB, else groundplan.db here.
+                         Default: GROUNDPLAN_DB, else the plan of this folder.
   --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
@@ -94,7 +94,10 @@ def _serve(given: dict[str, str]) -> int:
         return _build_tools(session, settings)
 
     tools = DeferredTools(build)
-    if not _will_open(settings.db):
+    if not _will_open(settings):
+        from groundplan.surfaces.cli.missing_plan import refuse_missing
+
+        refuse_missing(settings)
         tools.load()
     if sys.stdin.isatty():
         print("groundplan: waiting for an MCP client on standard input; press Ctrl-D to stop", file=sys.stderr)
@@ -105,10 +108,10 @@ def _serve(given: dict[str, str]) -> int:
             session.close()
 
 
-def _will_open(db: str) -> bool:
+def _will_open(settings: Settings) -> bool:
     from groundplan.surfaces.cli.setup.file_header import is_ready
 
-    return is_ready(db)
+    return is_ready(settings.db, may_create=settings.may_create_db)
 
 
 def _open_session(

@@ -15,6 +15,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.missing_plan import refuse_missing
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PORT = 8321
 PORT_MAX = 65_535
+STREAMS_MAX = 9_000  # of the connections that a server accepts
 
 
 class ServerMissing(Unavailable):
@@ -69,8 +71,17 @@ def serve(
     requests_per_s: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Requests in a second of one principal.", show_default=True)
     ] = 50,
+    streams_per_principal: Annotated[
+        int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of one principal.", show_default=True)
+    ] = 20,
+    streams: Annotated[
+        int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of the server.", show_default=True)
+    ] = 2_000,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
+    ] = False,
+    play: Annotated[
+        bool, typer.Option("--play", help="Let an agent work in the example of --demo, one step every few seconds.")
     ] = False,
     design: Annotated[
         bool, typer.Option("--design", help="Also show all components of the pages at /_design, for developers.")
@@ -91,11 +102,14 @@ def serve(
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.demo import fill_database
     from groundplan.kernel.store.open_store import open_store
-    from groundplan.surfaces.cli.setup.serve_demo import OWNER, list_demo_lines
+    from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
+    from groundplan.surfaces.http.events.streams import StreamLimits
     from groundplan.surfaces.http.listening.exposure import check_exposure
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
+    if play and (once or not demo):
+        raise UsageError("--play works in the example: give --demo, and leave out --once")
     wanted_port = port if port is not None else 0 if once else PORT
     exposure = _build_exposure(host, wanted_port, allowed_host or (), (tls_cert, tls_key), proxy or ())
     settings = invocation.settings
@@ -108,6 +122,8 @@ def serve(
         db = _choose_demo_db(invocation, opened, keep=not once) if demo else settings.db
         if demo:
             fill_database(db)
+        else:
+            refuse_missing(settings)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
         check_exposure(exposure, lambda: _has_tokens(store))
@@ -119,6 +135,7 @@ def serve(
             preferences=settings.preferences(HttpVocabulary(OPERATIONS)),
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
+            stream_limits=StreamLimits(per_principal=streams_per_principal, per_server=streams),
             design=design,
         )
         opened.callback(server.close)
@@ -130,7 +147,14 @@ def serve(
             return _call_once(exposure, code, run_server)
         start_logging(log_format)
         lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
-        run_server(lambda _stop: _announce(lines))
+        player = opened.enter_context(BackgroundPlay(store)) if play else None
+
+        def announce(_stop: Callable[[], None]) -> None:
+            _announce(lines)
+            if player is not None:
+                player.start()
+
+        run_server(announce)
     return CommandResult({"address": exposure.address}, lambda: None)
 
 

@@ -6,15 +6,42 @@ import json
 import shlex
 import shutil
 import sys
+import threading
 from pathlib import Path
+from typing import Self
 
 from groundplan import demo as example
+from groundplan.demo.play import PlayingAgent
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres
+from groundplan.kernel.store.store import Store
+from groundplan.session import Session
 from groundplan.surfaces.cli.setup.demo import find_program
 
 OWNER = local_actor(example.OWNER, kind=ActorKind.PERSON)
+PLAY_ENDS_S = 2.0  # the longest that the end of the server waits for a step
 URL_GIVEN = "URL-THAT-YOU-GAVE"  # a URL is not printed because it may hold a password
+
+
+class BackgroundPlay:
+    """The agent that works in the example, in a thread that ends with the server."""
+
+    def __init__(self, store: Store) -> None:
+        self._is_over = threading.Event()
+        agent = PlayingAgent(Session(store, OWNER), example.PROJECTS[0].name)
+        self._thread = threading.Thread(target=agent.play, args=(self._is_over.wait,), name="play", daemon=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._is_over.set()
+        if self._thread.ident is not None:
+            self._thread.join(PLAY_ENDS_S)
+
+    def start(self) -> None:
+        """Begin, when the server answers."""
+        self._thread.start()
 
 
 def list_demo_lines(db: str, address: str) -> list[str]:

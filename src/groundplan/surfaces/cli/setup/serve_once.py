@@ -16,7 +16,6 @@ from groundplan.kernel.errors import Unavailable
 TIMEOUT_S = 30.0
 PATHS = ("/v1/projects", "/v1/openapi.json")
 _PLAN = re.compile(r'href="(/p/[^"/]+/plan)"')
-_PICTURE = re.compile(r'src="(/p/[^"]+/picture\.svg)"')
 
 
 class SeenAnswer(Struct):
@@ -76,9 +75,7 @@ class ServerCall:
             for path in PATHS:
                 self._get(connection, path, headers)
             if plan := _PLAN.search(home.decode()):
-                _, page = self._get(connection, plan[1], headers)
-                if picture := _PICTURE.search(page.decode()):
-                    self._get(connection, picture[1], headers)
+                self._get(connection, plan[1], headers)
         finally:
             connection.close()
 

@@ -93,10 +93,6 @@ def _list_evidence(answer: Offer | NodeContext) -> Pairs:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
 
-def _list_links(answer: NodeContext) -> Pairs:
-    return list_links(answer.node)
-
-
 def _list_inherited_links(offer: Offer) -> Pairs:
     inherited = offer.context_links.inherited if offer.context_links else UNSET
     for one in inherited or ():
@@ -246,6 +242,15 @@ RENDERERS = {
         ),
         _format_count,
         footer=(),
+    ),
+    "work.dependencies": View(
+        Rows(
+            "nodes",
+            "id, summary, state, claimed: claimed_by, waits for: waits_for, open: waits_for_open, holds up: holds_up",
+            empty="No node waits for another.",
+        ),
+        GAP,
+        Rows("links", "node, waits for: waits_for", ("", lambda one: "implied" if one.implied else "")),
     ),
     "work.restructure": View(Rows("details", "done: op, id: node_id, result"), *SIDE_EFFECTS),
     "work.history": View(

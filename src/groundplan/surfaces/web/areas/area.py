@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from groundplan.briefing.inbox.inbox import Inbox
+from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
@@ -31,6 +31,8 @@ class Refusal:
     def show(self) -> str:
         """Return the message, for the form that shows it."""
         self.is_shown = True
+        if self.is_conflict:
+            return f"This changed while you were typing; both versions are below ({self.error.message})."
         return self.error.message
 
     @property
@@ -64,6 +66,7 @@ class Visit:
     query: Mapping[str, str]
     refusal: Refusal | None = None
     answer: Any = None  # of the form that was sent, if it is shown once and never again, such as the secret of a token
+    _waiting: Inbox | None = None
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation on the project of the page."""
@@ -83,25 +86,43 @@ class Visit:
         """Who visits."""
         return self.session.actor.id if self.session.actor is not None else ""
 
-    @cached_property
+    # Not `cached_property`: before Python 3.12 it has one lock for all visits, so all pages would wait for one read.
+    @property
     def waiting(self) -> Inbox:
         """The first items that wait for a person."""
-        inbox: Inbox = self.call("briefing.inbox", limit=INBOX_READ)
-        return inbox
+        if self._waiting is None:
+            self._waiting = self.call("briefing.inbox", limit=INBOX_READ)
+        return self._waiting
+
+    @property
+    def waiting_count(self) -> int:
+        """How many things wait for a person. All checks that block publishing are one."""
+        checks = sum(item.kind is InboxKind.GATE_BLOCKS for item in self.waiting.items)
+        return len(self.waiting.items) - max(checks - 1, 0)
 
     def link(self, **changes: object) -> str:
         """Return the address of this page in another state: with some parts of the query changed, or without them."""
         query = {name: value for name, value in {**self.query, **changes}.items() if value}
-        return f"{self.path}?{urlencode(query)}" if query else self.path
+        pairs = [f"{_quote(name)}={_quote(str(value))}" for name, value in query.items()]
+        return f"{self.path}?{'&'.join(pairs)}" if pairs else self.path
 
     def may(self, permission: str) -> bool:
         """Return whether the role of the actor has a permission, so that the page offers only what is allowed."""
         return self.project.archived_at is None and allows(self.project.role, Permission(permission))
 
-    @cached_property
+    @property
     def is_writer(self) -> bool:
         """Whether the actor may change the project at all."""
         return self.may(Permission.PROJECT_WRITE)
+
+
+def _quote(text: str) -> str:
+    """Return a part of a query. Ids, which a list has by the dozen, are as they are."""
+    return text if text.isalnum() and text.isascii() else quote_plus(text)
+
+
+# The message after a change offers to undo it, on the page where the change was made.
+EVERYWHERE = frozenset({"briefing.undo"})
 
 
 class Area(NamedTuple):
@@ -112,3 +133,10 @@ class Area(NamedTuple):
     letter: str  # `g` and this letter lead to it; an area without one is not in the rail
     template: str
     read: Callable[[Visit], Mapping[str, Any]]
+    operations: frozenset[str] = frozenset()  # that its forms run, beside those of EVERYWHERE
+    # Returns the fields of a form with the present revision, if what the form is about is still as its page showed it.
+    rebase: Callable[[Session, str, Mapping[str, str]], Mapping[str, str] | None] | None = None
+
+    def has_form(self, operation: str) -> bool:
+        """Return whether a page of the area may run an operation; all others are refused there."""
+        return operation in self.operations or operation in EVERYWHERE

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
+
+import msgspec
 
 from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
 from groundplan.context.values import encode_json, get_value
+from groundplan.session import Session
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.throughline.line import read_throughline
+from groundplan.surfaces.web.form_arguments import BEFORE
 
 ROWS = 200  # facts on one page
 RUNS = 50
 EVENTS = 10
 DRAFT = "draft"  # in the address: the newest draft, whatever its id
 LINKED_SCHEMES = ("http://", "https://")
+SHOWN_ROW = f"{BEFORE}row"  # the field of a form with the digest of what its page showed
+MARK_CHARS = 16
 
 
 class ShownValue(NamedTuple):
@@ -77,11 +85,39 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
         "next_missing": _find_next_missing(view.missing, visit.query.get("fact")),
         "value_kinds": list(ValueKind),
         "source_kinds": list(SourceKind),
+        "encode": lambda value: msgspec.json.format(msgspec.json.encode(value)).decode(),
         "is_address": is_address,
+        "seen": lambda row: {"expected_rev": view.rev, SHOWN_ROW: mark_row(row)},
         "compared": _read_diff(visit, chosen, runs),
         "compare_with": _find_base(chosen, committed, in_force),
     }
     return shown | _read_selected(visit, view, rows, constraints)
+
+
+def mark_row(row: Any) -> str:
+    """Return a digest of a row, by which a form says what its page showed."""
+    return sha256(msgspec.json.encode(row)).hexdigest()[:MARK_CHARS]
+
+
+def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return the fields of an edit with the present revision of the run, if its row is still as the page showed it.
+
+    The revision of a run counts every change in it; without this, an agent that fills in other facts would keep a
+    person from saving one.
+    """
+    if SHOWN_ROW not in fields or "runId" not in fields:
+        return None
+    view = session.call("context.view", scopeId=project, runId=fields["runId"])
+    rows = {
+        "inputs.0.pointer": view.inputs_by_pointer,
+        "constraints.0.key": {one.key: one for one in view.constraints},
+        "sources.0.id": view.sources_by_id,
+        "artifacts.0.id": {one.id: one for made in view.artifacts_by_type.values() for one in made},
+    }
+    row = next((by_name.get(fields[name]) for name, by_name in rows.items() if name in fields), None)
+    if row is None or mark_row(row) != fields[SHOWN_ROW]:
+        return None
+    return {**fields, "expected_rev": str(view.rev)}
 
 
 def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any) -> Any:
@@ -165,9 +201,10 @@ def _show_state(state: Any) -> tuple[ShownValue, str] | None:
 
 
 def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: list[FactRow]) -> dict[str, Any]:
-    """Return what the inspector shows: a fact, a constraint or a source. What the run does not have is not shown."""
-    shown: dict[str, Any] = {"fact": None, "constraint": None, "source": None, "trace": None, "history": ()}
-    fact, key, source = (visit.query.get(name) for name in ("fact", "constraint", "source"))
+    """Return what the inspector shows: a fact, a constraint, a source or an artifact that the run has."""
+    shown: dict[str, Any] = {"fact": None, "constraint": None, "source": None, "artifact": None}
+    shown |= {"trace": None, "history": ()}
+    fact, key, source, artifact = (visit.query.get(name) for name in ("fact", "constraint", "source", "artifact"))
     if fact:
         shown["fact"] = next((row for row in rows if row.name == fact), None)
         shown["trace"] = (
@@ -179,12 +216,17 @@ def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: li
         shown["source"] = view.sources_by_id.get(source)
         shown["backed"] = [row for row in rows if source in row.one.source_ids]
         shown["backed_constraints"] = [row for row in constraints if row.one.source_id == source]
+    elif artifact:
+        made = (one for several in view.artifacts_by_type.values() for one in several)
+        shown["artifact"] = next((one for one in made if one.id == artifact), None)
     row = shown["fact"] or shown["constraint"]
     if row:
         shown["history"] = visit.call("event.list", subject=row.one.id, limit=EVENTS).events
     if shown["trace"]:
+        shown["line"] = read_throughline(visit, shown["trace"].pointer)
         shown["trace_values"] = [show_value(one.value_kind, one.value) for one in shown["trace"].runs]
     return shown
 
 
-AREA = Area("facts", "Facts", "f", "facts.html", read_facts)
+OPERATIONS = frozenset({"context.create_draft", "context.edit", "context.commit", "context.discard"})
+AREA = Area("facts", "Facts", "f", "facts.html", read_facts, OPERATIONS, rebase_edit)

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.inbox import build_entry
+from groundplan.surfaces.web.areas.inbox import SETTLING, build_entries, build_entry
 from groundplan.surfaces.web.event_words import ChangedItems, describe_events, group_events
 
 READY_MAX = 6
@@ -39,7 +39,7 @@ def read_home(visit: Visit) -> Mapping[str, Any]:
         "counts": visit.call("work.open").summary,
         "ready": visit.call("work.outline", lane="ready", limit=READY_MAX),
         "claimed": visit.call("work.outline", lane="claimed", limit=CLAIMED_MAX),
-        "entries": [build_entry(visit, item) for item in waiting[:WAITING_MAX]],
+        "entries": build_entries(visit, waiting)[:WAITING_MAX],
         "in_doubt": [build_entry(visit, item) for item in in_doubt[:IN_DOUBT_MAX]],
         "in_doubt_more": max(len(in_doubt) - IN_DOUBT_MAX, 0),
         "changes": _read_changes(visit),
@@ -59,7 +59,7 @@ def _read_changes(visit: Visit) -> ChangesOfDay | None:
 
 
 def _read_health(visit: Visit) -> Mapping[str, Any] | None:
-    if not visit.call("purpose.open", detail="summary").versions:
+    if not visit.call("purpose.versions").versions:
         return None
     health = visit.call("purpose.health")
     bands, metrics = asdict(health.bands), asdict(health.metrics)
@@ -67,4 +67,4 @@ def _read_health(visit: Visit) -> Mapping[str, Any] | None:
     return {"overall": health.overall, "metrics": shown}
 
 
-AREA = Area("home", "Home", "h", "home.html", read_home)
+AREA = Area("home", "Home", "h", "home.html", read_home, SETTLING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 from zlib import crc32
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind
@@ -23,6 +24,12 @@ KINDS = {
     InboxKind.CLAIM_LAPSING: ("Claim ends", "work"),
     InboxKind.WAIVER_ENDING: ("Waiver ends", "purpose"),
 }
+# The view of the plan that shows what has no key of its own.
+VIEWS = {
+    InboxKind.GATE_BLOCKS: "gates",
+    InboxKind.WAIVER_ENDING: "gates",
+    InboxKind.REQUEST: "measures",
+}
 # The words on the button, by the operation and the first of its arguments that is not about the place.
 BUTTONS = {
     ("purpose.record", "decisions"): "Record a decision",
@@ -33,6 +40,7 @@ BUTTONS = {
     ("work.update", "release"): "Release",
     ("work.next", "claim"): "Take it over",
 }
+SETTLING = frozenset(operation for operation, _ in BUTTONS)
 LABELS = {
     "decisions.text": "What is decided",
     "decisions.rationale": "Why",
@@ -70,13 +78,27 @@ class InboxEntry(NamedTuple):
     fixed: Mapping[str, str]
     needs: Sequence[Need]
     button: str  # empty where there is only something to look at
+    parts: Sequence[str] = ()  # the texts of several items that are one
 
 
 def read_inbox(visit: Visit) -> Mapping[str, Any]:
     """Return a page of what waits."""
     cursor = visit.query.get("cursor")
     page = visit.call("briefing.inbox", limit=ROWS, **({"cursor": cursor} if cursor else {}))
-    return {"entries": [build_entry(visit, item) for item in page.items], "page": page}
+    return {"entries": build_entries(visit, page.items, with_checks=not cursor), "page": page}
+
+
+def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool = True) -> list[InboxEntry]:
+    """Return items with their forms. The checks that block publishing, of all pages, are one of them, the first."""
+    checks = [item for item in visit.waiting.items if item.kind is InboxKind.GATE_BLOCKS]
+    others = [build_entry(visit, item) for item in items if item.kind is not InboxKind.GATE_BLOCKS]
+    if not checks or not with_checks:
+        return others
+    first = build_entry(visit, checks[0])
+    if len(checks) == 1:
+        return [first, *others]
+    text = f"{len(checks)} checks keep the draft from being published"
+    return [first._replace(text=text, parts=[item.text for item in checks]), *others]
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
@@ -84,9 +106,11 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
     label, slice_ = KINDS[item.kind]
     action = item.action
     base = get_base(visit.project.name)
-    is_check = item.kind in (InboxKind.GATE_BLOCKS, InboxKind.WAIVER_ENDING, InboxKind.REQUEST)
     is_fact = item.ref.startswith("/")
-    place = f"{base}/plan" if is_check else find_place(base, "context" if is_fact else slice_, item.ref)
+    view = VIEWS.get(item.kind)
+    place = find_place(base, "context" if is_fact else slice_, item.ref)
+    if view:
+        place = f"{base}/plan?{urlencode({'view': view})}#{quote(item.ref)}"
     fixed = dict(_flatten("", action.arguments))
     unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
     return InboxEntry(
@@ -136,4 +160,4 @@ def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
             yield path, str(value)
 
 
-AREA = Area("inbox", "Inbox", "i", "inbox.html", read_inbox)
+AREA = Area("inbox", "Inbox", "i", "inbox.html", read_inbox, SETTLING)

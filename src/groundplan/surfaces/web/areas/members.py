@@ -8,14 +8,15 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 from msgspec import structs
 
 from groundplan.argument_descriptions import describe_argument
-from groundplan.kernel.access import ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
+from groundplan.kernel.access import ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role, allows
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.authorize import get_organization_role
 from groundplan.policies import Policies
 from groundplan.surfaces.web.areas.area import Area, Visit
 
-VIEWS = {"members": "People and agents", "policies": "Policies", "tokens": "Tokens"}
+VIEWS = {"members": "People and agents", "policies": "Policies", "tokens": "Tokens", "project": "Project"}
+ACTIVITY_READ = 30  # members whose last change is looked for
 TITLES = {  # of policies whose name is no sentence
     "inherit_dependencies": "Inherited dependencies",
     "auto_resolve_parents": "Parents resolve themselves",
@@ -46,6 +47,10 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
     shown: dict[str, Any] = {"views": VIEWS, "view": view, "roles": ROLES, "kinds": KINDS}
     if view == "policies":
         shown["policies"] = _list_policies(visit)
+    elif view == "project":
+        shown["container"] = visit.session.call("container.get", containerType="project", id=visit.project.name).project
+        # `Visit.may` allows nothing in an archived project, but restoring it is what its owner can do.
+        shown["may_archive"] = allows(visit.project.role, Permission.PROJECT_ARCHIVE)
     elif view == "tokens":
         shown["tokens"] = _list_tokens(visit)
         shown["may_create"] = _may_in_organization(visit, Permission.TOKEN_CREATE)
@@ -56,6 +61,10 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
         shown["members"] = members
         shown["owners"] = [one.user_id for one in members if one.role is Role.OWNER]
         shown["seen"] = _find_last_seen(_list_tokens(visit))
+        shown["active"] = _find_last_changes(
+            visit, [one.user_id for one in members if one.user_id not in shown["seen"]]
+        )
+        shown["agent_role"] = (visit.call("work.open").policies or Policies()).agents
     return shown
 
 
@@ -104,6 +113,15 @@ def _find_last_seen(tokens: list[Any]) -> dict[str, str]:
     return seen
 
 
+def _find_last_changes(visit: Visit, actors: list[str]) -> dict[str, str]:
+    """Return when each actor last changed the project, as far as the newest events say; for those without a token."""
+    found = {}
+    for actor in actors[:ACTIVITY_READ]:
+        if events := visit.call("event.list", actor=actor, limit=1).events:
+            found[actor] = events[0].at
+    return found
+
+
 def _may_in_organization(visit: Visit, permission: Permission) -> bool:
     actor = visit.session.actor
     if actor is None or (permission in PERSON_PERMISSIONS and actor.kind is not ActorKind.PERSON):
@@ -111,4 +129,10 @@ def _may_in_organization(visit: Visit, permission: Permission) -> bool:
     return get_organization_role(actor) in ORGANIZATION_GRANTS[permission]
 
 
-AREA = Area("members", "Members", "m", "members.html", read_members)
+OPERATIONS = frozenset(
+    {
+        *("member.add", "member.remove", "token.create", "token.revoke", "work.open"),
+        *("container.update", "project.archive", "project.restore"),
+    }
+)
+AREA = Area("members", "Members", "m", "members.html", read_members, OPERATIONS)

@@ -1,4 +1,4 @@
-"""Work: the tree or the board of tasks, a search with filters, and one task in the inspector."""
+"""Work: the tree, the graph or the board of tasks, a search with filters, and one task in the inspector."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.work_graph.graph import read_graph
 from groundplan.surfaces.web.areas.work_task import read_task
 from groundplan.surfaces.web.form_arguments import read_pairs
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
@@ -14,7 +15,7 @@ from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.orders import Sort
 from groundplan.work.graph.search.outline import Lane
 
-VIEWS = ("tree", "board")
+VIEWS = ("tree", "graph", "board")
 FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search: address → filter of work.query
     "ready": ("Ready", {"is_actionable": True}),
     "blocked": ("Blocked", {"is_blocked": True}),
@@ -39,6 +40,7 @@ SORTS = {
 ROWS = 50
 OPEN_MAX = 40  # branches that one address may have open
 DEPTH_MAX = 12
+CLAIMED_BY = "_claimed_by"
 
 
 class TreeRow(NamedTuple):
@@ -61,6 +63,23 @@ class Column(NamedTuple):
     list_of: Mapping[str, str]
 
 
+class ListedTask(NamedTuple):
+    """A task of a list by status, with the fields that a found node has."""
+
+    id: str
+    summary: str
+    properties: Mapping[str, Any]
+    resolved: bool = False  # the status says more
+
+
+class FoundTasks(NamedTuple):
+    """A page of tasks with a status."""
+
+    nodes: list[ListedTask]
+    total: int
+    next_cursor: str | None
+
+
 def read_work(visit: Visit) -> Mapping[str, Any]:
     """Return what the area shows for the state in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "tree"
@@ -77,16 +96,22 @@ def read_work(visit: Visit) -> Mapping[str, Any]:
         "sorts": SORTS,
         "counts": visit.call("work.open").summary,
     }
-    if text or chosen or given:
+    selected = visit.query.get("node")
+    shown["selected"] = selected
+    shown["task"] = None if not selected else read_task(visit, selected)
+    status = visit.query.get("status", "").strip()
+    if status:
+        shown |= {"given": {"status": status.lower().replace("_", " ")}, "fields": {**FIELDS, "status": "Status"}}
+        shown |= _list_status(visit, status)
+    elif text or chosen or given:
         shown |= _search(visit, _build_filter(visit, text, chosen, given))
+    elif view == "graph":
+        shown |= read_graph(visit, shown["task"]["context"] if shown["task"] else None)
     elif view == "board":
         shown["columns"] = _read_statuses(visit) if visit.query.get("columns") == "status" else _read_lanes(visit)
     else:
         shown["rows"] = _read_tree(visit)
         shown["closed"] = [row.node.id for row in shown["rows"] if row.node and row.node.children and not row.is_open]
-    selected = visit.query.get("node")
-    shown["selected"] = selected
-    shown["task"] = None if not selected else read_task(visit, selected)
     return shown
 
 
@@ -129,7 +154,26 @@ def _read_statuses(visit: Visit) -> list[Column]:
     steps = [*(project.pipelines or DEFAULT_PIPELINES).task, WILL_NOT_IMPLEMENT]
     place = {"containerType": "task", "projectId": visit.project.name, "limit": ROWS}
     pages = {step: visit.session.call("container.search", **place, status=step) for step in steps}
-    return [Column(step.replace("_", " ").capitalize(), page.items, page.count, {}) for step, page in pages.items()]
+    return [
+        Column(step.replace("_", " ").capitalize(), page.items, page.count, {"status": step})
+        for step, page in pages.items()
+    ]
+
+
+def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
+    """Return a page of the tasks with a status; its cursor is the number of tasks before it."""
+    cursor = visit.query.get("cursor", "")
+    place = {"containerType": "task", "projectId": visit.project.name, "status": status, "limit": ROWS}
+    try:
+        page = visit.session.call("container.search", **place, offset=cursor if cursor.isdecimal() else "0")
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return {"found": None, "search_error": error.message}
+    nodes = [
+        ListedTask(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items
+    ]
+    return {"found": FoundTasks(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
 def _read_tree(visit: Visit) -> list[TreeRow]:
@@ -162,4 +206,24 @@ def _read_tree(visit: Visit) -> list[TreeRow]:
     return rows
 
 
-AREA = Area("work", "Work", "w", "work.html", read_work)
+OPERATIONS = frozenset(
+    {
+        "work.plan",
+        "work.update",
+        "work.claim",
+        "work.restructure",
+        "dependency.create",
+        "dependency.delete",
+        "section.add",
+        "section.update",
+        "section.delete",
+        "template.apply",
+        "container.update",
+        "container.advance",
+        "container.revert",
+        "container.block",
+        "container.unblock",
+        "container.terminate",
+    }
+)
+AREA = Area("work", "Work", "w", "work.html", read_work, OPERATIONS)

@@ -10,6 +10,7 @@ import msgspec
 
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.throughline.line import read_throughline
 from groundplan.surfaces.web.form_arguments import write_pairs
 
 HISTORY_SHOWN = 10
@@ -46,7 +47,7 @@ def read_task(visit: Visit, node_id: str) -> Mapping[str, Any]:
     if node.parent:
         kind = row.kind if row.kind in CONTAINER_TYPES else "task"
         shown |= _read_container(visit, node.id, kind)
-        shown["line"] = visit.call("briefing.throughline", **{"from": node.id})
+        shown["line"] = read_throughline(visit, node.id)
         if shown["pick"] and visit.is_writer:
             shown["picked"] = _find_tasks(visit, visit.query.get("find", "").strip(), without=node.id)
             shown["target"] = _read_target(visit, node.id)

@@ -1,6 +1,8 @@
 // Follow the events of the project: refresh what is shown, and say who changed how much.
 
-const PAUSE_MS = 250; // an agent that writes a hundred times causes few refreshes
+const PAUSE_MS = 400; // at least: an agent that writes a hundred times causes few refreshes
+const PAUSE_MS_MAX = 1000;
+const ANSWER_MS_MAX = 30_000; // after which the next refresh does not wait any longer
 
 /** @param {string} project @param {() => Promise<void>} refresh */
 export function followEvents(project, refresh) {
@@ -9,22 +11,31 @@ export function followEvents(project, refresh) {
   let source = null;
   /** @type {Map<string, number>} */
   const changes = new Map();
-  let isWaiting = false;
+  let isDue = false;
+  let isRefreshing = false;
   let lastId = "";
+  let tookMs = 0; // the last refresh: a server with much to do is asked less often, and so everybody waits less
 
+  /** Refresh after a pause, and again for what came meanwhile; never twice at once, because the later answer wins. */
   async function refreshSoon() {
-    if (isWaiting) return;
-    isWaiting = true;
-    await new Promise((done) => setTimeout(done, PAUSE_MS));
-    isWaiting = false;
-    const said = [...changes].map(([actor, count]) => `${count} ${count === 1 ? "change" : "changes"} by ${actor}`);
-    changes.clear();
-    try {
-      await refresh();
-      if (said.length) state.textContent = said.slice(0, 3).join(", ");
-    } catch {
-      state.textContent = "The server does not answer";
+    isDue = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
+    while (isDue) {
+      await new Promise((done) => setTimeout(done, Math.max(PAUSE_MS, Math.min(tookMs, PAUSE_MS_MAX))));
+      isDue = false;
+      const said = [...changes].map(([actor, count]) => `${count} ${count === 1 ? "change" : "changes"} by ${actor}`);
+      changes.clear();
+      const begin = performance.now();
+      try {
+        await Promise.race([refresh(), new Promise((_, reject) => setTimeout(reject, ANSWER_MS_MAX))]);
+        if (said.length) state.textContent = said.slice(0, 3).join(", ");
+      } catch {
+        state.textContent = "The server does not answer";
+      }
+      tookMs = performance.now() - begin;
     }
+    isRefreshing = false;
   }
 
   function open() {
@@ -65,5 +76,8 @@ export function followEvents(project, refresh) {
       void refreshSoon();
     }
   });
-  if (!document.hidden) open();
+  // After the first screen: the stream must not compete with what it needs.
+  const start = () => document.hidden || open();
+  if (document.readyState === "complete") start();
+  else addEventListener("load", start, { once: true });
 }

@@ -1,3 +1,4 @@
+import { CANVAS_KEYS } from "./canvas.js";
 import { cutOrPaste } from "./moves.js";
 
 // Keys: an element says by `data-key` which key presses it. Lists are walked with j and k.
@@ -54,6 +55,7 @@ function showSheet() {
     ["j k", "Next and previous in a list"],
     ["← →", "Close and open a branch"],
     ["M P", "Cut a task, and paste it under another"],
+    ...(document.querySelector("#canvas, .plan-list") ? CANVAS_KEYS : []),
   ];
   for (const [key, label] of [...lines, ...others]) {
     const term = document.createElement("dt");
@@ -64,6 +66,8 @@ function showSheet() {
     what.textContent = label ?? "";
     list.append(term, what);
   }
+  const box = /** @type {HTMLInputElement | null} */ (document.getElementById("single-keys"));
+  if (box) box.checked = !localStorage.getItem(OFF); // read here: the first read takes 6 ms of the first screen
   sheet.showModal();
 }
 
@@ -71,10 +75,7 @@ export function listenToKeys() {
   let first = "";
   let at = 0;
   const box = /** @type {HTMLInputElement | null} */ (document.getElementById("single-keys"));
-  if (box) {
-    box.checked = !localStorage.getItem(OFF);
-    box.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
-  }
+  box?.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
   document.getElementById("keys")?.addEventListener("click", showSheet);
   document.addEventListener("keydown", (event) => {
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
@@ -99,7 +100,8 @@ export function listenToKeys() {
     }
     if ((event.key === "M" || event.key === "P") && cutOrPaste(event.key)) return event.preventDefault();
     const pair = event.timeStamp - at < SEQUENCE_MS && first ? `${first} ${event.key}` : "";
-    const found = (pair && find(pair)) || find(event.key);
+    const isNext = event.key === " " && !(document.activeElement instanceof HTMLButtonElement); // as in every slide show
+    const found = (pair && find(pair)) || find(isNext ? "ArrowRight" : event.key);
     first = event.key;
     at = event.timeStamp;
     if (found) {

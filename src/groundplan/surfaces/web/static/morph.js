@@ -11,14 +11,12 @@ const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeN
  * @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept
  */
 export function morph(old, fresh, isKept) {
-  if (old.hasAttribute("data-keep")) return;
+  if (old.hasAttribute("data-keep") || (old instanceof SVGElement && old.isEqualNode(fresh))) return;
   if (old instanceof HTMLFormElement && isKept(old)) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
     return;
   }
-  const state = old.getAttribute("data-state");
   copyAttributes(old, fresh);
-  if (state && state !== "ready" && fresh.getAttribute("data-state") === "ready") old.classList.add("pulse");
   if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old !== document.activeElement) {
     old.value = fresh.value;
   }

@@ -1,13 +1,20 @@
 // The script of the page: without it every page and form works; with it, pages change in place and follow the events.
+import { listenToCopies, offerCopies } from "./copy.js";
+import { listenToCanvas } from "./canvas.js";
 import { morph } from "./morph.js";
+import { followChanges } from "./compare.js";
 import { followEvents } from "./events.js";
+import { listenToGraph } from "./graph.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { listenToPatterns } from "./patterns.js";
+import { markReady, readStates } from "./ready.js";
 import { offerSearch } from "./search.js";
+import { listenToTreemap } from "./treemap.js";
 import { listenToTyping } from "./typing.js";
 import { describeTimes, hideSoon, showToast } from "./words.js";
 
-const PARTS = ["main", "inspector", "rail"]; // replaced after each request; the bar only keeps what is typed
+const PARTS = ["main", "inspector", "rail", "shown-version"]; // replaced after each request; the rest of the bar keeps what is typed
 
 /** Whether something typed into a form, or shown only once, would be lost. @param {Element} form */
 const isTyped = (form) =>
@@ -17,8 +24,9 @@ const isTyped = (form) =>
     (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
   );
 
-/** Show a page that the server sent. @param {string} html @param {{ keepTyped: boolean }} options */
+/** Show a page that the server sent, and name the tasks that became ready. @param {string} html @param {{ keepTyped: boolean }} options */
 function show(html, { keepTyped }) {
+  const before = readStates(document);
   const next = new DOMParser().parseFromString(html, "text/html");
   document.title = next.title;
   for (const name of PARTS) {
@@ -29,6 +37,10 @@ function show(html, { keepTyped }) {
     else if (fresh) document.querySelector("main")?.after(fresh);
   }
   describeTimes();
+  offerCopies();
+  document.dispatchEvent(new Event("shown"));
+  const ready = markReady(before);
+  if (ready) showToast(ready);
   const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
   if (lost) showToast(lost.textContent ?? "");
 }
@@ -72,7 +84,9 @@ async function load(address, { push = true, replace = false, keepTyped = false }
   if (replace) history.replaceState(null, "", response.url);
   else if (push) history.pushState(null, "", response.url);
   show(html, { keepTyped });
-  if (push) document.querySelector("main .selected")?.scrollIntoView({ block: "nearest" });
+  if (!push) return;
+  const named = document.getElementById(new URL(address, location.href).hash.slice(1));
+  (named ?? document.querySelector("main .selected"))?.scrollIntoView({ block: "nearest" });
 }
 
 /** Add a button to a message that undoes my last change, if that came after a revision and can be undone.
@@ -120,6 +134,7 @@ document.addEventListener("submit", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
   if (form.method === "dialog" || form.classList.contains("who")) return;
   event.preventDefault();
+  form.closest("details.menu")?.removeAttribute("open");
   if (form.method === "post") void send(form);
   else void visit(`${form.action}?${new URLSearchParams(/** @type {any} */ (new FormData(form)))}`);
 });
@@ -129,7 +144,7 @@ document.addEventListener("click", (event) => {
   const link = /** @type {Element} */ (event.target).closest("a[href]");
   if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
   const sameProject = link.pathname.startsWith(`/p/${encodeURIComponent(document.body.dataset.name ?? "")}/`);
-  if (!sameProject || link.pathname.endsWith(".svg") || (link.hash && link.pathname === location.pathname)) return;
+  if (!sameProject || link.pathname.includes("/files/") || (link.hash && link.pathname === location.pathname)) return;
   event.preventDefault();
   link.closest("details.menu")?.removeAttribute("open");
   void visit(link.href);
@@ -149,6 +164,12 @@ for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute
 
 listenToKeys();
 listenToDrags();
+listenToPatterns();
+listenToTreemap((address) => visit(address));
+listenToGraph((address) => visit(address));
+followChanges();
+listenToCopies();
+listenToCanvas((address) => visit(address));
 listenToTyping((address) => visit(address, { replace: true, keepTyped: true }));
 offerSearch((address) => visit(address));
 describeTimes();

@@ -18,6 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import limit_lease_end
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
+from groundplan.work.graph.search.counts_below import count_below
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
 from groundplan.work.priority import PRIORITY_ABSENT
@@ -25,7 +26,6 @@ from groundplan.work.requests import NodeRef
 
 LIMIT = 50
 LIMIT_MAX = 200
-WALKED_MAX = 500  # nodes below those of a page that are counted; more are not
 NAME = "work.outline"
 
 sql = load_queries(__file__)
@@ -122,14 +122,6 @@ class OutlineNode(Struct, kw_only=True):
     open_below: int | UnsetType = UNSET
 
 
-class BelowRow(Struct):
-    """How many nodes of a tree were met, its top included, and how many of them are open below the top."""
-
-    top: int
-    walked: int
-    open_below: int
-
-
 class ClaimCountsRow(Struct):
     """How many nodes are claimed now, and how many of them could be started otherwise."""
 
@@ -155,8 +147,8 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.lane is Lane.CLAIMED:
         return _list_claimed(tx, request.limit)
     if request.node is not None:
-        (row,) = _load_rows(tx, [find_node_in_project(tx, request.node).n])
-        return Outline([_to_outline_node(tx, row)], 1)
+        (row,) = load_rows(tx, [find_node_in_project(tx, request.node).n])
+        return Outline([to_outline_node(tx, row)], 1)
     wanted = LANES[request.lane] if request.lane else _search_children(tx, request.parent)
     belongs_to = [tx.project.id, request.lane, request.parent]
     position = ORDERS[wanted.sort].start
@@ -173,12 +165,12 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     with_parent = request.lane is not None
     page = take_page(
         tx.budget.reserve(found),
-        _load_rows(tx, ns[: request.limit]),
+        load_rows(tx, ns[: request.limit]),
         cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(wanted.sort, row))),
-        item=lambda row: _to_outline_node(tx, row, with_parent=with_parent),
+        item=lambda row: to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
-    found.nodes = [_to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
+    found.nodes = [to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
     found.next_cursor = page.next_cursor
     if request.lane is None:
         _add_counts_below(tx, page.rows, found.nodes)
@@ -190,13 +182,10 @@ def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequen
     parents = [row.n for row in rows if row.children]
     if not parents:
         return
-    counts = tx.all(sql.counts_below, BelowRow, project_id=tx.project.id, ns=to_json_array(parents), at_most=WALKED_MAX)
-    if sum(row.walked for row in counts) >= WALKED_MAX:
-        return
-    by_n = {row.top: row for row in counts}
+    counts = count_below(tx, parents)
     for row, node in zip(rows, nodes, strict=True):
-        if row.children:
-            node.below, node.open_below = by_n[row.n].walked - 1, by_n[row.n].open_below
+        if row.children and row.n in counts:
+            node.below, node.open_below = counts[row.n].walked - 1, counts[row.n].open_below
 
 
 def _count_ready(tx: Transaction) -> int:
@@ -216,11 +205,12 @@ def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
 
 def _list_claimed(tx: Transaction, limit: int) -> Outline:
     ns = tx.scalars(sql.live_claims, project_id=tx.project.id, at_most=limit)
-    rows = tx.budget.take_rows([_to_outline_node(tx, row) for row in _load_rows(tx, ns)])
+    rows = tx.budget.take_rows([to_outline_node(tx, row) for row in load_rows(tx, ns)])
     return Outline(rows, _count_claims(tx).live)
 
 
-def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
+def load_rows(tx: Transaction, ns: Sequence[int]) -> list[OutlineRow]:
+    """Return the stored fields of some nodes, in this order."""
     if not ns:
         return []
     rows = tx.all(sql.outline_rows, OutlineRow, project_id=tx.project.id, ns=to_json_array(ns))
@@ -228,7 +218,8 @@ def _load_rows(tx: Transaction, ns: list[int]) -> list[OutlineRow]:
     return [by_n[n] for n in ns]
 
 
-def _to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
+def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
+    """Return a node as it is listed."""
     is_claimed = row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > tx.now)
     node = OutlineNode(id=row.id, summary=row.summary, state=_find_state(row, is_claimed=is_claimed))
     node.parent = UNSET if row.parent is None else row.parent

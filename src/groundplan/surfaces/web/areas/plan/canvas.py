@@ -1,16 +1,79 @@
-"""The canvas: the theory of change as a picture."""
+"""The canvas: the theory of change as a picture that is edited in place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
+from groundplan.purpose.model import RiskLevel
+from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.plan.item import CHOICES
+from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.items import (
+    CanvasCard,
+    CanvasLink,
+    LinkedWork,
+    find_worst_risk,
+    format_edge,
+    list_cards,
+    list_links,
+)
+
+RISK_LEVELS = frozenset(RiskLevel)
+QUICK_FORM = "quick"
+OF_SELECTION = frozenset({"key", "edge", "add"})  # parts of the address that a choice on the canvas replaces
 
 
-def read_canvas(_plan: PlanVisit) -> Mapping[str, Any]:
-    """Return what the view shows."""
-    return {}
+def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
+    """Return the drawn canvas, and what its forms need."""
+    if plan.theory is None:
+        return {}
+    visit = plan.visit
+    cards, links = list_cards(plan.theory, read_linked_work(visit)), list_links(plan.theory)
+    selected = visit.query.get("edge") or visit.query.get("key")
+    state = CanvasState(selected, find_lit(visit, cards, links), plan.can_edit)
+    drawn = draw_canvas(cards, links, state, make_address(visit))
+    return {"drawn": drawn, "cards": cards, **read_tools(plan)}
 
 
-VIEW = PlanView("canvas", "Picture", "1", "plan_canvas.html", read_canvas)
+def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
+    """Return what the forms above the canvas and the list need."""
+    visit = plan.visit
+    line = None
+    if visit.refusal is not None and visit.refusal.form == QUICK_FORM:
+        text = visit.refusal.fields.get("operations|plan", "").replace("\r\n", "\n")
+        line = find_plan_line(text, visit.refusal.at_field)
+    risk = visit.query.get("risk", "").upper()
+    return {"choices": CHOICES, "quick_line": line, "risk": risk if risk in RISK_LEVELS else ""}
+
+
+def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
+    """Return the work that serves each node."""
+    served = visit.call("briefing.serving").served
+    return {one.key: LinkedWork(one.total, one.resolved) for one in served}
+
+
+def make_address(visit: Visit) -> CanvasAddress:
+    """Return the address of the page without a choice, which each card adds to it."""
+    rest = urlencode({name: value for name, value in visit.query.items() if name not in OF_SELECTION and value})
+    return CanvasAddress(f"?{rest}&" if rest else "?")
+
+
+def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
+    """Return what stands out: a pathway, or what has assumptions of a risk; None if all does."""
+    lit: set[str] | None = None
+    start = visit.query.get("pathway", "")
+    if any(card.key == start for card in cards):
+        lit = find_pathway(start, (link.edge for link in links))
+    risk = visit.query.get("risk", "").upper()
+    if risk in RISK_LEVELS:
+        risky = {card.key for card in cards if find_worst_risk(card.badges) == risk}
+        risky |= {format_edge(link.edge) for link in links if find_worst_risk(link.badges) == risk}
+        lit = risky if lit is None else lit & risky
+    return lit
+
+
+VIEW = PlanView("canvas", "Canvas", "1", "plan_canvas.html", read_canvas)

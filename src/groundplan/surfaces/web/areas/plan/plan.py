@@ -7,19 +7,50 @@ from typing import Any
 
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
+from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
+from groundplan.surfaces.web.areas.plan.item import read_item
+from groundplan.surfaces.web.areas.plan.showing import compare, present
+from groundplan.surfaces.web.areas.plan.upkeep import gates, health, measures, publish
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
-VIEWS: Mapping[str, PlanView] = {view.name: view for view in (canvas.VIEW, theory_list.VIEW)}
+VIEWS: Mapping[str, PlanView] = {
+    view.name: view
+    for view in (
+        canvas.VIEW,
+        theory_list.VIEW,
+        gates.VIEW,
+        publish.VIEW,
+        measures.VIEW,
+        health.VIEW,
+        compare.VIEW,
+        present.VIEW,
+    )
+}
 FIRST_VIEW = canvas.VIEW
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:
-    """Return what the view in the address shows."""
+    """Return what the view in the address shows, and the item that is selected."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
+    plan = _open_version(visit)
+    shown = {"plan": plan, "view": view, "views": VIEWS.values(), "theory": plan.theory, "item": read_item(plan)}
+    return {**shown, **view.read(plan)}
+
+
+def _open_version(visit: Visit) -> PlanVisit:
     versions = visit.call("purpose.versions").versions
-    wanted = {"version": visit.query["version"]} if visit.query.get("version") else {}
-    plan = PlanVisit(visit, versions, visit.call("purpose.open", detail="full", **wanted) if versions else None)
-    return {"plan": plan, "view": view, "views": VIEWS.values(), "theory": plan.theory, **view.read(plan)}
+    today = read_today(visit)
+    chosen = choose_version(visit.query, versions, today)
+    theory = None
+    if versions and not chosen.is_missing:
+        wanted = {"version": chosen.ref, "as_of": chosen.as_of or None}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        theory = visit.call("purpose.open", detail="full", **given)
+    return PlanVisit(visit, versions, theory, today, chosen.as_of, chosen.problem)
 
 
-AREA = Area("plan", "Plan", "p", "plan.html", read_plan)
+# The forms of plan_frame.html, which all views share, and those of each view.
+OPERATIONS = frozenset({"purpose.draft", "purpose.edit", "work.plan"}).union(
+    *(view.operations for view in VIEWS.values())
+)
+AREA = Area("plan", "Plan", "p", "plan.html", read_plan, OPERATIONS)

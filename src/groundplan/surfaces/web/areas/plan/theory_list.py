@@ -1,16 +1,26 @@
-"""The list: the same as the picture, as a table for phones, screen readers and browsers without script."""
+"""The list: the same as the canvas, as a table for phones, screen readers and browsers without script."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from groundplan.surfaces.web.areas.plan.canvas import find_lit, make_address, read_linked_work, read_tools
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.canvas.items import list_cards, list_links
 
 
-def read_list(_plan: PlanVisit) -> Mapping[str, Any]:
-    """Return what the view shows."""
-    return {}
+def read_list(plan: PlanVisit) -> Mapping[str, Any]:
+    """Return the rows of the list."""
+    if plan.theory is None:
+        return {}
+    leads: dict[str, list[Any]] = {}
+    for edge in plan.theory.edges or ():
+        leads.setdefault(edge.source, []).append(edge)
+    cards = list_cards(plan.theory, read_linked_work(plan.visit))
+    lit = find_lit(plan.visit, cards, list_links(plan.theory))
+    shown = cards if lit is None else [card for card in cards if card.key in lit]
+    return {"cards": cards, "shown": shown, "leads": leads, "address_of": make_address(plan.visit), **read_tools(plan)}
 
 
 VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)

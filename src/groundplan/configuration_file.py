@@ -1,0 +1,65 @@
+"""Read a configuration file: its keys, their values, and the lines that they stand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.wording import quote_text
+
+FILE_BYTES_MAX = 65_536  # usual files have five lines
+
+
+def read_entries(path: str) -> list[tuple[str, Any, int]]:
+    """Return the keys of the file with their values and line numbers.
+
+    Raises:
+        Invalid: the file cannot be read, or is not YAML with keys and values.
+    """
+    import yaml  # here, because it takes 30 ms
+
+    text = _read_text(path)
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return []
+        if not isinstance(root, yaml.MappingNode):
+            raise malformed(f"{path} contains no settings; write lines such as 'db_path: plan.db'", path, 1)
+        loader.construct_mapping(root, deep=True)  # rejects keys that cannot be hashed
+        return [
+            (str(key.value), loader.construct_object(value, deep=True), key.start_mark.line + 1)
+            for key, value in root.value
+        ]
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise malformed(f"{path} is not valid YAML: line {line}: {error.problem}", path, line) from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise malformed(f"{path} is not valid YAML; it contains text that YAML does not allow", path, 1) from None
+
+
+def _read_text(path: str) -> str:
+    from pathlib import Path
+
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise Invalid(
+            f"cannot read the configuration file {quote_text(path)}: {error.strerror}",
+            code="config_unreadable",
+            file=path,
+        ) from None
+    if len(raw) > FILE_BYTES_MAX:
+        raise malformed(
+            f"{path} is larger than {FILE_BYTES_MAX} bytes, which is too large for a configuration file", path, 1
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise malformed(f"{path} is not UTF-8 text; save it as UTF-8", path, 1) from None
+
+
+def malformed(sentence: str, path: str, line: int) -> Invalid:
+    """Return the error of a file whose text is wrong at a line."""
+    return Invalid(sentence, code="config_invalid", file=path, line=line)

@@ -1,0 +1,55 @@
+"""Find the plan of a folder: in the folder itself, else in the nearest folder above that has one, as git does.
+
+    groundplan.yaml, graph.config.yaml   a configuration, in the folder or in `.groundplan/`
+    groundplan.db                        a database without a configuration
+
+Nothing is created. The MCP server loads this module before its first answer, so it imports very little.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+CONFIG_NAMES = ("groundplan.yaml", "graph.config.yaml")
+PLAN_FOLDER = ".groundplan"
+DB_NAME = "groundplan.db"
+
+
+class FoundPlan(NamedTuple):
+    """A plan that was found: its configuration, or its database if it has none."""
+
+    config_file: str | None
+    db: str | None
+    owner: str | None = None  # another user, who wrote the file and could decide what is read
+
+
+def find_plans() -> Iterator[FoundPlan]:
+    """Yield the plan of the current folder, then those of the folders above it. Paths in the folder are relative."""
+    yield from _list_folder("", is_above=False)
+    try:
+        folder = os.path.realpath(".")
+    except OSError:  # the current folder was deleted
+        return
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield from _list_folder(f"{folder}/", is_above=True)
+
+
+def _list_folder(folder: str, *, is_above: bool) -> Iterator[FoundPlan]:
+    configs = (f"{folder}{place}{name}" for place in ("", f"{PLAN_FOLDER}/") for name in CONFIG_NAMES)
+    config = next(filter(os.path.lexists, configs), None)
+    db = f"{folder}{DB_NAME}"
+    if config is not None or os.path.lexists(db):
+        owner = _find_other_owner(config or db) if is_above else None
+        yield FoundPlan(config, None if config else db, owner)
+
+
+def _find_other_owner(path: str) -> str | None:
+    """Return the id of the user who owns a file, unless that is the present user or root."""
+    try:
+        uid = os.lstat(path).st_uid
+    except OSError:
+        return None
+    return None if uid in (0, os.geteuid()) else str(uid)

@@ -1,0 +1,1 @@
+"""A version as one HTML file."""

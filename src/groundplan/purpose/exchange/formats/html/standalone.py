@@ -1,0 +1,141 @@
+"""Write a version as one HTML file that opens from disk: the picture, the numbered assumptions, and the list.
+
+It has no script and loads nothing. Printed, it fills pages in landscape, in light colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.purpose.dates import get_day
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.model import Assumption, Indicator, NodeType, PurposeEdge, PurposeNode
+from groundplan.purpose.picture.picture_model import build_plan_picture
+from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, FONT, PREFIX, RISK_NAMES, STATUS_NAMES, Theme
+from groundplan.purpose.picture.wording import escape_markup
+
+# The file may hold text of others: even if a viewer does not escape it, nothing in it runs or loads.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:"
+STYLE = """
+*{box-sizing:border-box}
+body{margin:0 auto;padding:24px;max-width:1600px;font:15px/1.45 FONT;color:var(--gp-text);background:var(--gp-page)}
+h1{font-size:26px;line-height:1.2;margin:0 0 4px}h2{font-size:18px;margin:28px 0 8px}
+h3{font-size:15px;margin:18px 0 6px}
+p{margin:0}.quiet{color:var(--gp-subtext)}
+figure{margin:16px 0 0;overflow-x:auto}figure svg{display:block;max-width:100%;min-width:640px;height:auto}
+ol{margin:0;padding-left:2em}li{margin:0 0 6px;break-inside:avoid}
+table{width:100%;border-collapse:collapse;table-layout:fixed}tr{break-inside:avoid}
+th,td{padding:6px 10px 6px 0;text-align:left;vertical-align:top;
+border-bottom:1px solid var(--gp-muted-line);overflow-wrap:anywhere}
+thead th{color:var(--gp-subtext);font-size:13px}tbody th p,tbody th .quiet{font-weight:400}
+th:last-child{width:9em}
+td ul{margin:0;padding:0;list-style:none}
+.risk-high{color:var(--gp-risk-high)}.risk-medium{color:var(--gp-risk-medium)}.risk-low{color:var(--gp-risk-low)}
+@page{size:landscape;margin:12mm}
+@media print{body{padding:0;max-width:none;font-size:11px}figure{overflow:visible;break-after:page}
+figure svg{width:100%;min-width:0;max-height:165mm}h2,h3{break-after:avoid}}
+"""
+
+
+def write_html(theory: Theory) -> str:
+    """Write a theory as an HTML file."""
+    drawn = draw(build_plan_picture(theory), Theme.AUTO)
+    goals = theory.content.list_nodes_of_type(NodeType.GOAL)
+    title = goals[0].title if len(goals) == 1 else theory.project
+    about = f"{theory.project}, {theory.display_name}"
+    published = "" if theory.published_at is None else f", published on {get_day(theory.published_at)}"
+    light = "".join(f"{PREFIX}{name}:{colour.light};" for name, colour in COLOURS.items())
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
+        f"<title>{_write(title)}</title>\n",
+        f"<style>{STYLE.replace('FONT', FONT)}@media print{{html:root{{{light}}}}}</style>\n</head>\n<body>\n",
+        f'<header><h1>{_write(title)}</h1><p class="quiet">{_write(about)}{_write(published)}</p></header>\n',
+        f"<main>\n<figure>{drawn.svg}</figure>\n",
+        *_list_assumptions(theory),
+        *_list_nodes(theory),
+        "</main>\n</body>\n</html>\n",
+    ]
+    return "".join(parts)
+
+
+def _write(text: str) -> str:
+    return escape_markup(text)
+
+
+def _list_assumptions(theory: Theory) -> Iterator[str]:
+    assumptions = theory.content.assumptions
+    if not assumptions:
+        return
+    yield '<section aria-labelledby="assumptions"><h2 id="assumptions">Assumptions</h2>\n<ol>\n'
+    for one in assumptions.values():
+        yield f'<li id="{_write(one.key)}">{_write(one.assumption_text)} {_describe_assumption(theory, one)}</li>\n'
+    yield "</ol></section>\n"
+
+
+def _describe_assumption(theory: Theory, one: Assumption) -> str:
+    risk = f'<b class="risk-{_write((one.risk_level or "unsaid").lower())}">{_write(RISK_NAMES[one.risk_level])}</b>'
+    words = [
+        f"{one.key} on {one.edge or one.node}",
+        STATUS_NAMES[theory.get_status(one.key)],
+        *([f"owner {one.owner}"] if one.owner else []),
+        *([f"review by {one.review_by}"] if one.review_by else []),
+    ]
+    return f'{risk} <span class="quiet">{_write(", ".join(words))}</span>'
+
+
+def _list_nodes(theory: Theory) -> Iterator[str]:
+    numbers = {key: number for number, key in enumerate(theory.content.assumptions, 1)}
+    assumed = theory.group_assumptions_by_subject()
+    indicators = theory.group_indicators_by_node()
+    leads: dict[str, list[PurposeEdge]] = {}
+    for edge in theory.content.edges:
+        leads.setdefault(edge.source, []).append(edge)
+    yield '<section aria-labelledby="list"><h2 id="list">The plan as a list</h2>\n'
+    for node_type, name in reversed(BAND_NAMES.items()):
+        nodes = theory.content.list_nodes_of_type(node_type)
+        if not nodes:
+            continue
+        yield f'<h3>{_write(name)}</h3>\n<table><thead><tr><th scope="col">What</th><th scope="col">Indicators</th>'
+        yield '<th scope="col">Leads to</th><th scope="col">Assumptions</th></tr></thead>\n<tbody>\n'
+        for node in nodes:
+            edges = leads.get(node.key, [])
+            on = [*assumed.get(node.key, []), *(one for edge in edges for one in assumed.get(edge.name, []))]
+            cells = (
+                _list_lines(_describe_indicator(theory, one) for one in indicators.get(node.key, [])),
+                _list_lines(_describe_edge(theory, edge) for edge in edges),
+                ", ".join(f'<a href="#{_write(one.key)}">{numbers[one.key]}</a>' for one in on),
+            )
+            row = "".join(f"<td>{cell}</td>" for cell in cells)
+            yield f'<tr><th scope="row">{_describe_node(node)}</th>{row}</tr>\n'
+        yield "</tbody></table>\n"
+    yield "</section>\n"
+
+
+def _list_lines(lines: Iterator[str]) -> str:
+    found = "".join(f"<li>{line}</li>" for line in lines)
+    return f"<ul>{found}</ul>" if found else ""
+
+
+def _describe_node(node: PurposeNode) -> str:
+    more = f'<p class="quiet">{_write(node.description)}</p>' if node.description else ""
+    return f'{_write(node.title)} <span class="quiet">{_write(node.key)}</span>{more}'
+
+
+def _describe_edge(theory: Theory, edge: PurposeEdge) -> str:
+    target = theory.content.nodes.get(edge.target)
+    because = f' <span class="quiet">{_write(edge.mechanism)}</span>' if edge.mechanism else ""
+    return f"{_write(edge.target if target is None else target.title)}{because}"
+
+
+def _describe_indicator(theory: Theory, one: Indicator) -> str:
+    unit = f" {one.unit}" if one.unit else ""
+    latest = theory.latest.get(one.key)
+    words = [
+        *([] if one.baseline is None else [f"from {one.baseline:g}{unit}"]),
+        *([] if one.target is None else [f"to {one.target:g}{unit}"]),
+        "not measured" if latest is None else f"{latest.value:g}{unit} on {get_day(latest.as_of)}",
+    ]
+    return f'{_write(one.name)} <span class="quiet">{_write(", ".join(words))}</span>'

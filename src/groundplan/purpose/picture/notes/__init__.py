@@ -1,0 +1,1 @@
+"""The blocks of text below a picture: its assumptions and its waivers."""

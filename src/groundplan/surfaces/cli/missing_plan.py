@@ -1,0 +1,62 @@
+"""Refuse to create a database that was not named: a typo or a wrong folder must leave no empty plan behind."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from groundplan.configuration import Settings
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.wording import quote_text
+
+
+class FileMissing(Unavailable):
+    """The database file to read from does not exist."""
+
+    code = "store_missing"
+
+    def __init__(self, db: str) -> None:
+        super().__init__(
+            f"the file {quote_text(db)} does not exist; "
+            f"create it with groundplan init --db {shlex.quote(db)}, or name another one",
+            file=db,
+        )
+
+
+class NoPlanHere(Unavailable):
+    """No database was named, and neither this folder nor one above it has a plan."""
+
+    code = "no_plan_here"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is no plan in this folder or above it; run groundplan init to start one here, or name one with --db"
+        )
+
+
+def refuse_missing(settings: Settings, *, reads_only: bool = False) -> bool:
+    """Return whether the database is to be created.
+
+    Raises:
+        NoPlanHere: it does not exist, and was looked for but not named.
+        FileMissing: it does not exist, and the command only reads.
+    """
+    if not _is_missing(settings.db):
+        return False
+    if not settings.may_create_db:
+        raise NoPlanHere
+    if reads_only:
+        raise FileMissing(settings.db)
+    return True
+
+
+def _is_missing(db: str) -> bool:
+    """Return whether the file is missing but its folder exists. If the folder is missing, opening the file fails."""
+    from groundplan.kernel.store.open_store import is_postgres
+
+    if is_postgres(db):
+        return False
+    try:
+        return not Path(db).exists() and Path(db).parent.is_dir()
+    except OSError:  # not accessible; opening it reports why
+        return False

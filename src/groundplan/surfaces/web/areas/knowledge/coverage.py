@@ -1,0 +1,149 @@
+"""Coverage: which files of the last check the atoms cover, as a treemap or as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from groundplan.kernel.errors import GroundplanError
+from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.knowledge.treemap import Rectangle, lay_out
+
+PICTURE = Rectangle(0, 0, 1000, 470)
+GAP = 2.0
+HEADER = 20.0
+HEADER_WIDTH_MIN = 54.0
+INNER_SIDE_MIN = 14.0
+CHAR_WIDTH = 7.4  # of the label, in units of the picture
+LABEL_CHARS_MIN = 3
+STATES = {
+    "covered": "covered by one atom",
+    "overlapping": "covered, some by several atoms",
+    "partly": "partly covered",
+    "uncovered": "not covered",
+}
+
+
+class Cell(NamedTuple):
+    """A rectangle of the treemap: a folder or a file in the folder that is shown."""
+
+    place: Rectangle
+    path: str
+    label: str  # shortened to fit; empty if nothing fits
+    words: str  # what it says to a reader who does not see it
+    state: str
+    address: str  # of the folder; empty for a file
+    parts: Sequence[tuple[Rectangle, str]]  # what is in the folder, each with its state
+
+
+class UncoveredRow(NamedTuple):
+    """A folder with files that no atom covers, and the files in it that recent work names."""
+
+    path: str
+    files: int
+    recent: Sequence[str]
+    pattern: str  # that would cover the folder
+
+
+def read_coverage(visit: Visit) -> Mapping[str, Any]:
+    """Return the folder in the address, as a picture and as a list."""
+    shown: dict[str, Any] = {"coverage": None, "cells": [], "states": STATES, "picture": PICTURE, "problem": ""}
+    try:
+        found = visit.session.call(
+            "knowledge.coverage", projectId=visit.project.name, folder=visit.query.get("folder", "")
+        )
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return {**shown, "problem": error.message}
+    is_list = visit.query.get("show") == "list"
+    shown |= {
+        "coverage": found,
+        "is_list": is_list,
+        "trail": _list_trail(found.folder),
+        "state_of": get_state,
+        "sample": -(-found.total // found.kept) if found.kept else 1,
+    }
+    if is_list:
+        return {**shown, "uncovered": _sort_by_work(visit, found)}
+    return {**shown, "cells": draw_cells(visit, found.entries)}
+
+
+def get_state(one: Any) -> str:
+    """Return how much of a folder or a file is covered."""
+    if not one.covered:
+        return "uncovered"
+    if one.covered < one.files:
+        return "partly"
+    return "overlapping" if one.overlapping else "covered"
+
+
+def draw_cells(visit: Visit, entries: Sequence[Any]) -> list[Cell]:
+    """Return the rectangles of the entries of a folder."""
+    places = lay_out([one.files for one in entries], PICTURE)
+    return [_draw_cell(visit, one, place) for one, place in zip(entries, places, strict=True)]
+
+
+def _draw_cell(visit: Visit, one: Any, place: Rectangle) -> Cell:
+    inside = place.shrink(margin=GAP / 2)
+    name = one.path.rpartition("/")[2] + ("/" if one.is_folder else "")
+    state = get_state(one)
+    has_header = inside.height >= HEADER and inside.width >= HEADER_WIDTH_MIN
+    return Cell(
+        inside,
+        one.path,
+        _fit(name, inside.width) if has_header else "",
+        f"{name} {_count(one)}",
+        state,
+        visit.link(folder=one.path, show=None) if one.is_folder else "",
+        _draw_parts(one, inside.shrink(margin=3, top=HEADER if has_header else 0)) if one.is_folder else (),
+    )
+
+
+def _draw_parts(one: Any, inside: Rectangle) -> list[tuple[Rectangle, str]]:
+    if min(inside.width, inside.height) < INNER_SIDE_MIN:
+        return []
+    parts = list(one.entries or ())
+    sizes, states = [part.files for part in parts], [get_state(part) for part in parts]
+    left = one.files - sum(sizes)
+    if left:  # the smallest entries, which the answer leaves out, are one part
+        covered = one.covered - sum(part.covered for part in parts)
+        sizes.append(left)
+        states.append("covered" if covered == left else "partly" if covered else "uncovered")
+    order = sorted(range(len(sizes)), key=lambda n: -sizes[n])
+    places = lay_out([sizes[n] for n in order], inside)
+    return [(place.shrink(margin=0.75), states[n]) for n, place in zip(order, places, strict=True)]
+
+
+def _fit(name: str, width: float) -> str:
+    chars = int((width - 10) / CHAR_WIDTH)
+    if len(name) <= chars:
+        return name
+    return f"{name[: chars - 1]}…" if chars > LABEL_CHARS_MIN else ""
+
+
+def _count(one: Any) -> str:
+    if not one.is_folder:
+        return STATES[get_state(one)].replace(", some", "") if one.covered else "not covered"
+    several = f", {one.overlapping} by several atoms" if one.overlapping else ""
+    return f"{one.covered} of {one.files} files covered{several}"
+
+
+def _list_trail(folder: str) -> list[tuple[str, str]]:
+    """Return the folders on the way to a folder, each with its path."""
+    names = folder.split("/") if folder else []
+    return [(name, "/".join(names[: depth + 1])) for depth, name in enumerate(names)]
+
+
+def _sort_by_work(visit: Visit, found: Any) -> list[UncoveredRow]:
+    """Return the folders without knowledge: those that recent work names first, then those with most files."""
+    recent = visit.call("briefing.coverage").uncovered_files
+    by_folder: dict[str, list[str]] = {}
+    for path in recent:
+        by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+    rank = {folder: number for number, folder in enumerate(by_folder)}
+    rows = sorted(found.uncovered, key=lambda one: rank.get(one.path, len(rank)))  # stable: most files first
+    return [
+        UncoveredRow(one.path, one.files, by_folder.get(one.path, ()), f"{one.path}/**" if one.path else "*")
+        for one in rows
+    ]

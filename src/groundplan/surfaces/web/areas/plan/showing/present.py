@@ -1,0 +1,111 @@
+"""Present: one pathway at a time, from an activity to a goal, one step on each slide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to
+from groundplan.purpose.graph.pathways import find_pathways
+from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.open import IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+
+PATHWAYS_MAX = 100  # in a large plan their number grows without end
+
+
+class PlanPathways(NamedTuple):
+    """The ways from the beginnings of a plan to its goals, as keys."""
+
+    ways: list[list[str]]
+    is_cut: bool
+
+
+class Slide(NamedTuple):
+    """One step of a pathway: how the step before leads to it, what it assumes, and what is measured."""
+
+    way: list[PurposeNodeView]  # the whole pathway
+    step: int  # from 1
+    node: PurposeNodeView
+    link: PurposeEdgeView | None  # from the step before
+    indicators: list[IndicatorView]
+
+    @property
+    def assumptions(self) -> list[Any]:
+        """The assumptions of the link that leads here, and of the step."""
+        return [*((self.link.assumptions or ()) if self.link is not None else ()), *(self.node.assumptions or ())]
+
+
+def list_pathways(theory: OpenedPurpose) -> PlanPathways:
+    """Return the pathways of a plan, from the nodes that nothing leads to."""
+    nodes = {node.key: node for node in theory.nodes or ()}
+    pairs = [
+        (edge.source, edge.target)
+        for edge in theory.edges or ()
+        if edge.edge_type is not EdgeType.FEEDBACK and edge.source in nodes and edge.target in nodes
+    ]
+    graph = build_graph(nodes, pairs)
+    goals = [graph.numbers[key] for key, node in nodes.items() if node.node_type is NodeType.GOAL]
+    reaching = find_leading_to(graph, goals)
+    ways: list[list[str]] = []
+    for start in sorted(reaching - set(goals)):
+        if graph.into[start]:
+            continue
+        found = find_pathways(graph, start, goals, limit=PATHWAYS_MAX - len(ways))
+        ways += [[graph.keys[number] for number in way] for way in found.ways]
+        if found.is_cut:
+            return PlanPathways(ways, True)
+    return PlanPathways(ways, False)
+
+
+def read_present(plan: PlanVisit) -> Mapping[str, Any]:
+    """Return the slide in the address: the start, or a step of a pathway."""
+    theory, visit = plan.theory, plan.visit
+    if theory is None:
+        return {}
+    found = list_pathways(theory)
+    nodes = {node.key: node for node in theory.nodes or ()}
+    path = _read_number(visit, "path", len(found.ways))
+    step = max(_read_number(visit, "step", len(found.ways[path - 1])), 1) if path else 0
+    return {
+        "goals": [node for node in nodes.values() if node.node_type is NodeType.GOAL],
+        "nodes": nodes,
+        "pathways": found.ways,
+        "pathways_cut": found.is_cut,
+        "path": path,
+        "slide": _build_slide(theory, nodes, found.ways[path - 1], step) if path else None,
+        "before": _find_before(visit, found.ways, path, step),
+        "after": _find_after(visit, found.ways, path, step),
+    }
+
+
+def _build_slide(theory: OpenedPurpose, nodes: Mapping[str, PurposeNodeView], way: list[str], step: int) -> Slide:
+    key = way[step - 1]
+    links = [edge for edge in theory.edges or () if step > 1 and (edge.source, edge.target) == (way[step - 2], key)]
+    indicators = [one for one in theory.indicators or () if one.node == key]
+    return Slide([nodes[one] for one in way], step, nodes[key], links[0] if links else None, indicators)
+
+
+def _find_before(visit: Visit, ways: list[list[str]], path: int, step: int) -> str | None:
+    if path == 0:
+        return None
+    if step > 1:
+        return visit.link(path=path, step=step - 1)
+    if path > 1:
+        return visit.link(path=path - 1, step=len(ways[path - 2]))
+    return visit.link(path=None, step=None)
+
+
+def _find_after(visit: Visit, ways: list[list[str]], path: int, step: int) -> str | None:
+    if path and step < len(ways[path - 1]):
+        return visit.link(path=path, step=step + 1)
+    return visit.link(path=path + 1, step=1) if path < len(ways) else None
+
+
+def _read_number(visit: Visit, name: str, most: int) -> int:
+    text = visit.query.get(name, "")
+    return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+
+
+VIEW = PlanView("present", "Present", "f", "plan_present.html", read_present)

@@ -1,0 +1,1 @@
+"""Through-line: what an item of the project is for, and what stands behind it."""

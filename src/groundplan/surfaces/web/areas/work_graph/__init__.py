@@ -1,0 +1,1 @@
+"""The dependencies of tasks as a picture and as a list."""

@@ -1,0 +1,269 @@
+"""Draw a canvas as SVG for the page.
+
+Colours come from the style sheet, by class; nothing has a style of its own, because the content policy forbids it.
+Every card and link is a link to its address, so a canvas works without script. Exports have a renderer of their own,
+with resolved colours; both use the same layout, lines and shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote
+
+from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.arrows import (
+    OccupiedPoints,
+    build_route_path,
+    choose_line_style,
+    draw_head,
+    find_mark_point,
+)
+from groundplan.purpose.picture.layout import Band
+from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
+from groundplan.purpose.picture.picture_model import Badge
+from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
+from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
+from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, place
+
+MARGIN = 16
+DRAWN_KEPT = 16_384  # cards and links of this process, each: after an edit only what it changed is drawn again
+BAND_HEADER = 36
+TITLE_PX = 13
+LINE_HEIGHT = 16
+LINES_MAX = 3
+TEXT_LEFT = 30
+TEXT_ROOM = CARD_WIDTH - TEXT_LEFT - 12
+BAR_LEFT = 14
+BAR_WIDTH = CARD_WIDTH - 2 * BAR_LEFT
+STRIPE = f"M6 .5H7V{CARD_HEIGHT - 0.5}H6A5.5 5.5 0 0 1 .5 {CARD_HEIGHT - 6}V6A5.5 5.5 0 0 1 6 .5Z"
+ICONS = {  # beside the title; types differ without colour
+    NodeType.ACTIVITY: "M14 19L23 24.5L14 30Z",
+    NodeType.OUTPUT: "M14 20H23V29H14Z",
+    NodeType.OUTCOME: "M14 24.5A4.7 4.7 0 1 1 23.4 24.5A4.7 4.7 0 1 1 14 24.5Z",
+    NodeType.GOAL: "M18.7 19L20.3 22.8L24.4 23.1L21.3 25.8L22.2 29.8L18.7 27.7L15.2 29.8L16.1 25.8L13 23.1L17.1 22.8Z",
+}
+HANDLE = f'<circle class="handle" cx="{CARD_WIDTH}" cy="{CARD_HEIGHT // 2}" r="7"/>'  # a link is drawn from it
+PLACEHOLDER = "new-"  # and a type: the empty card of a band without cards
+
+
+class CanvasState(NamedTuple):
+    """How a canvas is shown: what is selected, what stands out, and whether it can be changed."""
+
+    selected: str | None = None  # the key of a card, or the name of a link
+    lit: Container[str] | None = None  # keys and names of links that stand out; None: all
+    can_edit: bool = False
+
+
+class DrawnCanvas(NamedTuple):
+    """A canvas as SVG, and its size."""
+
+    svg: str
+    width: int
+    height: int
+
+
+class CanvasAddress(NamedTuple):
+    """The address of the page, to which a choice on the canvas is added."""
+
+    start: str
+
+    def choose(self, name: str, value: str) -> str:
+        """Return the address with something chosen."""
+        return f"{self.start}{name}={quote(value)}"
+
+
+def draw_canvas(
+    cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
+) -> DrawnCanvas:
+    """Draw cards and links. A band without cards has an empty one if the canvas can be changed."""
+    types = {card.node_type for card in cards}
+    empty = [type_ for type_ in TYPE_NAMES if state.can_edit and type_ not in types]
+    known = {card.key for card in cards}
+    links = [link for link in links if link.edge.source in known and link.edge.target in known]
+    at = place(
+        [*((card.key, card.node_type) for card in cards), *((f"{PLACEHOLDER}{type_}", type_) for type_ in empty)],
+        (link.edge for link in links),
+    )
+    width, height = round(at.width + 2 * MARGIN), round(at.depth + BAND_HEADER + 3 * MARGIN)
+    counts = {type_: sum(card.node_type is type_ for card in cards) for type_ in TYPE_NAMES}
+    occupied = OccupiedPoints()
+    parts = [
+        f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {MARGIN + BAND_HEADER})">',
+        *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
+        '<g data-id="links">',
+    ]
+    for link in links:
+        route = at.routes[link.edge]
+        mark = find_mark_point(_to_edge_route(route), occupied) if link.badges else None
+        parts.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
+    parts.append('</g><g data-id="cards">')
+    for card in cards:
+        classes = _get_state_classes(card.key, state)
+        parts.append(_draw_card(card, at.cards[card.key], classes, address, can_edit=state.can_edit))
+    parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
+    parts.append("</g></g></svg>")
+    return DrawnCanvas("".join(parts), width, height)
+
+
+def _draw_band(
+    band: Band, height: float, counts: Mapping[NodeType, int], state: CanvasState, address: CanvasAddress
+) -> str:
+    node_type = NodeType(band.node_type)
+    name = tokens.BAND_NAMES[node_type]
+    x, width, top = format_number(band.x), format_number(band.width), -BAND_HEADER
+    after = band.x + 12 + measure_width(name, TITLE_PX) * 1.08
+    add = ""
+    if state.can_edit:
+        href = escape_markup(address.choose("add", node_type.value))
+        add = (
+            f'<a class="plus" href="{href}" tabindex="-1" data-add="{node_type}" '
+            f'aria-label="Add to {name.lower()}" transform="translate({format_number(band.x + band.width - 32)} '
+            f'{top + 4})"><rect width="26" height="26" rx="5"/><path d="M13 8V18M8 13H18"/></a>'
+        )
+    return (
+        f'<g class="band {_get_class(node_type)}" data-id="band-{node_type}">'
+        f'<rect x="{x}" y="{top}" width="{width}" height="{format_number(height + BAND_HEADER + MARGIN)}" '
+        f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name}</text>'
+        f'<text class="count-of" x="{format_number(after)}" y="{top + 23}">{counts[node_type]}</text>{add}</g>'
+    )
+
+
+@lru_cache(maxsize=DRAWN_KEPT)
+def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress) -> str:
+    source, target, edge_type = link.edge
+    named = escape_markup(format_edge(link.edge))
+    edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
+    style = choose_line_style(edge)
+    dash = f' stroke-dasharray="{style.dash}"' if style.dash else ""
+    path = build_route_path(_to_edge_route(route))
+    badge = ""
+    if mark is not None:
+        x, y = mark
+        plate = f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
+        badge = f"{plate}{_draw_risk(link.badges[0], x, y)}"
+    return (
+        f'<a class="link{_get_risk_class(link.badges)}{classes}" data-id="link-{named}" '
+        f'href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" tabindex="-1" '
+        f'data-from="{escape_markup(source)}" data-to="{escape_markup(target)}" '
+        f'aria-label="{escape_markup(link.label)}">'
+        f'<path class="hit" d="{path}"/>'
+        f'<path class="line" d="{path}" stroke-width="{format_number(style.width)}"{dash}/>'
+        f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}</a>"
+    )
+
+
+@lru_cache(maxsize=DRAWN_KEPT)
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, *, can_edit: bool) -> str:
+    key = escape_markup(card.key)
+    lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
+    title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
+    # A title on one line is not repeated: what a browser does not read, it need not compare.
+    tooltip = f"<title>{escape_markup(card.title)}</title>" if len(lines) > 1 else ""
+    return (
+        f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" id="{key}" '
+        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(address.choose("key", card.key))}" '
+        f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
+        f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
+        f"{tooltip}"
+        f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
+        f'<path class="stripe" d="{STRIPE}"/><path class="icon" d="{ICONS[card.node_type]}"/>'
+        f'<text class="key" x="{TEXT_LEFT}" y="14">{key}</text>{title}{_draw_bar(card)}{_draw_badges(card.badges)}'
+        f"{HANDLE if can_edit else ''}</a>"
+    )
+
+
+def _draw_line(line: str, y: float) -> str:
+    return f'<text x="{TEXT_LEFT}" y="{format_number(y)}">{escape_markup(line)}</text>'
+
+
+def _draw_bar(card: CanvasCard) -> str:
+    """Draw the share of linked work that is resolved."""
+    if card.work is None or not card.work.total:
+        return ""
+    done = round(BAR_WIDTH * card.work.resolved / card.work.total, 1)
+    y = CARD_HEIGHT - 8
+    return (
+        f'<rect class="track" x="{BAR_LEFT}" y="{y}" width="{BAR_WIDTH}" height="3" rx="1.5"/>'
+        f'<rect class="done" x="{BAR_LEFT}" y="{y}" width="{format_number(done)}" height="3" rx="1.5"/>'
+    )
+
+
+def _draw_badges(badges: Sequence[Badge]) -> str:
+    """Draw the worst assumption on the upper edge of a card, with the number of all."""
+    if not badges:
+        return ""
+    many = str(len(badges)) if len(badges) > 1 else ""
+    width = 24 + (measure_width(many, 11) + 5 if many else 0)
+    left = CARD_WIDTH - 10 - width
+    count = f'<text class="many" x="{format_number(left + 23)}" y="4.5">{many}</text>' if many else ""
+    return (
+        f'<g class="risks"><rect class="plate" x="{format_number(left)}" y="-10" width="{format_number(width)}" '
+        f'height="20" rx="10"/>{_draw_risk(badges[0], left + 12, 0)}{count}</g>'
+    )
+
+
+def _draw_risk(badge: Badge, x: float, y: float) -> str:
+    lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the centre of a triangle is lower
+    return (
+        f'<path class="risk {tokens.RISK_COLOURS[badge.risk]}" d="{build_risk_path(badge.risk, x, y, tokens.BADGE)}"/>'
+        f'<path class="sign" d="{build_status_path(badge.status, x, y + lowered)}"/>'
+    )
+
+
+def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> str:
+    name = TYPE_NAMES[node_type].lower()
+    said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return (
+        f'<a class="placeholder" data-id="{PLACEHOLDER}{node_type}" data-add="{node_type}" tabindex="-1" '
+        f'href="{escape_markup(address.choose("add", node_type.value))}" '
+        f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
+        f'<rect x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
+        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>'
+    )
+
+
+def _paint(colour: str) -> str:
+    """Return the colour of a name as the style sheet of the page has it."""
+    return f"var({tokens.PREFIX}{colour})"
+
+
+def _get_class(node_type: NodeType) -> str:
+    return f"type-{tokens.TYPE_HUES[node_type]}"
+
+
+def _to_edge_route(route: LinkRoute) -> EdgeRoute:
+    return EdgeRoute(list(route.points), route.is_back)
+
+
+def _get_risk_class(badges: Sequence[Badge]) -> str:
+    risk = find_worst_risk(badges)
+    return "" if risk is None else f" has-{tokens.RISK_COLOURS[risk]}"
+
+
+def _get_state_classes(name: str, state: CanvasState) -> str:
+    chosen = " chosen" if name == state.selected else ""
+    return chosen if state.lit is None or name in state.lit else f"{chosen} faded"
+
+
+def find_pathway(start: str, edges: Iterable[EdgeName]) -> set[str]:
+    """Return the keys and links that lead to a card, and those that it leads to."""
+    causal = [edge for edge in edges if edge.edge_type.is_causal]
+    lit = {start}
+    for get_near, get_far in ((0, 1), (1, 0)):
+        onward: dict[str, list[EdgeName]] = {}
+        for edge in causal:
+            onward.setdefault(edge[get_near], []).append(edge)
+        waiting, seen = [start], {start}
+        while waiting:
+            for edge in onward.get(waiting.pop(), ()):
+                lit.add(format_edge(edge))
+                if edge[get_far] not in seen:
+                    seen.add(edge[get_far])
+                    waiting.append(edge[get_far])
+        lit |= seen
+    return lit

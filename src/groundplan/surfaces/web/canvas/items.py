@@ -1,0 +1,119 @@
+"""What a canvas shows: cards, links between them, and in words what a screen reader says about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.picture.picture_model import Badge, pluralize, sort_by_severity
+from groundplan.purpose.picture.tokens import RISK_NAMES, STATUS_NAMES
+
+TYPE_NAMES = {
+    NodeType.ACTIVITY: "Activity",
+    NodeType.OUTPUT: "Output",
+    NodeType.OUTCOME: "Outcome",
+    NodeType.GOAL: "Goal",
+}
+ALARMS = (AssumptionStatus.AT_RISK, AssumptionStatus.REFUTED)
+
+
+class LinkedWork(NamedTuple):
+    """The tasks that serve a card: how many, and how many of them are resolved."""
+
+    total: int
+    resolved: int
+
+
+class CanvasCard(NamedTuple):
+    """A card of the canvas."""
+
+    key: str
+    node_type: NodeType
+    title: str
+    badges: tuple[Badge, ...]  # the worst first
+    work: LinkedWork | None = None
+
+    @property
+    def label(self) -> str:
+        """The card in words."""
+        parts = [f"{TYPE_NAMES[self.node_type]} {self.key}", self.title]
+        if self.badges:
+            parts += [pluralize(len(self.badges), "assumption"), _describe_worst(self.badges)]
+        if self.work is not None:
+            parts.append(f"{self.work.resolved} of {pluralize(self.work.total, 'task')} resolved")
+        return ", ".join(parts)
+
+
+class CanvasLink(NamedTuple):
+    """A link of the canvas."""
+
+    edge: EdgeName
+    badges: tuple[Badge, ...]  # the worst first
+    mechanism: str | None = None
+    confidence: Confidence | None = None
+
+    @property
+    def label(self) -> str:
+        """The link in words."""
+        said = f"{self.edge.source} leads to {self.edge.target}"
+        if not self.badges:
+            return said
+        return f"{said}, {pluralize(len(self.badges), 'assumption')}, {_describe_worst(self.badges)}"
+
+
+def list_cards(theory: OpenedPurpose, work: dict[str, LinkedWork]) -> list[CanvasCard]:
+    """Return the cards of a version, in key order."""
+    return [
+        CanvasCard(
+            node.key,
+            node.node_type,
+            node.title,
+            list_badges(node.assumptions or ()),
+            work.get(node.key),
+        )
+        for node in list_nodes(theory)
+    ]
+
+
+def list_links(theory: OpenedPurpose) -> list[CanvasLink]:
+    """Return the links of a version."""
+    return [
+        CanvasLink(name_edge(edge), list_badges(edge.assumptions or ()), edge.mechanism, edge.confidence)
+        for edge in theory.edges or ()
+    ]
+
+
+def list_nodes(theory: OpenedPurpose) -> list[PurposeNodeView]:
+    """Return the nodes of a version."""
+    return list(theory.nodes or ())
+
+
+def name_edge(edge: PurposeEdgeView) -> EdgeName:
+    """Return the name of an edge."""
+    return EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
+
+
+def format_edge(name: EdgeName) -> str:
+    """Return the name of an edge as in addresses: `AC1-OP2`, with its type if that is not the usual one."""
+    short = f"{name.source}-{name.target}"
+    return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"
+
+
+def list_badges(assumptions: Iterable[AssumptionView]) -> tuple[Badge, ...]:
+    """Return assumptions as badges, the worst first."""
+    badges = (Badge(one.key, one.assumption_text, one.risk_level, one.status) for one in assumptions)
+    return tuple(sort_by_severity(badges))
+
+
+def find_worst_risk(badges: Sequence[Badge]) -> RiskLevel | None:
+    """Return the highest risk among assumptions."""
+    order = (RiskLevel.HIGH, RiskLevel.MEDIUM, RiskLevel.LOW)
+    return next((risk for risk in order if any(badge.risk is risk for badge in badges)), None)
+
+
+def _describe_worst(badges: Sequence[Badge]) -> str:
+    alarm = next((STATUS_NAMES[badge.status] for badge in badges if badge.status in ALARMS), "")
+    risk = RISK_NAMES[find_worst_risk(badges)]
+    return f"{risk}, {alarm}" if alarm else risk

@@ -1,0 +1,142 @@
+"""A person builds a theory of change on the canvas, by keyboard alone and by mouse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.surfaces.web.journeys.conftest import Site
+
+pytestmark = pytest.mark.slow
+
+
+def read_theory(site: Site) -> Any:
+    with site.open_as("ada") as ada:
+        return ada.call("purpose.open", project=site.project, detail="full")
+
+
+def add(page: Page, key: str, title: str) -> None:
+    """Press a key on the card that has the focus, and type the title of a new one."""
+    page.keyboard.press(key)
+    expect(page.locator(":focus")).to_have_attribute("name", "operations.0.title|text")
+    page.keyboard.type(title)
+    page.keyboard.press("Enter")
+    expect(page.locator(":focus")).to_contain_text(title)
+
+
+def test_by_keyboard_alone_a_theory_of_six_items_is_built(page: Page, site: Site) -> None:
+    page.goto(f"/p/{site.project}/plan")
+    page.keyboard.press("n")
+    expect(page.locator(".placeholder")).to_have_count(4)
+    page.keyboard.press("n")
+    page.keyboard.type("Safe water")
+    page.keyboard.press("Tab")
+    page.keyboard.press("g")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    focus = page.locator(":focus")
+    expect(focus).to_have_id("G1")
+    add(page, "N", "Committees pay")
+    add(page, "N", "Fee model agreed")
+    add(page, "N", "Hold assemblies")
+    page.keyboard.press("ArrowRight")
+    expect(focus).to_have_id("OP1")
+    expect(page.locator("#said")).to_have_text("Output OP1, Fee model agreed")
+    add(page, "N", "Pilot mobile fees")
+    add(page, "n", "Train committees")
+    expect(focus).to_have_id("AC3")
+    page.keyboard.press("c")
+    page.keyboard.press("ArrowRight")
+    expect(focus).to_have_id("OP1")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-id='link-AC3-OP1']")).to_have_count(1)
+    page.keyboard.press("a")
+    expect(focus).to_have_attribute("name", "operations.0.assumption_text|text")
+    page.keyboard.type("Households keep paying")
+    page.keyboard.press("Tab")
+    page.keyboard.press("h")
+    page.locator("#assume").get_by_role("button").press("Enter")
+    expect(page.locator("#OP1")).to_have_attribute(
+        "aria-label", "Output OP1, Fee model agreed, 1 assumption, high risk"
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator("#inspector")).to_have_count(0)
+    page.locator("#canvas [tabindex='0']").focus()
+    page.keyboard.press("e")
+    expect(focus).to_have_attribute("name", "operations.0.title|text")
+    page.keyboard.type("Fee model agreed in each village")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#inspector h2")).to_have_text("Fee model agreed in each village")
+    page.locator("#canvas [tabindex='0']").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".chip[aria-pressed=true]")).to_contain_text("Pathway of OP1")
+    page.keyboard.press("p")
+    expect(page.locator(".chip[aria-pressed=true]")).to_have_count(0)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Delete")
+    expect(focus).to_contain_text("Remove AC")
+    page.keyboard.press("Escape")
+    page.keyboard.press("l")
+    expect(page.locator(".plan-list")).to_contain_text("Train committees")
+
+    theory = read_theory(site)
+    assert len(theory.nodes) == 6
+    assert {(edge.source, edge.target) for edge in theory.edges} == {
+        ("OC1", "G1"),
+        ("OP1", "OC1"),
+        ("AC1", "OP1"),
+        ("AC2", "OP1"),
+        ("AC3", "OP1"),
+    }
+
+
+def locate(card: Locator) -> tuple[float, float]:
+    box = card.locator(".body").bounding_box()
+    assert box is not None
+    return round(box["x"]), round(box["y"])
+
+
+def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page: Page, site: Site) -> None:
+    with site.open_as("ada") as ada:
+        ada.call("purpose.draft", project=site.project)
+        titles = {"ACTIVITY": "Drill", "OUTPUT": "Wells", "OUTCOME": "Water", "GOAL": "Health"}
+        operations = [{"op": "add_node", "node_type": one, "title": title} for one, title in titles.items()]
+        ada.call("purpose.edit", project=site.project, operations=operations)
+    page.goto(f"/p/{site.project}/plan")
+    page.locator("#OC1").hover()
+    handle, target = (one.bounding_box() for one in (page.locator("#OC1 .handle"), page.locator("#G1 .body")))
+    assert handle is not None
+    assert target is not None
+    page.mouse.move(handle["x"] + 4, handle["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(target["x"] + 20, target["y"] + 20, steps=4)
+    page.mouse.up()
+    expect(page.locator("[data-id='link-OC1-G1']")).to_have_count(1)
+    page.locator("#OP1").dblclick()
+    expect(page.locator(":focus")).to_have_attribute("name", "operations.0.title|text")
+    page.keyboard.type("Wells of all villages")
+    page.locator("#edit").get_by_role("button", name="Save").click()
+    expect(page.locator("#OP1")).to_contain_text("Wells of all villages")
+    page.locator("[data-zoom=in]").click()
+    page.mouse.move(600, 700)
+    page.mouse.down()
+    page.mouse.move(560, 670, steps=3)
+    page.mouse.up()
+    before = locate(page.locator("#OP1"))
+    with site.open_as("ben") as ben:  # who writes beside her
+        several = [{"op": "add_node", "node_type": "ACTIVITY", "title": f"Step {number}"} for number in range(6)]
+        ben.call("purpose.edit", project=site.project, operations=several)
+    expect(page.locator("#AC7")).to_have_count(1)
+    assert locate(page.locator("#OP1")) == before
+    page.locator("[data-zoom=fit]").click()
+    page.locator("[data-add=GOAL]").first.click()
+    page.keyboard.type("Trust")
+    page.locator("#add").get_by_role("button").click()
+    expect(page.locator(":focus")).to_have_id("G2")
+    refused = page.locator("[data-id=connect-box] .refusal")
+    page.locator("#G2").press("c")
+    page.locator("#AC1").click()
+    expect(refused).to_be_visible()  # a goal does not lead to an activity
+    assert {(edge.source, edge.target) for edge in read_theory(site).edges} == {("OC1", "G1")}

@@ -1,0 +1,60 @@
+"""The drawing of the canvas: positions depend on cards and links only, and pathways end also in cycles."""
+
+from __future__ import annotations
+
+import re
+
+from groundplan.purpose.model import EdgeName, EdgeType, NodeType
+from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
+
+TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
+
+
+def link(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO) -> EdgeName:
+    return EdgeName(source, target, edge_type)
+
+
+PLAIN = CanvasState()
+
+
+def draw(titles: dict[str, str], state: CanvasState = PLAIN, work: LinkedWork | None = None) -> str:
+    cards = [CanvasCard(key, node_type, titles.get(key, key), (), work) for key, node_type in TYPES.items()]
+    links = [CanvasLink(link("AC1", "OP1"), ()), CanvasLink(link("OP1", "G1"), ())]
+    return draw_canvas(cards, links, state, CanvasAddress("/plan?")).svg
+
+
+def find_transforms(svg: str) -> list[str]:
+    return re.findall(r"translate\(([^)]+)\)", svg)
+
+
+def test_a_longer_title_moves_no_card() -> None:
+    assert find_transforms(draw({"OP1": "Wells"})) == find_transforms(draw({"OP1": "Wells of the valley " * 20}))
+
+
+def test_equal_content_is_drawn_equally_and_a_change_is_never_missed() -> None:
+    plain = draw({})
+
+    assert draw({}) == plain
+    for other in (
+        draw({"OP1": "Wells"}),
+        draw({}, CanvasState("OP1")),
+        draw({}, CanvasState(lit={"OP1"})),
+        draw({}, CanvasState(can_edit=True)),
+        draw({}, work=LinkedWork(4, 1)),
+    ):
+        assert other != plain
+    assert draw({}) == plain
+
+
+def test_a_band_without_cards_offers_its_first_one_only_to_those_who_may_add_it() -> None:
+    assert 'data-id="new-OUTCOME"' in draw({}, CanvasState(can_edit=True))
+    assert "new-" not in draw({})
+
+
+def test_a_pathway_has_all_causes_and_effects_and_ends_in_a_cycle() -> None:
+    edges = [link("A", "B"), link("B", "C"), link("C", "B", EdgeType.CAUSES), link("X", "C"), link("Y", "Z")]
+    back = link("C", "A", EdgeType.FEEDBACK)
+
+    assert find_pathway("B", [*edges, back]) == {"A", "B", "C", "X", "A-B", "B-C", "C-B-CAUSES", "X-C"}
+    assert find_pathway("Y", edges) == {"Y", "Z", "Y-Z"}
