@@ -1,4 +1,4 @@
-"""Pictures of every screen of the page, taken in a browser on the example."""
+"""Pictures of every screen of the page, taken in a browser on the example, and those of the guide for practitioners."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import groundplan
 from groundplan.demo import OWNER, PROJECTS
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER
+from tests.surfaces.web.journeys.guide_steps import GUIDE, Reader, read_steps
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 PAGE_FOLDER = FOLDER / "web"
 PROJECT = PROJECTS[0].name
 SOFTWARE = next(project.name for project in PROJECTS if project.has_knowledge)
+GUIDE_PROJECT = "village-wells"
 WIDTH, HEIGHT = 1280, 800
+GUIDE_HEIGHT = 660  # pictures between steps are flatter
 LOADED_MS = 400  # for fonts, and for times that the script writes
 _LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
 
@@ -64,6 +70,12 @@ def list_files() -> list[Path]:
     return [PAGE_FOLDER / f"{name}.png" for name in SCREENS]
 
 
+def list_guide_files() -> list[Path]:
+    """Return the file of every picture of the guide for practitioners."""
+    shown = [step.words[0] for step in read_steps(GUIDE.read_text(encoding="utf-8")) if step.name == "keep_picture"]
+    return [PAGE_FOLDER / f"{name}.png" for name in shown]
+
+
 def take_pictures() -> Iterator[Path]:
     """Write every picture, and yield its file. They are not the same bytes each time: the example is new."""
     from playwright.sync_api import sync_playwright  # here, because the list of screens needs no browser
@@ -86,7 +98,27 @@ def take_pictures() -> Iterator[Path]:
                 path = PAGE_FOLDER / f"{name}.png"
                 page.screenshot(path=path)
                 yield path
+            page.emulate_media(color_scheme="light")
+            yield from _follow_guide(page, db, Path(folder))
         browser.close()
+
+
+def _follow_guide(page: Page, db: Path, folder: Path) -> Iterator[Path]:
+    """Follow the guide for practitioners in a new project, and write its pictures."""
+    taken: list[Path] = []
+
+    def take(name: str) -> None:
+        page.evaluate("document.getElementById('toasts')?.replaceChildren(); scrollTo(0, 0)")  # as a few seconds later
+        page.wait_for_timeout(LOADED_MS)
+        taken.append(PAGE_FOLDER / f"{name}.png")
+        page.screenshot(path=taken[-1])
+
+    with groundplan.open(str(db), actor=OWNER) as session:
+        session.call("project.create", name=GUIDE_PROJECT, goal="Fewer children fall ill")
+    page.set_viewport_size({"width": WIDTH, "height": GUIDE_HEIGHT})
+    page.goto(f"/p/{GUIDE_PROJECT}/home")
+    Reader(page, folder, take).follow(read_steps(GUIDE.read_text(encoding="utf-8")))
+    yield from taken
 
 
 def _find_names(db: Path) -> dict[str, str]:

@@ -7,8 +7,17 @@ import struct
 
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER, draw_pictures
-from tests.pictures.page_pictures import HEIGHT, PAGE_FOLDER, SCREENS, WIDTH, list_files
+from tests.pictures.page_pictures import (
+    GUIDE_HEIGHT,
+    HEIGHT,
+    PAGE_FOLDER,
+    SCREENS,
+    WIDTH,
+    list_files,
+    list_guide_files,
+)
 
+GUIDE_BYTES_MAX = 150_000  # of a picture
 PAGE = FOLDER.parent / "concepts" / "pictures.md"
 
 
@@ -27,16 +36,23 @@ def test_the_page_shows_every_picture() -> None:
     assert sorted(shown) == sorted(path.stem for path in draw_pictures())
 
 
-def test_every_screen_of_the_page_has_a_picture() -> None:
+def test_every_screen_and_step_has_its_picture() -> None:
     """Their bytes differ each time they are taken; that they are there, and of one size, does not."""
-    files = list_files()
+    sizes = dict.fromkeys(list_files(), (WIDTH, HEIGHT)) | dict.fromkeys(list_guide_files(), (WIDTH, GUIDE_HEIGHT))
 
-    assert set(PAGE_FOLDER.glob("*.png")) == set(files), "run `make pictures`, and look at them"
+    assert set(PAGE_FOLDER.glob("*.png")) == sizes.keys(), "run `make pictures`, and look at them"
     assert AREAS.keys() <= SCREENS.keys()
-    for path in files:
+    for path, size in sizes.items():
         head = path.read_bytes()[:24]
         assert head[:8] == b"\x89PNG\r\n\x1a\n"
-        assert struct.unpack(">II", head[16:]) == (WIDTH, HEIGHT), path.name
+        assert struct.unpack(">II", head[16:]) == size, path.name
+
+
+def test_a_guide_opens_at_once() -> None:
+    files = list_guide_files()
+
+    assert len(files) <= 6
+    assert {path.name for path in files if path.stat().st_size > GUIDE_BYTES_MAX} == set()
 
 
 def test_the_readme_shows_two_screens_of_the_page() -> None:

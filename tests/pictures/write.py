@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 def main() -> int:
     sys.path.insert(0, str(ROOT))
     from tests.pictures.documentation_pictures import draw_pictures
-    from tests.pictures.page_pictures import list_files, take_pictures
+    from tests.pictures.page_pictures import PAGE_FOLDER, list_files, list_guide_files, take_pictures
 
     for path, svg in draw_pictures().items():
         is_new = not path.exists() or path.read_text(encoding="utf-8") != svg
@@ -21,7 +21,7 @@ def main() -> int:
         print(f"{'wrote' if is_new else 'is current:'} {path.relative_to(ROOT)}")
     for taken in take_pictures():
         print(f"took {taken.relative_to(ROOT)}")
-    for left in set(list_files()[0].parent.glob("*.png")) - set(list_files()):
+    for left in set(PAGE_FOLDER.glob("*.png")) - {*list_files(), *list_guide_files()}:
         left.unlink()
     return 0
 

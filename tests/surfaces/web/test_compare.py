@@ -51,6 +51,16 @@ def test_any_two_versions_are_compared_also_backwards(browser: Browser, engine: 
     assert not any("risk rose" in one for one in backwards)
 
 
+def test_the_name_of_a_version_keeps_its_capitals(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    ada.call("purpose.publish", project="atlas", label="Agreed by the Board")
+    ada.call("purpose.draft", project="atlas")
+    browser.log_in()
+
+    assert "since version 2 · Agreed by the Board" in open_page(browser, PLAN).text
+
+
 def test_the_change_in_the_address_is_marked_in_the_list_and_in_the_picture(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()

@@ -45,6 +45,18 @@ def test_a_finding_leads_to_its_place_and_its_form_mends_it(browser: Browser, en
     assert check(engine, "A")["GA_HIGH_RISK"].result == "passed"
 
 
+def test_the_inspector_of_a_card_stays_at_the_canvas_and_the_list(browser: Browser, engine: Engine) -> None:
+    fill_theory(engine)
+    browser.log_in()
+    views = {
+        re.sub(r".*view=(\w+).*", r"\1", link): "key=OC1" in link
+        for link in re.findall(r'href="([^"]*view=[^"]*)" data-key', read(browser, "key=OC1"))
+    }
+
+    assert {view for view, has_item in views.items() if has_item} == {"canvas", "list"}
+    assert len(views) > 6
+
+
 def test_every_form_of_a_finding_mends_it(browser: Browser, engine: Engine, subtests: pytest.Subtests) -> None:
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")

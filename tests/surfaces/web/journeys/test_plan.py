@@ -11,6 +11,8 @@ from tests.surfaces.web.journeys.conftest import Site
 
 pytestmark = pytest.mark.slow
 
+TABS_MAX = 60  # more than the links before any field
+
 
 def read_theory(site: Site) -> Any:
     with site.open_as("ada") as ada:
@@ -26,7 +28,16 @@ def add(page: Page, key: str, title: str) -> None:
     expect(page.locator(":focus")).to_contain_text(title)
 
 
-def test_by_keyboard_alone_a_theory_of_six_items_is_built(page: Page, site: Site) -> None:
+def walk_to(field: Locator) -> None:
+    """Press Tab until a field has the focus."""
+    for _ in range(TABS_MAX):
+        if field.evaluate("one => one === document.activeElement"):
+            return
+        field.page.keyboard.press("Tab")
+    raise AssertionError("the field cannot be reached with Tab")
+
+
+def test_by_keyboard_alone_a_theory_of_six_items_is_built_and_published(page: Page, site: Site) -> None:
     page.goto(f"/p/{site.project}/plan")
     page.keyboard.press("n")
     expect(page.locator(".placeholder")).to_have_count(4)
@@ -61,6 +72,7 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built(page: Page, site: Site
     expect(page.locator("#OP1")).to_have_attribute(
         "aria-label", "Output OP1, Fee model agreed, 1 assumption, high risk"
     )
+    expect(page.locator("#assume select")).to_have_value("")  # for the next one
     page.keyboard.press("Escape")
     expect(page.locator("#inspector")).to_have_count(0)
     page.locator("#canvas [tabindex='0']").focus()
@@ -81,8 +93,30 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built(page: Page, site: Site
     page.keyboard.press("l")
     expect(page.locator(".plan-list")).to_contain_text("Train committees")
 
+    page.keyboard.press("2")  # a high risk needs a person and a day
+    expect(page.locator(".verdict")).to_contain_text("1 check blocks publishing")
+    page.keyboard.press("j")
+    page.keyboard.press("Tab")
+    expect(focus).to_contain_text("Mend it")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("ben")
+    page.keyboard.press("Tab")
+    page.keyboard.type("01312031")
+    page.keyboard.press("Enter")
+    expect(page.locator(".verdict")).to_contain_text("Nothing blocks publishing")
+    page.keyboard.press("Escape")  # leave the field, so that letters and digits are keys again
+    page.keyboard.press("3")
+    field = page.get_by_label("Name of the version")
+    expect(field).to_be_visible()
+    walk_to(field)
+    page.keyboard.type("First plan")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("Version 1 is published and final")
+
     theory = read_theory(site)
     assert len(theory.nodes) == 6
+    assert theory.version.status == "PUBLISHED"
     assert {(edge.source, edge.target) for edge in theory.edges} == {
         ("OC1", "G1"),
         ("OP1", "OC1"),

@@ -81,6 +81,8 @@ def test_from_findings_to_a_published_version_that_is_measured(page: Page, site:
     page.get_by_label("Value (%)").fill("35")
     page.get_by_role("button", name="Record", exact=True).click()
     expect(page.get_by_role("img", name="Households at a well: 35 %")).to_be_visible()
+    expect(page.get_by_label("Value (%)")).to_be_hidden()
+    expect(page.locator(":focus")).to_have_text("Record a measurement")
 
     # As it was on a day: read only, and back.
     pill.click()

@@ -23,7 +23,7 @@ let visit = async () => undefined;
 let view = null;
 let current = ""; // the key of the card that the keys act on
 let connecting = ""; // the key of the card that a link starts from
-let isAdding = false; // whether a form that adds a card was sent
+let adding = ""; // the id of the form that adds a card and was sent
 /** What gets the focus once the inspector shows an item. @type {{ of: string, part: string, field: string, until: number } | null} */
 let waiting = null;
 /** @type {Map<string, [number, number]>} */
@@ -326,10 +326,10 @@ function onShown() {
   if (!cardOf(current)) current = chosen || keys[0] || "";
   setCurrent(current);
   setConnecting(cardOf(connecting) ? connecting : "");
-  if (isAdding && added.length && !isNew) {
-    /** @type {HTMLDetailsElement | null} */ (document.querySelector("[data-id=add-part]"))?.removeAttribute("open");
+  if (adding && added.length && !isNew) {
+    document.getElementById(adding)?.closest(".pop")?.removeAttribute("open"); // it would cover what was added
     focusCard(added[0] ?? "");
-    isAdding = false;
+    adding = "";
   } else if (isNew && chosen) view?.reveal(...placeOf(/** @type {Element} */ (cardOf(chosen))));
   focusWaiting();
 }
@@ -356,7 +356,8 @@ export function listenToCanvas(load) {
     if (key && key !== current) setCurrent(key);
   });
   document.addEventListener("submit", (event) => {
-    isAdding = ["add", "effect", "cause", "quick"].includes(/** @type {HTMLElement} */ (event.target).id);
+    const { id } = /** @type {HTMLElement} */ (event.target);
+    adding = ["add", "effect", "cause", "quick"].includes(id) ? id : "";
   });
   document.addEventListener("click", (event) => {
     const kind = /** @type {Element} */ (event.target).closest("[data-zoom]")?.getAttribute("data-zoom");

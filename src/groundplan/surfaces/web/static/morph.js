@@ -26,6 +26,10 @@ export function morph(old, fresh, isKept) {
     return;
   }
   morphChildren(old, fresh, isKept);
+  // The choice of a person is not in an attribute, so that the children alone do not change it.
+  if (old instanceof HTMLSelectElement && fresh instanceof HTMLSelectElement && old !== document.activeElement) {
+    old.value = fresh.value;
+  }
 }
 
 /** @param {Element} old @param {Element} fresh */

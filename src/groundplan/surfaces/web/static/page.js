@@ -104,6 +104,13 @@ async function offerUndo(toast, rev) {
   hideSoon(toast, 10_000);
 }
 
+/** Close the part of a form that did its work, so that the result is seen. @param {Element | null} part */
+function closePart(part) {
+  const at = document.activeElement; // the body, if the button that was pressed had the focus: it was disabled
+  if (part && (at === document.body || part.contains(at))) part.querySelector("summary")?.focus();
+  part?.removeAttribute("open");
+}
+
 /** Send a form and show the page after it. @param {HTMLFormElement} form */
 async function send(form) {
   const button = form.querySelector("button");
@@ -121,6 +128,7 @@ async function send(form) {
     if (response.ok) {
       if (response.redirected && left === before) history.replaceState(null, "", response.url);
       form.closest(".toast")?.remove();
+      closePart(form.closest("details.settle"));
       if (form.dataset.done) void offerUndo(showToast(form.dataset.done), rev).catch(() => undefined);
     } else document.querySelector("[aria-invalid], .refusal")?.scrollIntoView({ block: "nearest" });
   } catch {
