@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep, Vocabulary, describe
+from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep, Vocabulary
 
 Steps = NextStep | Sequence[NextStep]
 
@@ -52,7 +52,7 @@ class GroundplanError(Exception):
 
     def describe(self, vocabulary: Vocabulary) -> str:
         """Return the problem and the next steps in the vocabulary of a surface."""
-        return f"{self.problem}; {describe(self.next_steps, vocabulary)}" if self.next_steps else self.problem
+        return f"{self.problem}; {vocabulary.tell(self.next_steps)}" if self.next_steps else self.problem
 
     def to_dict(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
         """Return the error as data. Only the names in the next steps differ between surfaces."""

@@ -29,8 +29,12 @@ class Vocabulary(Protocol):
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return a call as data that a client can send."""
 
+    def tell(self, steps: Iterable[NextStep]) -> str:
+        """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
+        return "; ".join(f"{self.spell(step.operation, step.arguments)} {step.effect}" for step in steps)
 
-class OperationNames:
+
+class OperationNames(Vocabulary):
     """The vocabulary of the Python API: operations by their own names."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
@@ -43,8 +47,3 @@ class OperationNames:
 
 
 OPERATION_NAMES = OperationNames()
-
-
-def describe(steps: Iterable[NextStep], vocabulary: Vocabulary) -> str:
-    """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
-    return "; ".join(f"{vocabulary.spell(step.operation, step.arguments)} {step.effect}" for step in steps)

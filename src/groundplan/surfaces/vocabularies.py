@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
 from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, get_project_field, list_parameters
@@ -19,7 +20,7 @@ from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, ge
 PROGRAM = "groundplan"
 
 
-class CliVocabulary:
+class CliVocabulary(Vocabulary):
     """The vocabulary of the command line: `groundplan purpose draft --project atlas`."""
 
     def __init__(self, operations: Registry) -> None:
@@ -48,7 +49,7 @@ class CliVocabulary:
         return {"command": self.spell(operation, arguments)}
 
 
-class McpVocabulary:
+class McpVocabulary(Vocabulary):
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
     def __init__(self, operations: Registry) -> None:
@@ -71,7 +72,7 @@ class McpVocabulary:
         return {"tool": tool.name, "arguments": {**selected, **arguments}}
 
 
-class HttpVocabulary:
+class HttpVocabulary(Vocabulary):
     """The vocabulary of HTTP: `POST /v1/projects/atlas/purpose/draft`, and as data with its body."""
 
     def __init__(self, operations: Registry, project: str | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.purpose.picture import tokens
 from groundplan.surfaces.http.answers import Answer, send_answer
 from groundplan.surfaces.web import page_tokens
 from groundplan.surfaces.web.asset_routes import KEPT
@@ -98,6 +99,11 @@ def test_the_style_uses_no_colour_beside_the_tokens() -> None:
     for path in FOLDER.glob("*.css"):
         colours = re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)", path.read_text(encoding="utf-8"))
         assert colours == [], path.name
+
+
+def test_no_token_of_the_page_has_the_name_of_one_of_the_picture() -> None:
+    # A chosen theme sets the tokens of the picture once more, and would replace the value of the page.
+    assert set(tokens.COLOURS).isdisjoint({*page_tokens.COLOURS, *page_tokens.SIZES})
 
 
 def test_every_variable_of_the_style_is_a_token() -> None:

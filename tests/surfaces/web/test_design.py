@@ -12,6 +12,8 @@ from tests.surfaces.web.browser import Browser
 # These are within others: the text of a field, its mark, and the state of the page in a form.
 INNER = {"typed", "invalid", "keep_query"}
 SELECTOR = re.compile(r"([^{}]+)\{")
+LEADING = re.compile(r"\s*(?:/\*.*?\*/\s*)?\.([a-zA-Z][\w-]*)", re.DOTALL)
+SHARED_SHEETS = ("components.css", "layout.css", "areas.css")
 
 
 def test_the_page_exists_only_when_asked_for(browser: Browser, engine: Engine) -> None:
@@ -48,3 +50,19 @@ def test_every_class_of_the_style_is_used() -> None:
 
     unused = {name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", written)}
     assert {name for name in unused if not name.startswith(tuple(made))} == set()
+
+
+def test_no_class_means_two_things_in_two_views() -> None:
+    sheets = {path.name: path.read_text(encoding="utf-8") for path in ASSETS.glob("*.css")}
+    # The class that begins a selector is what the rule is for: `.slide .trail` belongs to slides, `.trail` to all.
+    leading = {
+        name: {found[1] for rule in SELECTOR.findall(style) for one in rule.split(",") if (found := LEADING.match(one))}
+        for name, style in sheets.items()
+    }
+    shared = set().union(*(leading[name] for name in SHARED_SHEETS))
+    owners = {
+        one: sorted(name for name, classes in leading.items() if name not in SHARED_SHEETS and one in classes)
+        for one in set().union(*leading.values()) - shared
+    }
+
+    assert {one: names for one, names in owners.items() if len(names) > 1} == {}

@@ -54,6 +54,27 @@ def test_an_indicator_shows_its_numbers_as_a_chart_and_as_a_table(browser: Brows
     assert page.count('class="chart-dot"') == 3
 
 
+def test_the_inspector_shows_the_same_chart_and_leads_to_the_form(browser: Browser, engine: Engine) -> None:
+    ada = fill_theory(engine)
+    recorded = [
+        {"indicator": "IN1", "value": value, "as_of": f"2026-0{month}-01"} for month, value in ((1, 30), (2, 45))
+    ]
+    ada.call("purpose.record", project="atlas", measurements=recorded)
+    browser.log_in()
+    page = read_page(browser, "key=OC1")
+
+    assert 'aria-label="Households at a well: from 30 % on 2026-01-01 to 45 % on 2026-02-01' in page
+    assert "view=measures&amp;record=IN1#indicator-IN1" in page
+
+
+def test_the_list_marks_what_leads_nowhere(browser: Browser, engine: Engine) -> None:
+    ada = fill_theory(engine)
+    ada.call("purpose.edit", project="atlas", operations=[{"op": "add_node", "node_type": "OUTPUT", "title": "A song"}])
+    browser.log_in()
+
+    assert read_page(browser, "view=list").count('<span class="warning">nowhere</span>') == 1
+
+
 def test_a_measurement_and_a_review_are_recorded_on_a_published_version(browser: Browser, engine: Engine) -> None:
     fill_theory(engine, is_ready=True).call("purpose.publish", project="atlas")
     browser.log_in()

@@ -189,7 +189,7 @@ def test_a_draft_starts_from_any_published_version_with_a_profile(browser: Brows
     ada.call("purpose.publish", project="atlas")
     browser.log_in()
     query = f"{PUBLISH}&version=1"
-    started = fill_form(browser, query, "start", profile="strict")
+    started = fill_form(browser, query, "draft", profile="strict")
     opened = ada.call("purpose.open", project="atlas")
 
     assert (started.status, started.headers["location"]) == (303, PLAN)
@@ -204,7 +204,7 @@ def test_a_published_version_offers_a_draft_to_who_may_write(engine: Engine, who
     with open_as(engine, who) as browser:
         forms = list_forms(read_page(browser, PUBLISH))
 
-    assert ("start" in forms) is is_offered
+    assert ("draft" in forms) is is_offered
     assert {"publish", "discard"}.isdisjoint(forms)
 
 

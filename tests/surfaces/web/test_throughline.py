@@ -36,13 +36,23 @@ def test_the_block_in_an_inspector_is_the_way_from_the_goal_to_the_item(browser:
     browser.log_in()
     task = BLOCK.search(browser.get(f"/p/atlas/work?node={filled.task}").body.decode())
     fact = BLOCK.search(browser.get("/p/atlas/facts?fact=/site/size").body.decode())
+    node = BLOCK.search(browser.get("/p/atlas/plan?key=AC1&version=1").body.decode())
+    link = BLOCK.search(browser.get("/p/atlas/plan?edge=AC1-OP1&version=1").body.decode())
+    note = BLOCK.search(browser.get(f"/p/atlas/knowledge?note={filled.note}").body.decode())
 
     assert task is not None
     assert fact is not None
+    assert node is not None
+    assert link is not None
+    assert note is not None
     way = [*UP, ("activity", "Drill"), ("work", "Drill well one")]
     assert list_steps(task[0]) == way
     assert f'href="/p/atlas/throughline?ref={filled.task}" data-key="t"' in task[0]
     assert list_steps(fact[0]) == [*way, ("fact", "Size of the site")]
+    assert list_steps(node[0]) == list_steps(link[0]) == way[:-1]
+    assert 'href="/p/atlas/throughline?ref=AC1" data-key="t"' in node[0]
+    assert list_steps(note[0])[:-1] == way
+    assert f'href="/p/atlas/throughline?ref={filled.note}" data-key="t"' in note[0]
 
 
 def test_an_item_without_a_link_says_that_it_serves_nothing(browser: Browser, engine: Engine) -> None:

@@ -20,7 +20,7 @@ from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import ClockJump, UptimeCounter
-from groundplan.kernel.next_steps import NextStep, describe
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
@@ -150,7 +150,7 @@ class Transaction(ABC):
 
     def describe(self, *steps: NextStep) -> str:
         """Return the next steps as a sentence in the vocabulary of the caller."""
-        return describe(steps, self.preferences.vocabulary)
+        return self.preferences.vocabulary.tell(steps)
 
     def set_project(self, project: Project | None) -> None:
         """Set the current project; None after a visit of several."""

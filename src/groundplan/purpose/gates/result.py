@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
+from groundplan.kernel.next_steps import NextStep, Vocabulary
 from groundplan.purpose.model import Profile
 
 NOTHING_TO_CHECK = "there is nothing to check, so the gate does not pass"
@@ -108,4 +108,4 @@ def describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:
     """Return a fix worded for a surface."""
     if fix is None:
         return UNSET
-    return fix if isinstance(fix, str) else describe(fix, vocabulary)
+    return fix if isinstance(fix, str) else vocabulary.tell(fix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -115,6 +116,7 @@ HIDDEN_FIELDS = {"id", "key", "on", "n", "as_of_until", "updated_at", "created_a
 HIDDEN_ENDS = ("_id", "_key")
 CHANGES_MAX = 4
 VALUE_CHARS_MAX = 90
+LIST_OF_REFS = re.compile(r'\["[\w/.~>-]+"(?:, ?"[\w/.~>-]+")*\]')
 TITLE_CHARS_MAX = 110
 
 
@@ -225,6 +227,8 @@ def _format(value: Any) -> str:
             return "yes" if value else "no"
         case float() if value.is_integer():
             return str(int(value))
+        case str() if LIST_OF_REFS.fullmatch(value):  # as a decision keeps what it is about
+            return _format(json.loads(value))
         case str():
             return _shorten(value, VALUE_CHARS_MAX)
         case list():

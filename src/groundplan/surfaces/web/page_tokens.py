@@ -54,7 +54,7 @@ SIZES = {
     "inspector": "368px",
     "corner": "8px",
     "corner-small": "5px",
-    "text": "15px",
+    "text-normal": "15px",
     "text-small": "13px",
     "text-large": "19px",
     "title": "24px",

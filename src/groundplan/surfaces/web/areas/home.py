@@ -11,6 +11,7 @@ from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.inbox import SETTLING, build_entries, build_entry
+from groundplan.surfaces.web.areas.plan.upkeep.health import BANDS, FIGURES
 from groundplan.surfaces.web.event_words import ChangedItems, describe_events, group_events
 
 READY_MAX = 6
@@ -63,8 +64,10 @@ def _read_health(visit: Visit) -> Mapping[str, Any] | None:
         return None
     health = visit.call("purpose.health")
     bands, metrics = asdict(health.bands), asdict(health.metrics)
-    shown = [(name.replace("_", " "), metrics[name], band) for name, band in bands.items() if band]
-    return {"overall": health.overall, "metrics": shown}
+    shown = [
+        (FIGURES[name].title, f"{metrics[name]:g}{FIGURES[name].unit}", band) for name, band in bands.items() if band
+    ]
+    return {"overall": health.overall, "metrics": shown, "bands": BANDS}
 
 
 AREA = Area("home", "Home", "h", "home.html", read_home, SETTLING)

@@ -98,7 +98,8 @@ def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool
     if len(checks) == 1:
         return [first, *others]
     text = f"{len(checks)} checks keep the draft from being published"
-    return [first._replace(text=text, parts=[item.text for item in checks]), *others]
+    place = first.place.partition("#")[0]  # all checks, not the first one
+    return [first._replace(text=text, place=place, parts=[item.text for item in checks]), *others]
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.knowledge.notes import MOLECULES
+from groundplan.surfaces.web.areas.throughline.line import read_throughline
 from groundplan.surfaces.web.event_words import describe_events
 
 ENTRIES = 20
@@ -66,6 +67,7 @@ def _describe(visit: Visit, kind: str, details: Any) -> Mapping[str, Any]:
         "events": describe_events(visit, events),
         "matches": match_patterns(visit, one.paths) if kind == "atom" else None,
         "related": related or [],
+        "line": read_throughline(visit, one.id),
         "related_field": "relatedAtoms" if kind == "atom" else "relatedMolecules",
         "related_id": f"{kind}Id",
         "id_of": lambda other: getattr(other, f"{kind}_id"),

@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 from groundplan.purpose.model import LEVELS, Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
+from groundplan.surfaces.web.areas.plan.upkeep.line_chart import LineChart
+from groundplan.surfaces.web.areas.plan.upkeep.measures import draw_indicator, read_recorded
+from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
+from groundplan.surfaces.web.areas.throughline.line import ShownLine, read_throughline
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, format_edge, list_nodes, name_edge
 from groundplan.surfaces.web.event_words import EventLine, describe_events
 
@@ -36,6 +40,14 @@ class ItemLink(NamedTuple):
     title: str
 
 
+class ItemIndicator(NamedTuple):
+    """An indicator of an item, with its measurements as a chart."""
+
+    one: IndicatorView
+    chart: LineChart | None  # None if it was never measured
+    measures: str  # the address that shows all measurements, and records another one
+
+
 class PlanItem(NamedTuple):
     """A node or a link, with everything that the inspector shows."""
 
@@ -44,11 +56,12 @@ class PlanItem(NamedTuple):
     link: ItemLink | None  # the other end is its effect
     source_title: str
     assumptions: Sequence[AssumptionView]
-    indicators: Sequence[IndicatorView]
+    indicators: Sequence[ItemIndicator]
     causes: Sequence[ItemLink]
     effects: Sequence[ItemLink]
     others: Sequence[tuple[str, str]]  # the other nodes, to choose from
     work: Sequence[Any]
+    line: ShownLine | None  # up to the goals; None if the versions in force do not have the item
     history: Sequence[EventLine]
     focus: str | None  # the assumption or indicator that the address names
     choices: Mapping[str, Any]
@@ -101,11 +114,12 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
             None,
             "",
             node.assumptions or [],
-            [one for one in plan.theory.indicators or () if one.node == name],
+            _read_indicators(plan, name),
             [ItemLink(text, edge, edge.source, source) for edge, text, source, _ in links if edge.target == name],
             [ItemLink(text, edge, edge.target, target) for edge, text, _, target in links if edge.source == name],
             [(key, f"{key} {title}") for key, title in titles.items() if key != name] if plan.can_edit else [],
             _read_work(plan, name),
+            _read_line(plan, name),
             _read_history(plan, name),
             focus,
             CHOICES,
@@ -114,8 +128,9 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
         if text == name:
             link = ItemLink(text, edge, edge.target, target)
             history = _read_history(plan, str(name_edge(edge)))
+            line = _read_line(plan, edge.source)
             return PlanItem(
-                text, None, link, source, edge.assumptions or [], [], [], [], [], [], history, focus, CHOICES
+                text, None, link, source, edge.assumptions or [], [], [], [], [], [], line, history, focus, CHOICES
             )
     return None
 
@@ -134,6 +149,27 @@ def _find_subject(theory: OpenedPurpose, key: str, edge: str) -> tuple[str, str 
         if indicator.key == key:
             return indicator.node, key
     return key, None
+
+
+def _read_indicators(plan: PlanVisit, key: str) -> list[ItemIndicator]:
+    """Return the indicators of a node. What was measured is read only if it has some."""
+    found = [one for one in (plan.theory.indicators if plan.theory else None) or () if one.node == key]
+    if not found:
+        return []
+    measured, index = read_recorded(plan).measurements, TheoryIndex(plan)
+    return [
+        ItemIndicator(
+            one,
+            draw_indicator(one, measured.get(one.key, ())),
+            f"{index.link_view('measures', record=one.key)}#indicator-{one.key}",
+        )
+        for one in found
+    ]
+
+
+def _read_line(plan: PlanVisit, key: str) -> ShownLine | None:
+    """Return what a node is for. A line follows the versions in force, so a day in the past has none."""
+    return None if plan.as_of else read_throughline(plan.visit, key)
 
 
 def _read_work(plan: PlanVisit, key: str) -> list[Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from groundplan.purpose.model import Profile
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
 from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
 from groundplan.surfaces.web.areas.plan.item import read_item
 from groundplan.surfaces.web.areas.plan.showing import compare, present
 from groundplan.surfaces.web.areas.plan.upkeep import gates, health, measures, publish
+from groundplan.surfaces.web.areas.plan.upkeep.check_words import PROFILES
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 VIEWS: Mapping[str, PlanView] = {
@@ -27,13 +29,21 @@ VIEWS: Mapping[str, PlanView] = {
     )
 }
 FIRST_VIEW = canvas.VIEW
+PROFILE_CHOICES = [(one.value, f"{one.value}: {PROFILES[one].partition('.')[0].lower()}") for one in Profile]
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:
     """Return what the view in the address shows, and the item that is selected."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
     plan = _open_version(visit)
-    shown = {"plan": plan, "view": view, "views": VIEWS.values(), "theory": plan.theory, "item": read_item(plan)}
+    shown = {
+        "plan": plan,
+        "view": view,
+        "views": VIEWS.values(),
+        "theory": plan.theory,
+        "item": read_item(plan),
+        "profiles": PROFILE_CHOICES,
+    }
     return {**shown, **view.read(plan)}
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.open import OpenedPurpose
 from groundplan.surfaces.web.areas.plan.canvas import find_lit, make_address, read_linked_work, read_tools
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.items import list_cards, list_links
+from groundplan.surfaces.web.canvas.items import list_cards, list_links, list_nodes
 
 
 def read_list(plan: PlanVisit) -> Mapping[str, Any]:
@@ -20,7 +22,20 @@ def read_list(plan: PlanVisit) -> Mapping[str, Any]:
     cards = list_cards(plan.theory, read_linked_work(plan.visit))
     lit = find_lit(plan.visit, cards, list_links(plan.theory))
     shown = cards if lit is None else [card for card in cards if card.key in lit]
-    return {"cards": cards, "shown": shown, "leads": leads, "address_of": make_address(plan.visit), **read_tools(plan)}
+    return {
+        "cards": cards,
+        "shown": shown,
+        "leads": leads,
+        "dead_ends": _find_dead_ends(plan.theory),
+        "address_of": make_address(plan.visit),
+        **read_tools(plan),
+    }
+
+
+def _find_dead_ends(theory: OpenedPurpose) -> set[str]:
+    """Return the items, other than goals, that lead to nothing."""
+    causes = {edge.source for edge in theory.edges or () if edge.edge_type is not EdgeType.FEEDBACK}
+    return {node.key for node in list_nodes(theory) if node.node_type is not NodeType.GOAL} - causes
 
 
 VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)

@@ -1,4 +1,4 @@
-"""Publish: what changes, whether the gates pass, and the button; also starting and discarding a draft."""
+"""Publish: what changes, whether the gates pass, and the button; also discarding a draft."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.access import Permission, allows
-from groundplan.purpose.model import Profile, VersionStatus
+from groundplan.purpose.model import VersionStatus
 from groundplan.purpose.version import Version
 from groundplan.surfaces.web.areas.plan.upkeep.changes import count_changes, describe_changes
-from groundplan.surfaces.web.areas.plan.upkeep.check_words import PROFILES
 from groundplan.surfaces.web.areas.plan.upkeep.gates import check_gates, read_policies
 from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
@@ -39,7 +38,6 @@ def read_publish(plan: PlanVisit) -> Mapping[str, Any]:
         "index": index,
         "draft": draft,
         "is_now": not plan.as_of,
-        "profiles": [(one.value, f"{one.value}: {PROFILES[one]}") for one in Profile],
         "sentences": SENTENCES,
         "discard_sentences": DISCARD_SENTENCES,
         "may_start": draft is None and not plan.as_of and plan.visit.may(Permission.PURPOSE_WRITE),
