@@ -38,7 +38,7 @@ _ASSET = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 _IMPORT = re.compile(r'from "\./([a-z_]+\.js)"')
 _FONT = re.compile(r'url\("([^"]+)"\)')
 # The time is there only after the event has ended.
-_LOADED_MS = """async () => {
+LOADED_MS = """async () => {
   const entry = performance.getEntriesByType("navigation")[0];
   while (!entry.loadEventEnd) await new Promise((done) => setTimeout(done, 1));
   return entry.loadEventEnd;
@@ -104,7 +104,7 @@ def load_page(browser: Any, address: str, token: str) -> float:
     page = context.new_page()
     answer = page.goto(address)
     assert answer.status == 200, address
-    took = float(page.evaluate(_LOADED_MS))
+    took = float(page.evaluate(LOADED_MS))
     context.close()
     return took
 

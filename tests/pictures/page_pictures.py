@@ -41,7 +41,8 @@ class Screen(NamedTuple):
 
 SCREENS = {
     **{area: Screen(area) for area in AREAS},
-    "throughline": Screen("throughline?ref={task}"),
+    "search": Screen("search?text=water"),
+    "throughline": Screen("throughline?ref=OC3"),
     "item": Screen("plan?key=OC1"),
     "plan-list": Screen("plan?view=list"),
     "gates": Screen("plan?view=gates"),

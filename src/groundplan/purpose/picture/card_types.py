@@ -37,6 +37,11 @@ class GroupSubject(NamedTuple):
     title: str
     node_type: NodeType
     group: str  # the id that opens the group
-    size: int
+    keys: tuple[str, ...]  # of the nodes
     owner: str | None = None
     description: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many nodes the card stands for."""
+        return len(self.keys)

@@ -115,6 +115,14 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built_and_published(page: Pa
     expect(page.locator("main")).to_contain_text("Version 1 is published and final")
 
     theory = read_theory(site)
+    with site.open_as("ben") as ben:
+        many = [{"op": "add_node", "node_type": "OUTPUT", "title": f"Output {number}"} for number in range(115)]
+        ben.call("purpose.edit", project=site.project, operations=many)
+    page.goto(f"/p/{site.project}/plan")  # too many for one canvas: groups open and close by keyboard
+    page.locator("#canvas [data-group=G1]").first.press("Enter")
+    expect(page.locator("#canvas .node:focus")).to_have_attribute("id", "G1")
+    page.keyboard.press("u")
+    expect(page.locator("#canvas .node:focus")).to_have_attribute("data-group", "G1")
     assert len(theory.nodes) == 6
     assert theory.version.status == "PUBLISHED"
     assert {(edge.source, edge.target) for edge in theory.edges} == {

@@ -42,11 +42,15 @@ def divide_nodes(content: Content) -> list[NodeGroup]:
     inside = [key for key in content.nodes if key in linked]
     tags = {key: tag for key in inside if (tag := _find_tag(content.nodes[key].metadata)) is not None}
     if inside and len(tags) * 2 >= len(inside):
-        groups = _collect(content, ((tags.get(key, UNTAGGED), key) for key in inside))
+        groups = _collect_by_name((tags.get(key, UNTAGGED), key) for key in inside)
     else:
         groups = [one for part in _find_parts(content, inside) for one in _divide_part(content, part)]
     groups = _merge_smallest(groups)
-    return [*groups, _make_group(content, UNLINKED, unlinked)] if unlinked else groups
+    if not unlinked:
+        return groups
+    # A tag may have the same name. Two groups with one id would hide each other.
+    alike = [key for one in groups if one.id == UNLINKED for key in one.keys]
+    return [*(one for one in groups if one.id != UNLINKED), _make_group(content, UNLINKED, [*alike, *unlinked])]
 
 
 def divide_group(content: Content, group: NodeGroup) -> list[NodeGroup]:
@@ -62,10 +66,38 @@ def find_group(content: Content, wanted: str) -> tuple[NodeGroup, list[NodeGroup
     """Return a group by its id, with the groups on the same level; None if there is none."""
     level = divide_nodes(content)
     while True:
-        found = next((one for one in level if one.id == wanted or wanted.startswith(f"{one.id}/")), None)
+        found = _find_nearest(level, wanted)
         if found is None or found.id == wanted:
             return None if found is None else (found, level)
         level = divide_group(content, found)
+
+
+def find_path(content: Content, wanted: str) -> list[NodeGroup]:
+    """Return a group by its id after the groups that it is inside, the outermost first; none if there is none."""
+    path: list[NodeGroup] = []
+    found = _find_nearest(divide_nodes(content), wanted)
+    while found is not None:
+        path.append(found)
+        if found.id == wanted:
+            return path
+        found = _find_nearest(divide_group(content, found), wanted)
+    return []
+
+
+def find_path_of_node(content: Content, key: str) -> list[NodeGroup]:
+    """Return the groups that a node is inside, the outermost first. The last one shows it as a card."""
+    path: list[NodeGroup] = []
+    level = divide_nodes(content)
+    while found := next((one for one in level if key in one.keys), None):
+        path.append(found)
+        level = divide_group(content, found) if len(found.keys) > CARDS_MAX else []
+    return path
+
+
+def _find_nearest(level: list[NodeGroup], wanted: str) -> NodeGroup | None:
+    """Return the group with an id, else the one that has it inside. A tag may contain a slash."""
+    near = [one for one in level if one.id == wanted or wanted.startswith(f"{one.id}/")]
+    return max(near, key=lambda one: len(one.id), default=None)
 
 
 def _find_tag(metadata: dict[str, Any]) -> str | None:
@@ -75,11 +107,11 @@ def _find_tag(metadata: dict[str, Any]) -> str | None:
     return first.strip() or None if isinstance(first, str) else None
 
 
-def _collect(content: Content, named: Iterable[tuple[str, str]]) -> list[NodeGroup]:
+def _collect_by_name(named: Iterable[tuple[str, str]]) -> list[NodeGroup]:
     found: dict[str, list[str]] = {}
     for name, key in named:
         found.setdefault(name, []).append(key)
-    return [_make_group(content, name, keys) for name, keys in found.items()]
+    return [NodeGroup(name, _NAMES.get(name, name), sorted(keys, key=key_order)) for name, keys in found.items()]
 
 
 def _make_group(content: Content, id_: str, keys: Sequence[str]) -> NodeGroup:
@@ -152,6 +184,6 @@ def _merge_smallest(groups: list[NodeGroup]) -> list[NodeGroup]:
     """Put the smallest groups together, if there are too many to be drawn."""
     if len(groups) <= GROUPS_MAX:
         return groups
-    kept = {one.id for one in sorted(groups, key=lambda one: -len(one.keys))[: GROUPS_MAX - 1]}
+    kept = {one.id for one in sorted(groups, key=lambda one: -len(one.keys))[: GROUPS_MAX - 1]} - {OTHERS}
     others = sorted((key for one in groups if one.id not in kept for key in one.keys), key=key_order)
     return [*(one for one in groups if one.id in kept), NodeGroup(OTHERS, _NAMES[OTHERS], others)]

@@ -96,7 +96,8 @@ def _keep_between_bands(cards: dict[str, Card], arrows: list[Arrow]) -> list[Arr
         one for one in arrows if cards[one.edge.source].node.node_type is not cards[one.edge.target].node.node_type
     ]
     linked = {end for one in between for end in (one.edge.source, one.edge.target)}
-    return [one for one in arrows if one in between or not {one.edge.source, one.edge.target} <= linked]
+    kept = {one.edge.name for one in between}
+    return [one for one in arrows if one.edge.name in kept or not {one.edge.source, one.edge.target} <= linked]
 
 
 def _find_neighbours(whole: Picture, group: NodeGroup) -> set[str]:
@@ -141,7 +142,7 @@ def _build_card(group: NodeGroup, node_type: NodeType, cards: list[Card], emphas
         title,
         node_type,
         group.id,
-        len(cards),
+        tuple(card.node.key for card in cards),
         description=named if len(cards) <= BADGE_EXAMPLES_MAX else f"{named}\n…",
     )
     badges = _join_badges([badge for card in cards for badge in card.badges])

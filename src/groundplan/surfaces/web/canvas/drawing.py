@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import log2
 from typing import NamedTuple
 from urllib.parse import quote
 
 from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import (
+    LINE_WIDTH_MAX,
     OccupiedPoints,
     build_route_path,
     choose_line_style,
@@ -23,7 +25,7 @@ from groundplan.purpose.picture.arrows import (
 )
 from groundplan.purpose.picture.layout import Band
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
-from groundplan.purpose.picture.picture_model import Badge
+from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
@@ -46,7 +48,15 @@ ICONS = {  # beside the title; types differ without colour
     NodeType.OUTCOME: "M14 24.5A4.7 4.7 0 1 1 23.4 24.5A4.7 4.7 0 1 1 14 24.5Z",
     NodeType.GOAL: "M18.7 19L20.3 22.8L24.4 23.1L21.3 25.8L22.2 29.8L18.7 27.7L15.2 29.8L16.1 25.8L13 23.1L17.1 22.8Z",
 }
-HANDLE = f'<circle class="handle" cx="{CARD_WIDTH}" cy="{CARD_HEIGHT // 2}" r="7"/>'  # a link is drawn from it
+# One element where one colour is enough: a browser takes time for each.
+MARKS = {
+    type_: f'<path class="stripe" d="{STRIPE}"/><path class="icon" d="{icon}"/>'
+    if type_ is NodeType.GOAL
+    else f'<path class="stripe" d="{STRIPE}{icon}"/>'
+    for type_, icon in ICONS.items()
+}
+# Behind a card that stands for several.
+STACK = f'<path class="stack" d="M5 {CARD_HEIGHT}V{CARD_HEIGHT + 4}H{CARD_WIDTH + 4}V5H{CARD_WIDTH}"/>'
 PLACEHOLDER = "new-"  # and a type: the empty card of a band without cards
 
 
@@ -56,6 +66,7 @@ class CanvasState(NamedTuple):
     selected: str | None = None  # the key of a card, or the name of a link
     lit: Container[str] | None = None  # keys and names of links that stand out; None: all
     can_edit: bool = False
+    is_part: bool = False  # whether the canvas shows groups, or only some of the items
 
 
 class DrawnCanvas(NamedTuple):
@@ -70,18 +81,23 @@ class CanvasAddress(NamedTuple):
     """The address of the page, to which a choice on the canvas is added."""
 
     start: str
+    above: str = "?"  # without the group that is open
 
     def choose(self, name: str, value: str) -> str:
         """Return the address with something chosen."""
         return f"{self.start}{name}={quote(value)}"
 
+    def open_group(self, group: str) -> str:
+        """Return the address of a group."""
+        return f"{self.above}group={quote(group)}"
+
 
 def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
 ) -> DrawnCanvas:
-    """Draw cards and links. A band without cards has an empty one if the canvas can be changed."""
+    """Draw cards and links. A band without cards has an empty one if the canvas shows everything and can be changed."""
     types = {card.node_type for card in cards}
-    empty = [type_ for type_ in TYPE_NAMES if state.can_edit and type_ not in types]
+    empty = [type_ for type_ in TYPE_NAMES if state.can_edit and not state.is_part and type_ not in types]
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
     at = place(
@@ -89,7 +105,10 @@ def draw_canvas(
         (link.edge for link in links),
     )
     width, height = round(at.width + 2 * MARGIN), round(at.depth + BAND_HEADER + 3 * MARGIN)
-    counts = {type_: sum(card.node_type is type_ for card in cards) for type_ in TYPE_NAMES}
+    counts = {
+        type_: sum(card.size for card in cards if card.node_type is type_ and not card.is_around)
+        for type_ in TYPE_NAMES
+    }
     occupied = OccupiedPoints()
     parts = [
         f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -103,8 +122,8 @@ def draw_canvas(
         parts.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
     parts.append('</g><g data-id="cards">')
     for card in cards:
-        classes = _get_state_classes(card.key, state)
-        parts.append(_draw_card(card, at.cards[card.key], classes, address, can_edit=state.can_edit))
+        classes = _get_state_classes(card.key, state) + " around" * card.is_around
+        parts.append(_draw_card(card, at.cards[card.key], classes, address))
     parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
     parts.append("</g></g></svg>")
     return DrawnCanvas("".join(parts), width, height)
@@ -139,6 +158,8 @@ def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: 
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
     style = choose_line_style(edge)
+    if link.joined > 1:
+        style = style._replace(width=min(style.width + log2(link.joined) / 2, LINE_WIDTH_MAX))
     dash = f' stroke-dasharray="{style.dash}"' if style.dash else ""
     path = build_route_path(_to_edge_route(route))
     badge = ""
@@ -146,34 +167,44 @@ def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: 
         x, y = mark
         plate = f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
         badge = f"{plate}{_draw_risk(link.badges[0], x, y)}"
-    return (
-        f'<a class="link{_get_risk_class(link.badges)}{classes}" data-id="link-{named}" '
-        f'href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" tabindex="-1" '
-        f'data-from="{escape_markup(source)}" data-to="{escape_markup(target)}" '
-        f'aria-label="{escape_markup(link.label)}">'
-        f'<path class="hit" d="{path}"/>'
+    ends = f'data-id="link-{named}" data-from="{escape_markup(source)}" data-to="{escape_markup(target)}"'
+    classes = f"{_get_risk_class(link.badges)}{classes}"
+    line = (
         f'<path class="line" d="{path}" stroke-width="{format_number(style.width)}"{dash}/>'
-        f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}</a>"
+        f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}"
+    )
+    if link.joined:  # its cards say what is in it; it has no address of its own
+        return f'<g class="link joined{classes}" {ends}><title>{pluralize(link.joined, "link")}</title>{line}</g>'
+    return (
+        f'<a class="link{classes}" {ends} href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" '
+        f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>'
     )
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, *, can_edit: bool) -> str:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress) -> str:
     key = escape_markup(card.key)
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
     # A title on one line is not repeated: what a browser does not read, it need not compare.
     tooltip = f"<title>{escape_markup(card.title)}</title>" if len(lines) > 1 else ""
+    if card.group:
+        named = f'data-group="{escape_markup(card.group)}"'
+        href, stack = address.open_group(card.group), STACK
+    else:
+        named = f'id="{key}"'
+        href, stack = address.choose("key", card.key), ""
     return (
-        f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" id="{key}" '
-        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(address.choose("key", card.key))}" '
+        f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" {named} '
+        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(href)}" '
         f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
-        f"{tooltip}"
+        f"{tooltip}{stack}"
         f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
-        f'<path class="stripe" d="{STRIPE}"/><path class="icon" d="{ICONS[card.node_type]}"/>'
-        f'<text class="key" x="{TEXT_LEFT}" y="14">{key}</text>{title}{_draw_bar(card)}{_draw_badges(card.badges)}'
-        f"{HANDLE if can_edit else ''}</a>"
+        f"{MARKS[card.node_type]}"
+        f'<text class="key" x="{TEXT_LEFT}" y="14">{escape_markup(card.caption)}</text>'
+        f"{title}{_draw_bar(card)}{_draw_badges(card.badges)}"
+        "</a>"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.picture.picture_model import Badge, pluralize, sort_by_severity
-from groundplan.purpose.picture.tokens import RISK_NAMES, STATUS_NAMES
+from groundplan.purpose.picture.tokens import BAND_NAMES, RISK_NAMES, SINGULAR_NAMES, STATUS_NAMES
 
 TYPE_NAMES = {
     NodeType.ACTIVITY: "Activity",
@@ -34,11 +34,22 @@ class CanvasCard(NamedTuple):
     title: str
     badges: tuple[Badge, ...]  # the worst first
     work: LinkedWork | None = None
+    group: str = ""  # the id that opens the group, if the card stands for one
+    size: int = 1  # how many items it stands for
+    is_around: bool = False  # whether it is beside the group that is open
+
+    @property
+    def caption(self) -> str:
+        """What stands above the title: the key, or how many items the card stands for."""
+        if not self.group:
+            return self.key
+        return f"{self.size} {(SINGULAR_NAMES if self.size == 1 else BAND_NAMES)[self.node_type].lower()}"
 
     @property
     def label(self) -> str:
         """The card in words."""
-        parts = [f"{TYPE_NAMES[self.node_type]} {self.key}", self.title]
+        kind = f"Group, {self.caption}" if self.group else f"{TYPE_NAMES[self.node_type]} {self.key}"
+        parts = [kind, self.title]
         if self.badges:
             parts += [pluralize(len(self.badges), "assumption"), _describe_worst(self.badges)]
         if self.work is not None:
@@ -53,6 +64,7 @@ class CanvasLink(NamedTuple):
     badges: tuple[Badge, ...]  # the worst first
     mechanism: str | None = None
     confidence: Confidence | None = None
+    joined: int = 0  # how many links between two groups it stands for; 0: it is one itself
 
     @property
     def label(self) -> str:
@@ -101,8 +113,10 @@ def format_edge(name: EdgeName) -> str:
     return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"
 
 
-def list_badges(assumptions: Iterable[AssumptionView]) -> tuple[Badge, ...]:
+def list_badges(assumptions: Sequence[AssumptionView]) -> tuple[Badge, ...]:
     """Return assumptions as badges, the worst first."""
+    if not assumptions:
+        return ()
     badges = (Badge(one.key, one.assumption_text, one.risk_level, one.status) for one in assumptions)
     return tuple(sort_by_severity(badges))
 

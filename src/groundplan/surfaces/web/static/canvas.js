@@ -6,7 +6,7 @@ import { attachView } from "./canvas_view.js";
 /** What keys do on a card or a row of the plan. */
 export const CANVAS_KEYS = [
   ["← → ↑ ↓", "Along the links, and within a band"],
-  ["Enter", "Open"],
+  ["Enter", "Open an item, or a group"],
   ["e", "Rename"],
   ["N", "Add an item that is linked to this one"],
   ["c", "Connect: choose with the arrows, Enter connects"],
@@ -24,6 +24,8 @@ let view = null;
 let current = ""; // the key of the card that the keys act on
 let connecting = ""; // the key of the card that a link starts from
 let adding = ""; // the id of the form that adds a card and was sent
+let isOpening = false; // whether a group was opened or left: then the focus goes to a card of what is shown
+let shownPart = ""; // the part of the plan that the canvas shows
 /** What gets the focus once the inspector shows an item. @type {{ of: string, part: string, field: string, until: number } | null} */
 let waiting = null;
 /** @type {Map<string, [number, number]>} */
@@ -189,6 +191,7 @@ const ACTIONS = {
   },
 };
 const EDITS = new Set(["e", "n", "N", "a", "i", "c", "q", "Delete"]);
+const NOT_OF_GROUPS = new Set(["e", "N", "a", "i", "c", "p", "Delete"]);
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
@@ -231,6 +234,10 @@ function onKey(event) {
   }
   if (localStorage.getItem("groundplan-single-keys-off")) return;
   if (EDITS.has(event.key) && !document.getElementById("connect")) return; // nothing can be changed here
+  if (card?.hasAttribute("data-group") && NOT_OF_GROUPS.has(event.key)) {
+    event.preventDefault();
+    return say("This is a group: Enter opens it");
+  }
   if (event.key === "c") {
     event.preventDefault();
     if (!card) return void openPart(key, "to-part");
@@ -263,16 +270,26 @@ function onClick(event) {
       return connect(source, key);
     }
     focusCard(key, { announce: false });
+    isOpening = link.hasAttribute("data-group");
   }
   void visit(new URL(link.getAttribute("href") ?? "", location.href).href);
 }
 
+const handle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+for (const [name, value] of Object.entries({ class: "handle", cx: "196", cy: "39", r: "7" })) handle.setAttribute(name, value);
+
+/** The card under the pointer has a handle to draw a link from: one for all cards. @param {Event} event */
+function showHandle(event) {
+  const card = /** @type {Element} */ (event.target).closest?.("#canvas .node:not([data-group])");
+  if (card && handle.parentNode !== card && document.getElementById("connect")) card.append(handle);
+}
+
 /** Draw a link from the handle of a card to the card under the pointer. @param {PointerEvent} event */
 function onHandle(event) {
-  const handle = /** @type {Element} */ (event.target).closest(".handle");
-  const card = handle?.closest(".node");
+  const grip = /** @type {Element} */ (event.target).closest(".handle");
+  const card = grip?.closest(".node");
   const svg = card?.closest("svg");
-  if (!handle || !card || !svg || event.button) return;
+  if (!grip || !card || !svg || event.button) return;
   event.preventDefault();
   event.stopPropagation();
   const source = card.getAttribute("data-id") ?? "";
@@ -314,8 +331,12 @@ function onShown() {
   const chosen = box.querySelector(".node.chosen")?.getAttribute("data-id") ?? "";
   const isNew = view?.box !== box;
   if (isNew) view = attachView(box);
+  const part = box.dataset.part ?? "";
+  const isOther = isNew || part !== shownPart;
+  shownPart = part;
+  if (isOther && !isNew) view?.open();
   view?.apply();
-  if (!isNew && placed.size) {
+  if (!isOther && placed.size) {
     const anchor = [current, chosen, ...keys].find((key) => placed.has(key) && cardOf(key));
     const card = anchor ? cardOf(anchor) : null;
     const before = anchor ? placed.get(anchor) : undefined;
@@ -326,11 +347,14 @@ function onShown() {
   if (!cardOf(current)) current = chosen || keys[0] || "";
   setCurrent(current);
   setConnecting(cardOf(connecting) ? connecting : "");
-  if (adding && added.length && !isNew) {
+  if (adding && added.length && !isOther) {
     document.getElementById(adding)?.closest(".pop")?.removeAttribute("open"); // it would cover what was added
     focusCard(added[0] ?? "");
     adding = "";
-  } else if (isNew && chosen) view?.reveal(...placeOf(/** @type {Element} */ (cardOf(chosen))));
+  } else if (isOpening && isOther) {
+    focusCard(chosen || keys.find((key) => !cardOf(key)?.classList.contains("around")) || "");
+  } else if (isOther && chosen) view?.reveal(...placeOf(/** @type {Element} */ (cardOf(chosen))));
+  isOpening = false;
   focusWaiting();
 }
 
@@ -341,6 +365,7 @@ export function listenToCanvas(load) {
   document.addEventListener("keydown", onKey, true);
   document.addEventListener("click", onClick);
   document.addEventListener("pointerdown", onHandle, true);
+  document.addEventListener("pointerover", showHandle);
   document.addEventListener("dblclick", (event) => {
     const key = /** @type {Element} */ (event.target).closest("#canvas .node")?.getAttribute("data-id");
     if (key && document.getElementById("connect")) void openPart(key, "edit-part");
@@ -362,6 +387,9 @@ export function listenToCanvas(load) {
   document.addEventListener("click", (event) => {
     const kind = /** @type {Element} */ (event.target).closest("[data-zoom]")?.getAttribute("data-zoom");
     if (kind) view?.zoom(kind);
+  });
+  document.addEventListener("click", (event) => {
+    if (/** @type {Element} */ (event.target).closest(".crumbs a")) isOpening = true;
   });
   document.addEventListener("shown", onShown);
   onShown();

@@ -111,6 +111,8 @@ export function attachView(box) {
   return {
     box,
     apply,
+    /** Show another part of the plan from its beginning. */
+    open: () => fit(READABLE),
     /** Whether the click that comes now ends a drag. */
     wasDragged: () => dragged >= DRAG_PX || isIgnored,
     ignoreNextClick: () => {

@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groundplan.purpose.model import RiskLevel
+from groundplan.purpose.open import OpenedPurpose
 from groundplan.surfaces.web.areas.area import Visit
-from groundplan.surfaces.web.areas.plan.item import CHOICES
+from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
@@ -20,10 +21,13 @@ from groundplan.surfaces.web.canvas.items import (
     format_edge,
     list_cards,
     list_links,
+    name_edge,
 )
+from groundplan.surfaces.web.canvas.shown_part import WantedPart, describe_part, select_part
 
 RISK_LEVELS = frozenset(RiskLevel)
 QUICK_FORM = "quick"
+OF_PART = frozenset({"group", "pathway", "detail"})  # parts that the choice of a group replaces
 OF_SELECTION = frozenset({"key", "edge", "add"})  # parts of the address that a choice on the canvas replaces
 
 
@@ -33,10 +37,27 @@ def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
         return {}
     visit = plan.visit
     cards, links = list_cards(plan.theory, read_linked_work(visit)), list_links(plan.theory)
-    selected = visit.query.get("edge") or visit.query.get("key")
-    state = CanvasState(selected, find_lit(visit, cards, links), plan.can_edit)
-    drawn = draw_canvas(cards, links, state, make_address(visit))
-    return {"drawn": drawn, "cards": cards, **read_tools(plan)}
+    query = visit.query
+    wanted = WantedPart(
+        _find_item(plan.theory, query),
+        *(query.get(name, "") for name in ("group", "drawn", "pathway", "detail")),
+    )
+    part = select_part(plan.theory, cards, links, wanted)
+    if part.is_large:
+        # The group in which an item was found is where its links lead on from, and where closing it leads back to.
+        visit.query = {**query, "group": part.path[-1].id if part.path else ""}
+    selected = query.get("edge") or query.get("key")
+    state = CanvasState(selected, find_lit(visit, part.cards, part.links), plan.can_edit, part.is_part)
+    drawn = draw_canvas(part.cards, part.links, state, make_address(visit))
+    return {"drawn": drawn, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
+
+
+def _find_item(theory: OpenedPurpose, query: Mapping[str, str]) -> str:
+    """Return the node that the address names, or the first one of a link."""
+    if not query.get("key") and not query.get("edge"):
+        return ""
+    name, _ = find_subject(theory, query.get("key", ""), query.get("edge", ""))
+    return next((edge.source for edge in theory.edges or () if format_edge(name_edge(edge)) == name), name)
 
 
 def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
@@ -58,8 +79,9 @@ def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
 
 def make_address(visit: Visit) -> CanvasAddress:
     """Return the address of the page without a choice, which each card adds to it."""
-    rest = urlencode({name: value for name, value in visit.query.items() if name not in OF_SELECTION and value})
-    return CanvasAddress(f"?{rest}&" if rest else "?")
+    kept = {name: value for name, value in visit.query.items() if name not in OF_SELECTION and value}
+    above = {name: value for name, value in kept.items() if name not in OF_PART}
+    return CanvasAddress(*(f"?{urlencode(pairs)}&" if pairs else "?" for pairs in (kept, above)))
 
 
 def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
@@ -71,6 +93,8 @@ def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> 
     risk = visit.query.get("risk", "").upper()
     if risk in RISK_LEVELS:
         risky = {card.key for card in cards if find_worst_risk(card.badges) == risk}
+        # A group stands out also if something worse is in it: it may have many items.
+        risky |= {card.key for card in cards if card.group and any(badge.risk == risk for badge in card.badges)}
         risky |= {format_edge(link.edge) for link in links if find_worst_risk(link.badges) == risk}
         lit = risky if lit is None else lit & risky
     return lit

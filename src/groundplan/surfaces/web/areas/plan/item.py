@@ -100,7 +100,9 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
     if plan.theory is None:
         return None
     query = plan.visit.query
-    name, focus = _find_subject(plan.theory, query.get("key", ""), query.get("edge", ""))
+    if not query.get("key") and not query.get("edge"):
+        return None
+    name, focus = find_subject(plan.theory, query.get("key", ""), query.get("edge", ""))
     titles = {node.key: node.title for node in list_nodes(plan.theory)}
     links = [
         (edge, format_edge(name_edge(edge)), titles.get(edge.source, ""), titles.get(edge.target, ""))
@@ -135,7 +137,7 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
     return None
 
 
-def _find_subject(theory: OpenedPurpose, key: str, edge: str) -> tuple[str, str | None]:
+def find_subject(theory: OpenedPurpose, key: str, edge: str) -> tuple[str, str | None]:
     """Return the node or link that is meant, and the assumption or indicator on it that is named."""
     if edge or not key:
         return edge, None

@@ -1,0 +1,157 @@
+"""Which part of a plan the canvas shows: all of it, a named view, a pathway, an overview of groups, or one group.
+
+A plan of more than 120 items opens as an overview. Groups, and what stands around an opened one, are those of the
+pictures that `purpose.render` draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from groundplan.kernel.errors import NotFound
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.views import list_views, select_view
+from groundplan.purpose.model import Assumption, Content, EdgeName, PurposeEdge, PurposeNode
+from groundplan.purpose.open import AssumptionView, OpenedPurpose
+from groundplan.purpose.picture.card_types import GroupSubject
+from groundplan.purpose.picture.overview.groups import NodeGroup, find_path, find_path_of_node
+from groundplan.purpose.picture.overview.overview_picture import build_group_picture, build_overview_picture, is_large
+from groundplan.purpose.picture.picture_model import (
+    Card,
+    Emphasis,
+    Picture,
+    build_pathway_picture,
+    pluralize,
+    sort_by_severity,
+)
+from groundplan.purpose.version import Version
+from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_nodes, name_edge
+
+ALL = "all"
+
+
+class WantedPart(NamedTuple):
+    """What the address asks for. `item` is the key of a node that must be in sight."""
+
+    item: str = ""
+    group: str = ""
+    view: str = ""
+    pathway: str = ""
+    detail: str = ""
+
+
+class ShownPart(NamedTuple):
+    """The cards and links of a canvas."""
+
+    cards: list[CanvasCard]
+    links: list[CanvasLink]
+    views: list[str]  # the names of all views
+    path: list[NodeGroup]  # the groups that are open, the outermost first
+    is_large: bool = False  # whether there is an overview
+    is_part: bool = False  # whether groups or only some items are shown
+    problem: str = ""  # why the address cannot be shown as it says
+
+
+def select_part(
+    opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: WantedPart
+) -> ShownPart:
+    """Return what a canvas shows of a version with these cards and links."""
+    theory = _to_theory(opened)
+    views = list_views(theory.content)
+    problem = ""
+    if wanted.view:
+        try:
+            theory = select_view(theory, wanted.view)
+        except NotFound:
+            problem = f"There is no view “{wanted.view}”. All items are shown."
+    nodes = theory.content.nodes
+    names = {edge.name for edge in theory.content.edges}
+    whole = ShownPart(
+        [card for card in cards if card.key in nodes],
+        [link for link in links if link.edge in names],
+        views,
+        [],
+        is_large(theory),
+        len(nodes) < len(cards),
+        problem,
+    )
+    if not whole.is_large or wanted.detail == ALL:
+        return whole
+    if wanted.pathway in nodes:
+        return _convert(whole, build_pathway_picture(theory, wanted.pathway))
+    path = find_path(theory.content, wanted.group) if wanted.group else []
+    if wanted.item in nodes and (not path or wanted.item not in path[-1].keys):
+        path = find_path_of_node(theory.content, wanted.item)
+    picture = build_group_picture(theory, path[-1].id) if path else None
+    if picture is not None:
+        return _convert(whole, picture)._replace(path=path)
+    missing = f"There is no group “{wanted.group}” any more." if wanted.group else ""
+    return _convert(whole, build_overview_picture(theory))._replace(problem=problem or missing)
+
+
+def _convert(whole: ShownPart, picture: Picture) -> ShownPart:
+    """Return the cards and links of a picture."""
+    by_key = {card.key: card for card in whole.cards}
+    by_name = {link.edge: link for link in whole.links}
+    links = [
+        by_name[arrow.edge.name]
+        if arrow.remark is None
+        else CanvasLink(arrow.edge.name, tuple(sort_by_severity(arrow.badges)), joined=arrow.links)
+        for arrow in picture.arrows
+    ]
+    return whole._replace(
+        cards=[_convert_card(card, by_key) for card in picture.cards.values()], links=links, is_part=True
+    )
+
+
+def _convert_card(card: Card, by_key: Mapping[str, CanvasCard]) -> CanvasCard:
+    subject = card.node
+    if not isinstance(subject, GroupSubject):
+        return by_key[subject.key]
+    members = [by_key[key] for key in subject.keys]
+    work = [member.work for member in members if member.work is not None]
+    return CanvasCard(
+        subject.key,
+        subject.node_type,
+        subject.title,
+        tuple(sort_by_severity(badge for member in members for badge in member.badges)),
+        LinkedWork(sum(one.total for one in work), sum(one.resolved for one in work)) if work else None,
+        subject.group,
+        subject.size,
+        card.emphasis is Emphasis.MUTED,
+    )
+
+
+def _to_theory(opened: OpenedPurpose) -> Theory:
+    """Return a version as the pictures read it. Only what they group and link by is in it."""
+    assumptions: dict[str, Assumption] = {}
+    statuses = {}
+
+    def add(several: list[AssumptionView], node: str | None, edge: EdgeName | None) -> None:
+        for one in several:
+            assumptions[one.key] = Assumption("", one.key, node, edge, one.assumption_text, one.risk_level)
+            statuses[one.key] = one.status
+
+    nodes = {}
+    for node in list_nodes(opened):
+        nodes[node.key] = PurposeNode("", node.key, node.node_type, node.title, metadata=node.metadata or {})
+        add(node.assumptions or [], node.key, None)
+    edges = []
+    for edge in opened.edges or ():
+        name = name_edge(edge)
+        edges.append(PurposeEdge("", *name, edge.mechanism, edge.confidence))
+        add(edge.assumptions or [], None, name)
+    version = opened.version
+    assert isinstance(version, Version)  # noqa: S101 - the canvas shows an opened version
+    content = Content(nodes, edges, assumptions, {})
+    return Theory(
+        opened.project, version.number, version.label, version.status, version.profile, None, content, statuses, {}, []
+    )
+
+
+def describe_part(part: ShownPart) -> str:
+    """Return in words how much a canvas shows."""
+    count = pluralize(sum(card.size for card in part.cards if not card.is_around), "item")
+    groups = len({card.group for card in part.cards if card.group and not card.is_around})
+    return f"{count} in {pluralize(groups, 'group')}" if groups else count
