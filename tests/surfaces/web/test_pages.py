@@ -203,7 +203,7 @@ def test_nobody_sees_a_page_without_a_login(browser: Browser, engine: Engine) ->
 
     for area in AREAS:
         assert browser.get(f"/p/atlas/{area}").headers["location"] == "/login"
-    assert browser.get("/p/atlas/picture.svg").headers["location"] == "/login"
+    assert browser.get("/p/atlas/files/plan.svg").headers["location"] == "/login"
 
 
 def test_an_archived_project_is_shown_and_offers_no_change(browser: Browser, engine: Engine) -> None:
@@ -259,12 +259,18 @@ def test_a_filter_that_names_no_task_says_so_on_the_page(browser: Browser, engin
 def test_the_picture_runs_nothing_and_an_unknown_page_is_not_found(browser: Browser, engine: Engine) -> None:
     fill(engine, HOSTILE)
     browser.log_in()
-    picture = browser.get("/p/atlas/picture.svg")
+    picture = browser.get("/p/atlas/files/plan.svg?show=1")
 
     assert (picture.status, picture.headers["content-type"]) == (200, "image/svg+xml")
     assert "sandbox" in picture.headers["content-security-policy"]
     assert b"<script" not in picture.body
-    for missing in ("/p/atlas/nothing", "/p/nothing/home", "/p/nothing/picture.svg", "/p/atlas/work?node=zzzzzz"):
+    for missing in (
+        "/p/atlas/nothing",
+        "/p/nothing/home",
+        "/p/nothing/files/plan.svg",
+        "/p/atlas/files/plan.exe",
+        "/p/atlas/work?node=zzzzzz",
+    ):
         assert browser.get(missing).status == 404
 
 

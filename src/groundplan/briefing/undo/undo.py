@@ -118,7 +118,7 @@ def undo(tx: Transaction, request: Undo) -> Undone:
     Raises:
         NotFound: there is no such event.
         NothingToUndo: none of the last changes is the caller's.
-        NotYourChange: somebody else made the change, and the caller is no owner.
+        NotYourChange: another actor made the change, and the caller is no owner.
         ChangedSince: what it touched was changed again.
         CannotUndo: it has no inverse.
         EdgesRejected: an edge cannot be restored.
@@ -135,7 +135,7 @@ def preview(tx: Transaction, request: Undo) -> Undone:
     Raises:
         NotFound: there is no such event.
         NothingToUndo: none of the last changes is the caller's.
-        NotYourChange: somebody else made the change, and the caller is no owner.
+        NotYourChange: another actor made the change, and the caller is no owner.
         ChangedSince: what it touched was changed again.
         CannotUndo: it has no inverse.
     """

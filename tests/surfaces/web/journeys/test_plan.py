@@ -117,6 +117,7 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built_and_published(page: Pa
     theory = read_theory(site)
     with site.open_as("ben") as ben:
         many = [{"op": "add_node", "node_type": "OUTPUT", "title": f"Output {number}"} for number in range(115)]
+        ben.call("purpose.draft", project=site.project)
         ben.call("purpose.edit", project=site.project, operations=many)
     page.goto(f"/p/{site.project}/plan")  # too many for one canvas: groups open and close by keyboard
     page.locator("#canvas [data-group=G1]").first.press("Enter")

@@ -22,6 +22,9 @@ const isTyped = (form) =>
   form.querySelector(".refusal") !== null ||
   [...form.querySelectorAll("input:not([type=hidden]), textarea")].some(
     (field) => /** @type {HTMLInputElement} */ (field).value !== /** @type {HTMLInputElement} */ (field).defaultValue,
+  ) ||
+  [...form.querySelectorAll("select")].some(
+    (field) => field.value !== ([...field.options].find((option) => option.defaultSelected) ?? field.options[0])?.value,
   );
 
 /** Show a page that the server sent, and name the tasks that became ready. @param {string} html @param {{ keepTyped: boolean }} options */

@@ -42,7 +42,7 @@ FIGURES = {
     "assumptions_documented": FigureWords(
         "Items with assumptions",
         "%",
-        "Items for which somebody wrote down what must hold.",
+        "Items with at least one written assumption.",
         "Say what must hold for these items.",
     ),
     "mechanism_coverage": FigureWords(
@@ -61,7 +61,7 @@ FIGURES = {
         "Review them, then give each a new day in the draft.",
     ),
     "required_facts_unset": FigureWords(
-        "Required facts without a value", "", "Facts that the plan needs and that nobody has set.", "Set the facts."
+        "Required facts without a value", "", "Facts that the plan needs and that have no value.", "Set the facts."
     ),
     "work_alignment": FigureWords(
         "Work that serves a goal",
