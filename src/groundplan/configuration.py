@@ -134,7 +134,8 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
     environment = os.environ if environment is None else environment
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    plan = _choose_plan(flags.config)
+    is_db_named = flags.db is not None or bool(environment.get("GROUNDPLAN_DB"))
+    plan = _choose_plan(flags.config, is_db_named=is_db_named)
     if plan is not None and plan.config_file is not None:
         found = _read_settings(plan.config_file)
         sources = dict.fromkeys(found, plan.config_file)
@@ -205,7 +206,7 @@ def _expand_user(db: str) -> str:
         return db
 
 
-def _choose_plan(config: str | None) -> FoundPlan | None:
+def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
     """Return the plan of the given configuration file, else the nearest plan of this folder and those above it."""
     if config is not None:
         if not config or "\0" in config or not os.path.lexists(config):
@@ -217,11 +218,13 @@ def _choose_plan(config: str | None) -> FoundPlan | None:
         return FoundPlan(config, None)
     plan = next(find_plans(), None)
     if plan is not None and plan.owner is not None:
+        if is_db_named:
+            return None
         # In a folder that others may write to, such as /tmp, a file of theirs would decide where plans are kept.
         path = plan.config_file or plan.db or ""
         raise Invalid(
             f"{quote_text(path)} belongs to another user (uid {plan.owner}); "
-            "to use it, name it with --config or --db; to start your own plan here, run groundplan init",
+            "to use it, name it with --config; to use or start another plan, name that with --db",
             code="config_of_another_user",
             file=path,
         )

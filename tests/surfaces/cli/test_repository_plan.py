@@ -113,3 +113,11 @@ def test_a_repository_that_cannot_be_written_to_gets_no_half_plan(run: Run, repo
 
     assert refused.error == (7, "not_writable")
     assert (repository / ".groundplan").read_text(encoding="utf-8") == "a file, not a folder"
+
+
+@pytest.mark.parametrize("command", ["archive", "restore"])
+def test_a_project_that_a_command_is_about_is_never_implied(run: Run, repository: Path, command: str) -> None:
+    run("init")
+
+    assert run("project", command).code == 2
+    assert [one["name"] for one in run("project", "list", "--json").answer["projects"]] == ["water plan"]

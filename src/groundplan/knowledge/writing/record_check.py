@@ -18,10 +18,12 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX, CheckedFiles, load_checked_files, pack_paths
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.freshness import FreshnessRow, FreshnessState
+from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.requests import Version, parse_commit, parse_id
 
 ATOMS_MAX = 1_000
 FILES_MAX = 50
+NAMES_MAX = 64  # of a path: coverage keeps every folder on the way to a file
 
 sql = load_queries(__file__)
 
@@ -82,7 +84,12 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
 
 def _keep_files(tx: Transaction, head: str, request: RecordCheck) -> int:
     """Store files of a commit beside those that earlier requests named for it, and return how many there are."""
-    paths = {path for path in request.files if path}
+    paths = set(request.files)
+    for place, path in enumerate(request.files):
+        names = split_path(path)
+        if names is None or len(names) > NAMES_MAX:
+            wrong = f"must be a path from the root of the repository with at most {NAMES_MAX} names"
+            raise invalid_argument(("files", place), wrong, limit=NAMES_MAX)
     stored = load_checked_files(tx)
     if stored is not None and stored.commit_id == head:
         paths.update(stored.paths)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args
 
 import typer
+from typer.models import OptionInfo
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
@@ -192,12 +193,18 @@ def with_common_options(command: CommandFunction, own: list[inspect.Parameter] |
 
 def _imply_project(own: list[inspect.Parameter]) -> tuple[list[inspect.Parameter], bool]:
     """Return the parameters with a required project as one that need not be given, and whether there is one."""
-    at = next((n for n, one in enumerate(own) if one.name == PROJECT and one.default is inspect.Parameter.empty), None)
+    at = next((n for n, one in enumerate(own) if one.name == PROJECT and _is_required_option(one)), None)
     if at is None:
         return own, False
     kind, *details = get_args(own[at].annotation)
     optional = own[at].replace(default=None, annotation=Annotated[kind | None, *details])
     return [*own[:at], optional, *own[at + 1 :]], True
+
+
+def _is_required_option(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter is a required option. A project as an argument is what the command is about."""
+    is_option = any(isinstance(detail, OptionInfo) for detail in get_args(parameter.annotation))
+    return is_option and parameter.default is inspect.Parameter.empty
 
 
 def make_group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:

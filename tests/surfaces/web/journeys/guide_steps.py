@@ -43,6 +43,7 @@ _PART = re.compile(
 
 # Returns the one element with a name that is nearest to the focus, as a person reads a form.
 # What only screen readers read, keys and signs are no part of a name.
+SETTLED_MS = 1_000  # after which the page has shown the changes of the steps before
 _FIND = """([kind, name, place]) => {
   const isField = kind === "field";
   const squeeze = (text) => text.replace(/\\s+/g, " ").trim();
@@ -139,6 +140,7 @@ class Reader:
     def drag(self, source: str, target: str) -> None:
         card = self._find_card(source)
         card.hover()
+        self.page.wait_for_timeout(SETTLED_MS)
         start, end = card.query_selector(".handle"), self._find_card(target).query_selector(".body")
         assert start is not None
         assert end is not None

@@ -69,6 +69,8 @@ def find_group(content: Content, wanted: str) -> tuple[NodeGroup, list[NodeGroup
         found = _find_nearest(level, wanted)
         if found is None or found.id == wanted:
             return None if found is None else (found, level)
+        if len(found.keys) <= CARDS_MAX:  # its cards are drawn, so no group is inside
+            return None
         level = divide_group(content, found)
 
 
@@ -80,6 +82,8 @@ def find_path(content: Content, wanted: str) -> list[NodeGroup]:
         path.append(found)
         if found.id == wanted:
             return path
+        if len(found.keys) <= CARDS_MAX:  # as above
+            return []
         found = _find_nearest(divide_group(content, found), wanted)
     return []
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from groundplan.configuration import Settings, get_user_name
 from groundplan.discovery import find_plans
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store.open_store import strip_password
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 
@@ -31,7 +32,8 @@ def where(invocation: Invocation) -> CommandResult:
         ),
     ]
     # The nearest plan wins. One above it is easily taken for it.
-    others = [plan.config_file or plan.db or "" for plan in list(find_plans())[1:]]
+    found = [plan.config_file or plan.db or "" for plan in find_plans()]
+    others = [path for path in found if path not in (settings.config_file, settings.db)]
     data: dict[str, Any] = {part.name: {"value": part.value, "source": part.source} for part in parts}
     if others:
         data["not_used"] = others
@@ -49,7 +51,7 @@ def where(invocation: Invocation) -> CommandResult:
 
 def _describe_db(settings: Settings) -> SettingInForce:
     found = "groundplan.db, found here or above"
-    return SettingInForce("database", settings.db, settings.sources.get("db", found))
+    return SettingInForce("database", strip_password(settings.db), settings.sources.get("db", found))
 
 
 def _describe_project(invocation: Invocation) -> SettingInForce:

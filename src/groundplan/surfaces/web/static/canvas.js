@@ -276,7 +276,7 @@ function onClick(event) {
 }
 
 const handle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-for (const [name, value] of Object.entries({ class: "handle", cx: "196", cy: "39", r: "7" })) handle.setAttribute(name, value);
+for (const [name, value] of Object.entries({ class: "handle", cx: "196", cy: "39", r: "7", "data-keep": "" })) handle.setAttribute(name, value);
 
 /** The card under the pointer has a handle to draw a link from: one for all cards. @param {Event} event */
 function showHandle(event) {
@@ -300,6 +300,7 @@ function onHandle(event) {
   const toSvg = (move) => new DOMPoint(move.clientX, move.clientY).matrixTransform(svg.getScreenCTM()?.inverse());
   const start = toSvg(event);
   setConnecting(source);
+  document.body.dataset.drawing = ""; // refreshes wait
   /** @param {PointerEvent} move */
   const draw = (move) => {
     const end = toSvg(move);
@@ -308,6 +309,7 @@ function onHandle(event) {
   /** @param {PointerEvent} up */
   const stop = (up) => {
     removeEventListener("pointermove", draw);
+    delete document.body.dataset.drawing;
     line.remove();
     const target = document.elementFromPoint(up.clientX, up.clientY)?.closest("#canvas .node");
     setConnecting("");

@@ -22,7 +22,8 @@ export function followEvents(project, refresh) {
     if (isRefreshing) return;
     isRefreshing = true;
     while (isDue) {
-      await new Promise((done) => setTimeout(done, Math.max(PAUSE_MS, Math.min(tookMs, PAUSE_MS_MAX))));
+      do await new Promise((done) => setTimeout(done, Math.max(PAUSE_MS, Math.min(tookMs, PAUSE_MS_MAX))));
+      while ("drawing" in document.body.dataset); // a person draws a link on what is shown
       isDue = false;
       const said = [...changes].map(([actor, count]) => `${count} ${count === 1 ? "change" : "changes"} by ${actor}`);
       changes.clear();

@@ -28,7 +28,8 @@ from groundplan.surfaces.web.canvas.shown_part import WantedPart, describe_part,
 RISK_LEVELS = frozenset(RiskLevel)
 QUICK_FORM = "quick"
 OF_PART = frozenset({"group", "pathway", "detail"})  # parts that the choice of a group replaces
-OF_SELECTION = frozenset({"key", "edge", "add"})  # parts of the address that a choice on the canvas replaces
+KEPT = ("view", "version", "as_of", "group", "pathway", "detail", "drawn", "risk")  # parts that a choice keeps
+PART_CHARS_MAX = 300
 
 
 def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
@@ -79,7 +80,8 @@ def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
 
 def make_address(visit: Visit) -> CanvasAddress:
     """Return the address of the page without a choice, which each card adds to it."""
-    kept = {name: value for name, value in visit.query.items() if name not in OF_SELECTION and value}
+    # The address is in every card and kept with it: unknown or long parts would fill the memory.
+    kept = {name: visit.query[name][:PART_CHARS_MAX] for name in KEPT if visit.query.get(name)}
     above = {name: value for name, value in kept.items() if name not in OF_PART}
     return CanvasAddress(*(f"?{urlencode(pairs)}&" if pairs else "?" for pairs in (kept, above)))
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.open import AssumptionView, IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
+from groundplan.surfaces.web.canvas import items
+from groundplan.surfaces.web.canvas.items import format_edge
 from groundplan.surfaces.web.places import find_place, get_base
 
 
@@ -56,7 +57,7 @@ class TheoryIndex:
             return find_place(self._base, "context", ref)
         shown = {"version": self._version, "as_of": self._as_of}
         if ref in self.edges:
-            shown["edge"] = f"{self.edges[ref].source}-{self.edges[ref].target}"
+            shown["edge"] = format_edge(items.name_edge(self.edges[ref]))
         else:
             shown["key"] = ref
         return f"{self._base}/plan?{urlencode({name: value for name, value in shown.items() if value})}"
@@ -80,4 +81,4 @@ class TheoryIndex:
 
 def name_edge(edge: PurposeEdgeView) -> str:
     """Return the name by which checks call an edge."""
-    return str(EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO))
+    return str(items.name_edge(edge))
