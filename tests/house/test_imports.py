@@ -30,8 +30,9 @@ SLOW = {
     "starlette": ("groundplan.surfaces.http.", "groundplan.surfaces.web."),
     "uvicorn": ("groundplan.surfaces.http.listening.slow_clients",),
     "jinja2": ("groundplan.surfaces.http.description.docs_page",),
-    "jwt": (),
-    "cryptography": (),
+    "jwt": ("groundplan.surfaces.http.identity_provider.",),
+    "cryptography": ("groundplan.surfaces.http.identity_provider.",),
+    "httpx": ("groundplan.surfaces.http.identity_provider.",),
     "anyio": (),
 }
 
