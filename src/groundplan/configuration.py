@@ -265,7 +265,8 @@ def _parse_access(value: Any, where: str) -> str:
     raise _not_among(value, ACCESS, where)
 
 
-def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
+def parse_tools(value: Any, where: str) -> tuple[str, ...]:
+    """Return the tool groups in a list, or in a text with commas; `where` is the name of the setting for the error."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise _invalid(
@@ -321,7 +322,7 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "project": _parse_name,
     "agent": _parse_name,
     "access": _parse_access,
-    "tools": _parse_tools,
+    "tools": parse_tools,
     "claim_ttl_minutes": partial(_parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
     "lean": _parse_boolean,
     "pipelines": _parse_pipelines,

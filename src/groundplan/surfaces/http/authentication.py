@@ -88,7 +88,7 @@ class Authenticator:
         try:
             if secret is None:
                 raise Unauthenticated("send a token: Authorization: Bearer TOKEN, or log in with a browser")
-            verified = verify_token(self._store, secret, self.refusals)
+            verified = self._verify(secret)
             if (verified.kind is TokenKind.SESSION) != is_login:
                 # The secret of a login works in its cookie only, where scripts cannot read it.
                 raise Unauthenticated("a login is valid in its cookie, and a token in the header Authorization")
@@ -103,6 +103,14 @@ class Authenticator:
             self._recorded.add(verified.actor.token_id)
             self._recorder.submit(self._record, verified)  # the request does not wait for a write
         return principal
+
+    def _verify(self, secret: str) -> VerifiedToken:
+        """Return what a secret proves.
+
+        Tokens of our own are valid at their store only. A token of an issuer would be checked here, and that it names
+        one of `list_resources` as its audience.
+        """
+        return verify_token(self._store, secret, self.refusals)
 
     def close(self) -> None:
         """Stop recording when tokens are used."""

@@ -1,22 +1,30 @@
-"""The whole server on one store: REST, pages, logins, and what operators see."""
+"""The whole server on one store: REST, MCP, pages, logins, and what operators see."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from groundplan.catalog import OPERATIONS
+from groundplan.configuration import TOOL_GROUPS_DEFAULT
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.events.streams import StreamLimits
 from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
 from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.listening.protected_resource import MCP_PATH, list_metadata_routes
+from groundplan.surfaces.http.mcp.endpoint import McpEndpoint
+from groundplan.surfaces.http.mcp.sessions import SessionLimits
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
-from groundplan.surfaces.http.monitoring.log_lines import log_request
+from groundplan.surfaces.http.monitoring.log_lines import log_exception, log_request
 from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
 from groundplan.surfaces.http.run_operation import OperationPool
@@ -50,12 +58,15 @@ def build_server_app(
     metrics_port: int | None = None,
     requests_per_s: float = REQUESTS_PER_S,
     stream_limits: StreamLimits | None = None,
+    session_limits: SessionLimits | None = None,
+    tool_groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
     design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
-    `requests_per_s` is the limit of one principal. `design` adds a page with all components, for developers.
+    `requests_per_s` is the limit of one principal. `tool_groups` are the tools of MCP. `design` adds a page with all
+    components, for developers.
     """
     vocabulary = HttpVocabulary(OPERATIONS)
     preferences = preferences or Preferences(vocabulary=vocabulary)
@@ -65,6 +76,18 @@ def build_server_app(
     metrics = ServerMetrics(running, authenticator.refusals)
     pool = OperationPool()
     login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
+    listener = CommitListener(store, partial(log_exception, "the wait for commits"))
+    mcp = McpEndpoint(
+        store,
+        authenticator,
+        listener,
+        preferences=preferences,
+        hosts=exposure.hosts,
+        pool=pool,
+        running=running,
+        groups=tool_groups,
+        limits=session_limits,
+    )
     app = build_app(
         store,
         authenticator.find_actor,
@@ -73,7 +96,11 @@ def build_server_app(
         hosts=exposure.hosts,
         pool=pool,
         stream_limits=stream_limits,
+        listener=listener,
+        on_close=mcp.close,
         routes=[
+            Route(MCP_PATH, mcp),
+            *list_metadata_routes(),
             *ProjectPages(store, authenticator, preferences).list_routes(pool),
             *list_asset_routes(pool),
             *(list_design_routes(pool) if design else []),
