@@ -56,6 +56,14 @@ SETTINGS = {
     "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
     "at most 600. Imports and migrations have no limit, except `--timeout`.",
     "config_file": "The configuration file itself.",
+    "oidc_issuer": "The OpenID Connect issuer where people log in to `groundplan serve`, as an https address "
+    "([guide](../guides/single-sign-on.md)).",
+    "oidc_client_id": "The name of this server at the issuer.",
+    "oidc_client_secret": "Its secret there, better in the environment than in a file. A public client has none.",
+    "oidc_audience": "The names of this server in access tokens of the issuer. Default: `https://NAME` and "
+    "`https://NAME/mcp` for each `--allowed-host`.",
+    "oidc_hosts": "Hosts of the issuer's endpoints besides its own. The server connects to no others.",
+    "oidc_person_clients": "Clients at the issuer whose access tokens act as the person. All others act as agents.",
 }
 
 

@@ -1,7 +1,7 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
     groundplan.yaml (or graph.config.yaml)   db_path, project, agent_identity, access, tools, claim_ttl_minutes, lean,
-                                             pipelines, write_timeout_s
+                                             pipelines, write_timeout_s, oidc_issuer, oidc_client_id, …
     environment                              GROUNDPLAN_DB, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
     flags                                    --db, --agent, --access, --tools
 
@@ -52,6 +52,9 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_CLAIM_TTL_MINUTES": "claim_ttl_minutes",
     "GROUNDPLAN_LEAN": "lean",
     "GROUNDPLAN_WRITE_TIMEOUT_S": "write_timeout_s",
+    "GROUNDPLAN_OIDC_ISSUER": "oidc_issuer",
+    "GROUNDPLAN_OIDC_CLIENT_ID": "oidc_client_id",
+    "GROUNDPLAN_OIDC_CLIENT_SECRET": "oidc_client_secret",
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
@@ -63,6 +66,12 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "lean": "lean",
     "pipelines": "pipelines",
     "write_timeout_s": "write_timeout_s",
+    "oidc_issuer": "oidc_issuer",
+    "oidc_client_id": "oidc_client_id",
+    "oidc_client_secret": "oidc_client_secret",
+    "oidc_audience": "oidc_audience",
+    "oidc_hosts": "oidc_hosts",
+    "oidc_person_clients": "oidc_person_clients",
 }
 
 
@@ -88,6 +97,13 @@ class Settings(NamedTuple):
     lean: bool = False
     pipelines: str | None = None  # as a project stores them; None: the defaults
     write_timeout_s: float = WRITE_TIMEOUT_S
+    # The issuer of logins for a server; see surfaces/http/identity_provider/settings.py.
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: str | None = None
+    oidc_audience: tuple[str, ...] = ()
+    oidc_hosts: tuple[str, ...] = ()
+    oidc_person_clients: tuple[str, ...] = ()
     config_file: str | None = None
     sources: Mapping[str, str] = MappingProxyType({})  # where each setting was given; the others have their defaults
 
@@ -285,6 +301,13 @@ def parse_tools(value: Any, where: str) -> tuple[str, ...]:
     return tuple(group for group in TOOL_GROUPS if group in names)
 
 
+def _parse_texts(value: Any, where: str) -> tuple[str, ...]:
+    given = [value] if isinstance(value, str) else value
+    if isinstance(given, list) and given and all(isinstance(text, str) and text for text in given):
+        return tuple(given)
+    raise _invalid(f"{where} must be a text or a list of texts, not {describe_value(value)}", where)
+
+
 def _parse_duration(value: Any, where: str, *, unit: str, most: float) -> float:
     try:
         number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
@@ -327,6 +350,12 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "lean": _parse_boolean,
     "pipelines": _parse_pipelines,
     "write_timeout_s": partial(_parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
+    "oidc_issuer": _parse_text,
+    "oidc_client_id": _parse_text,
+    "oidc_client_secret": _parse_text,
+    "oidc_audience": _parse_texts,
+    "oidc_hosts": _parse_texts,
+    "oidc_person_clients": _parse_texts,
 }
 
 

@@ -1,4 +1,4 @@
-"""Log in with the one-time address or with a token, and log out."""
+"""Log in with the one-time address or with a token, and log out. `issuer_login.py` has the login at an issuer."""
 
 from __future__ import annotations
 
@@ -8,36 +8,48 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Unauthenticated
+from groundplan.kernel.errors import GroundplanError, Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason, verify_token
-from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_session
+from groundplan.kernel.tokens.sessions import close_session
 from groundplan.kernel.tokens.token import TokenKind
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.web.browser_logins import BrowserLogins, Header
 from groundplan.surfaces.web.login_codes import LoginCodes
 from groundplan.surfaces.web.page_routes import LOGIN_PATH, Form, make_page_route
 from groundplan.surfaces.web.pages import redirect, render_page
-
-LABEL_CHARS_MAX = 100
 
 log = logging.getLogger(__name__)
 
 
 class LoginPages:
-    """The pages that open and close logins. `actor` is who opens the one-time address; None if nobody can."""
+    """The pages that open and close logins.
+
+    `actor` is who opens the one-time address; None if nobody can. `issuer` is the name of the issuer where people can
+    log in; None if there is none.
+    """
 
     def __init__(
-        self, store: Store, authenticator: Authenticator, codes: LoginCodes, actor: Actor | None, exposure: Exposure
+        self,
+        store: Store,
+        authenticator: Authenticator,
+        codes: LoginCodes,
+        actor: Actor | None,
+        exposure: Exposure,
+        logins: BrowserLogins,
+        issuer: str | None = None,
     ) -> None:
         self._store = store
         self._authenticator = authenticator
         self._codes = codes
         self._actor = actor
         self._exposure = exposure
+        self._logins = logins
+        self._issuer = issuer
 
     def list_routes(self, pool: OperationPool) -> list[BaseRoute]:
         """Return the routes of the pages."""
@@ -50,24 +62,25 @@ class LoginPages:
         """Log in by the code in the address; without one, show the form."""
         code = request.query_params.get("code")
         if code is None or request.method == "HEAD":  # programs that preview an address must not use it up
-            return self._ask("")
+            return self.ask()
         if self._actor is None or not self._codes.redeem(code):
-            self._authenticator.refusals[RefusalReason.UNKNOWN] += 1
             log.warning("refused a one-time address")
-            self._limit(request)
-            return self._ask("This address has been used or is too old: it works once, for 15 minutes.")
-        return self._open(self._actor, request)
+            self.count_refusal(request, RefusalReason.UNKNOWN)
+            return self.ask(Unauthenticated("this address has been used or is too old: it works once, for 15 minutes"))
+        return self._logins.open(self._actor, request)
 
     def log_in(self, request: Request, form: Form) -> Answer:
         """Log in by the token in the form."""
         try:
             verified = verify_token(self._store, form.get("token", "").strip(), self._authenticator.refusals)
         except Unauthenticated as error:
-            self._limit(request)
-            return self._ask(f"{error.problem[0].upper()}{error.problem[1:]}.")
+            self._authenticator.limit_refusals(request)
+            return self.ask(error)
         if verified.kind is not TokenKind.PERSON:
-            return self._ask("Only the token of a person logs in; agents and services send theirs with each request.")
-        return self._open(verified.actor, request)
+            return self.ask(
+                Unauthenticated("only the token of a person logs in; agents and services send theirs with each request")
+            )
+        return self._logins.open(verified.actor, request)
 
     def log_out(self, request: Request, _form: Form) -> Answer:
         """Close the login."""
@@ -77,21 +90,19 @@ class LoginPages:
                 400, "no_login", "only a login can be closed; revoke a token with groundplan token revoke"
             )
         close_session(self._store, principal.actor)
-        return redirect(LOGIN_PATH, [self._make_cookie("", 0)])
+        return redirect(LOGIN_PATH, [self._logins.write_cookie(self._exposure.cookie, "", 0)])
 
-    def _open(self, actor: Actor, request: Request) -> Answer:
-        label = "".join(char for char in request.headers.get("user-agent", "") if char.isprintable() and char.isascii())
-        opened = open_session(self._store, actor, label=label[:LABEL_CHARS_MAX].strip() or None)
-        return redirect("/", [self._make_cookie(opened.secret, int(LENGTH_MAX.total_seconds()))])
+    def ask(self, refusal: GroundplanError | None = None, *headers: Header) -> Answer:
+        """Return the page that asks for a login; after a refusal with its sentence."""
+        message = f"{refusal.problem[0].upper()}{refusal.problem[1:]}." if refusal else ""
+        status = refusal.status if refusal else 200
+        return render_page("login.html", status=status, headers=headers, message=message, issuer=self._issuer)
 
-    def _ask(self, message: str) -> Answer:
-        return render_page("login.html", status=401 if message else 200, message=message)
+    def count_refusal(self, request: Request, reason: RefusalReason) -> None:
+        """Count a login that was refused.
 
-    def _limit(self, request: Request) -> None:
+        Raises:
+            HttpProblem: there were too many from this address.
+        """
+        self._authenticator.refusals[reason] += 1
         self._authenticator.limit_refusals(request)
-
-    def _make_cookie(self, secret: str, age_s: int) -> tuple[bytes, bytes]:
-        # Lax, so that a link in a chat opens the page. GET changes nothing; all else needs the proof of a form.
-        secure = "; Secure" if self._exposure.is_https else ""
-        text = f"{self._exposure.cookie}={secret}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Lax{secure}"
-        return b"set-cookie", text.encode("ascii")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from groundplan.catalog import OPERATIONS
 from groundplan.configuration import TOOL_GROUPS_DEFAULT
@@ -30,10 +30,14 @@ from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, 
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.surfaces.web.asset_routes import list_asset_routes
+from groundplan.surfaces.web.browser_logins import BrowserLogins
 from groundplan.surfaces.web.design_page import list_design_routes
 from groundplan.surfaces.web.login import LoginPages
 from groundplan.surfaces.web.login_codes import LoginCodes
 from groundplan.surfaces.web.project_pages import ProjectPages
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
 
 
 class ServerApp(NamedTuple):
@@ -59,23 +63,33 @@ def build_server_app(
     requests_per_s: float = REQUESTS_PER_S,
     stream_limits: StreamLimits | None = None,
     session_limits: SessionLimits | None = None,
+    provider: IdentityProvider | None = None,
     tool_groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
     design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
-    `requests_per_s` is the limit of one principal. `tool_groups` are the tools of MCP. `design` adds a page with all
-    components, for developers.
+    `requests_per_s` is the limit of one principal. `provider` also logs people in. `tool_groups` are the
+    tools of MCP. `design` adds a page with all components, for developers.
     """
     vocabulary = HttpVocabulary(OPERATIONS)
     preferences = preferences or Preferences(vocabulary=vocabulary)
-    authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s)
+    authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s, provider=provider)
     codes = LoginCodes()
     running = RunningRequests()
     metrics = ServerMetrics(running, authenticator.refusals)
     pool = OperationPool()
-    login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
+    logins = BrowserLogins(store, exposure)
+    login = LoginPages(
+        store,
+        authenticator,
+        codes,
+        actor if exposure.offers_login_address else None,
+        exposure,
+        logins,
+        provider.settings.name if provider else None,
+    )
     listener = CommitListener(store, partial(log_exception, "the wait for commits"))
     mcp = McpEndpoint(
         store,
@@ -100,11 +114,12 @@ def build_server_app(
         on_close=mcp.close,
         routes=[
             Route(MCP_PATH, mcp),
-            *list_metadata_routes(),
+            *list_metadata_routes([provider.settings.issuer] if provider else []),
             *ProjectPages(store, authenticator, preferences).list_routes(pool),
             *list_asset_routes(pool),
             *(list_design_routes(pool) if design else []),
             *login.list_routes(pool),
+            *(_list_issuer_routes(store, provider, login, logins, exposure, pool) if provider else []),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],
         middleware=[
@@ -114,3 +129,16 @@ def build_server_app(
         ],
     )
     return ServerApp(app, authenticator, codes, metrics)
+
+
+def _list_issuer_routes(
+    store: Store,
+    provider: IdentityProvider,
+    login: LoginPages,
+    logins: BrowserLogins,
+    exposure: Exposure,
+    pool: OperationPool,
+) -> list[BaseRoute]:
+    from groundplan.surfaces.web.issuer_login import IssuerLogin  # here, because few servers need it
+
+    return IssuerLogin(store, provider, login, logins, exposure).list_routes(pool)

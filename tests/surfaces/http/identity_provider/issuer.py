@@ -21,7 +21,7 @@ from groundplan.surfaces.http.identity_provider.settings import IssuerSettings
 ISSUER = "https://login.example.org/realm"
 CLIENT = "groundplan-web"
 AUDIENCE = "https://plan.example.org"
-SETTINGS = IssuerSettings(ISSUER, CLIENT, client_secret="s:ecret &", audience=AUDIENCE)
+SETTINGS = IssuerSettings(ISSUER, CLIENT, client_secret="s:ecret &", audiences=(AUDIENCE, f"{AUDIENCE}/mcp"))
 REMOVED = object()  # in the place of a claim: the token has none
 
 

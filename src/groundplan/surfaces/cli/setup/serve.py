@@ -103,6 +103,7 @@ def serve(
     from groundplan.demo import fill_database
     from groundplan.kernel.store.open_store import open_store
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
+    from groundplan.surfaces.cli.setup.serve_issuer import build_provider
     from groundplan.surfaces.http.events.streams import StreamLimits
     from groundplan.surfaces.http.listening.exposure import check_exposure
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
@@ -126,7 +127,10 @@ def serve(
             refuse_missing(settings)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
-        check_exposure(exposure, lambda: _has_tokens(store))
+        provider = build_provider(settings, exposure.allowed_hosts)
+        if provider is not None:
+            opened.callback(provider.http.close)
+        check_exposure(exposure, lambda: provider is not None or _has_tokens(store))
         actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
         server = build_server_app(
             store,
@@ -136,6 +140,7 @@ def serve(
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
             stream_limits=StreamLimits(per_principal=streams_per_principal, per_server=streams),
+            provider=provider,
             design=design,
         )
         opened.callback(server.close)
@@ -146,7 +151,9 @@ def serve(
         if once:
             return _call_once(exposure, code, run_server)
         start_logging(log_format)
-        lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
+        lines = _list_lines(exposure, code, provider.settings.name if provider else None) + (
+            list_demo_lines(db, exposure.address) if demo else []
+        )
         player = opened.enter_context(BackgroundPlay(store)) if play else None
 
         def announce(_stop: Callable[[], None]) -> None:
@@ -231,11 +238,10 @@ def _has_tokens(store: Store) -> bool:
     return any(token.kind != "session" for token in tokens)
 
 
-def _list_lines(exposure: Exposure, code: str | None) -> list[str]:
+def _list_lines(exposure: Exposure, code: str | None, issuer: str | None) -> list[str]:
     address = exposure.address
-    login = (
-        f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   (with a token)"
-    )
+    means = f"with a token, or at {issuer}" if issuer else "with a token"
+    login = f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   ({means})"
     return [
         f"Groundplan answers at {address}; press Ctrl-C to stop.",
         f"  Log in:    {login}",

@@ -18,6 +18,7 @@ class AccessClaims(NamedTuple):
     subject: str
     client_id: str
     role_max: Role
+    issued_at_s: float
     expires_at_s: float
 
     @property
@@ -33,16 +34,17 @@ def verify_access_token(provider: IdentityProvider, token: str) -> AccessClaims:
         SignedTokenRefused: it is not such a token.
         IssuerUnavailable: the keys are not known, and the issuer does not answer.
     """
-    audience = provider.settings.audience
-    if audience is None:
+    audiences = provider.settings.audiences
+    if not audiences:
         raise SignedTokenRefused("not configured")
     claims = decode_signed_token(
-        provider, token, types=ACCESS_TOKEN_TYPES, audience=audience, required=("client_id", "jti")
+        provider, token, types=ACCESS_TOKEN_TYPES, audiences=audiences, required=("client_id", "jti")
     )
     client_id = claims["client_id"]
     if not isinstance(client_id, str) or not client_id:
         raise SignedTokenRefused("client_id")
-    return AccessClaims(claims["sub"], client_id, _read_role(claims.get("scope", "")), float(claims["exp"]))
+    role = _read_role(claims.get("scope", ""))
+    return AccessClaims(claims["sub"], client_id, role, float(claims["iat"]), float(claims["exp"]))
 
 
 def _read_role(scope: object) -> Role:
@@ -50,8 +52,3 @@ def _read_role(scope: object) -> Role:
     words = scope.split() if isinstance(scope, str) else []
     named = [role for role in Role if f"{SCOPE_PREFIX}{role}" in words]
     return named[-1] if named else Role.VIEWER
-
-
-def looks_signed(token: str) -> bool:
-    """Return whether a bearer token has the form of a JWT; ours have no dots."""
-    return token.count(".") == 2

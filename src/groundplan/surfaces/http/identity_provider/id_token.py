@@ -19,7 +19,7 @@ def verify_id_token(provider: IdentityProvider, token: str, *, nonce: str) -> di
         IssuerUnavailable: the keys are not known, and the issuer does not answer.
     """
     client_id = provider.settings.client_id
-    claims = decode_signed_token(provider, token, types=ID_TOKEN_TYPES, audience=client_id, required=("nonce",))
+    claims = decode_signed_token(provider, token, types=ID_TOKEN_TYPES, audiences=[client_id], required=("nonce",))
     audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
     # A token for several clients names the one that asked for it.
     if claims.get("azp", client_id if len(audiences) == 1 else None) != client_id:

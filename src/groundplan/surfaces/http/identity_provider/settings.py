@@ -17,7 +17,7 @@ class IssuerSettings(NamedTuple):
     issuer: str
     client_id: str
     client_secret: str | None = None  # None: a public client, which PKCE alone protects
-    audience: str | None = None  # the name of this server in access tokens; None: no access token is accepted
+    audiences: tuple[str, ...] = ()  # the names of this server in access tokens; without any, none is accepted
     organization: str = "local"  # the one that its people join
     hosts: tuple[str, ...] = ()  # hosts of its endpoints besides the issuer's own
     person_clients: tuple[str, ...] = ()  # clients whose access tokens act as the person, not as an agent
@@ -30,7 +30,9 @@ class IssuerSettings(NamedTuple):
     def allows_url(self, url: str) -> bool:
         """Return whether the server may connect to an address: the issuer's, or a named host of its own scheme."""
         own, other = urlsplit(self.issuer), urlsplit(url)
-        return other.scheme == own.scheme and (other.netloc == own.netloc or other.netloc in self.hosts)
+        return (
+            url.isascii() and other.scheme == own.scheme and (other.netloc == own.netloc or other.netloc in self.hosts)
+        )
 
 
 def check_issuer(issuer: str, where: str = "oidc_issuer") -> str:

@@ -26,9 +26,14 @@ class SignedTokenRefused(Unauthenticated):
 
 
 def decode_signed_token(
-    provider: IdentityProvider, token: str, *, types: Collection[str], audience: str, required: Collection[str]
+    provider: IdentityProvider,
+    token: str,
+    *,
+    types: Collection[str],
+    audiences: Collection[str],
+    required: Collection[str],
 ) -> dict[str, Any]:
-    """Return the claims of a token that the issuer signed for this audience and that is valid now.
+    """Return the claims of a token that the issuer signed for one of these audiences and that is valid now.
 
     `types` are the accepted values of `typ` in lower case; an empty one stands for none.
 
@@ -58,7 +63,7 @@ def decode_signed_token(
             token,
             key,
             algorithms=[algorithm],
-            audience=audience,
+            audience=audiences,
             issuer=provider.settings.issuer,
             leeway=LEEWAY_S,
             options={"require": [*required, "iss", "sub", "aud", "exp", "iat"]},
