@@ -32,6 +32,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cookies: tuple[str, ...] = ()  # each `Set-Cookie`; the headers have the first one
 
     @property
     def json(self) -> Any:
@@ -101,8 +102,10 @@ class AppClient:
 
         await self.app(scope, receive, send)
         start, *parts = sent
-        headers = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}
-        return Reply(start["status"], headers, b"".join(part.get("body", b"") for part in parts))
+        pairs = [(name.decode(), value.decode("latin-1")) for name, value in start["headers"]]
+        cookies = tuple(value for name, value in pairs if name == "set-cookie")
+        body = b"".join(part.get("body", b"") for part in parts)
+        return Reply(start["status"], dict(reversed(pairs)), body, cookies)
 
     def get(self, target: str, **headers: Any) -> Reply:
         return self.send("GET", target, **headers)
