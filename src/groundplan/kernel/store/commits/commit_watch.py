@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class WatchedProject(NamedTuple):
-    """A project that somebody follows."""
+    """A project that somebody follows, or the organization itself."""
 
     organization: str
-    id: str
+    id: str  # empty: the organization
 
 
 class SeenCommits(NamedTuple):

@@ -28,6 +28,12 @@ SELECT p.tenant_id, p.id, p.rev, o.rev
    AND p.id = k.value ->> 1
   JOIN organizations AS o
     ON o.id = p.tenant_id
+UNION ALL
+SELECT o.id, '', o.rev, o.rev
+  FROM json_each(:keys) AS k
+ CROSS JOIN organizations AS o
+    ON o.id = k.value ->> 0
+ WHERE k.value ->> 1 = ''
 """
 
 Revisions = tuple[int, int]  # of the project and of its organization
