@@ -17,6 +17,7 @@ from groundplan import configuration
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
+    ADMINISTRATOR_PERMISSIONS,
     AGENT_ROLE,
     AGENT_ROLE_POLICY,
     GRANTS,
@@ -27,6 +28,7 @@ from groundplan.kernel.access import (
     Role,
 )
 from groundplan.kernel.store import tables
+from groundplan.kernel.tables import PEOPLE_EVENTS
 from groundplan.kernel.tokens.table import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
@@ -136,7 +138,9 @@ def _build_access() -> str:
         "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
         "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
-        "Every member of the organization has these permissions; some are for persons only. A token that is limited to "
+        "Every member of the organization has these permissions; some are for persons or for administrators only. An "
+        "administrator is a person with this role in the organization, or with open access; the role opens no "
+        "project. The organization may restrict who creates projects. A token that is limited to "
         "a role needs one of the roles named here; one that is limited to projects counts as a viewer's.",
         format_table(("Permission", "Who", "Role of a limited token", "Needed by"), of_organization),
         "## Tokens",
@@ -160,6 +164,7 @@ def _format_grant(role: Role, permission: Permission) -> str:
 
 def _format_organization_grant(permission: Permission) -> tuple[str, str]:
     who = "persons" if permission in PERSON_PERMISSIONS else "all"
+    who = "administrators" if permission in ADMINISTRATOR_PERMISSIONS else who
     return who, ", ".join(role.value for role in Role if role in ORGANIZATION_GRANTS[permission])
 
 
@@ -173,7 +178,8 @@ def _list_operations(permission: Permission) -> str:
 
 def _list_conditions() -> Iterator[tuple[str, str]]:
     yield NEW_TOKENS, "persons: for themselves and agents; for others, owners of the organization"
-    yield OWN_TOKENS, "whom it is for, who created it, owners of the organization"
+    yield OWN_TOKENS, "whom it is for, who created it, administrators"
+    yield PEOPLE_EVENTS, "for events of people and templates, members; of addresses and accounts, administrators"
     yield TOKEN_EVENTS, "for events of tokens and logins, the actor and owners of the organization"
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
         # Permissions of the same roles have the same condition, so it is described by the roles.
@@ -183,6 +189,12 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     yield tables.OWN_DRAFT_OF_AGENT, "only this agent has written it"
     yield "(SELECT gp_actor_is_agent())", "an agent"
     yield "gp_is_making(project_id)", "the actor is creating the project"
+    yield (
+        "((SELECT gp_is_unlimited_person()) AND user_id = (SELECT gp_actor()) OR (SELECT gp_administers()))",
+        ("administrators and the person"),
+    )
+    yield tables.ADMINISTERS, "an administrator"
+    yield "(SELECT gp_owns_organization())", "a login"
     yield tables.WRITES_IN_ORGANIZATION, "members of the organization, without a token for viewers or projects"
     yield (
         f"{tables.IN_ORGANIZATION} AND (SELECT gp_may_write())",
@@ -190,7 +202,7 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     )
     yield tables.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
-    for column in ("actor_id", "created_by", "user_id"):
+    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by"):
         yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
     yield "gp_has_no_members(project_id)", "the project has no members yet"
 
@@ -347,7 +359,9 @@ def load_commands() -> dict[str, Any]:
 def _summarize_command(first: str, *rest: str) -> str:
     """Return the first paragraph of the help of a command."""
     found = load_commands()[first]
-    help_: str = (found.commands[" ".join(rest)] if rest else found).help
+    for word in rest:
+        found = found.commands[word]
+    help_: str = found.help
     return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan import providers
+from groundplan import configure_organization, providers
 from groundplan.briefing import brief, brief_task, titles
 from groundplan.briefing.coverage import coverage, serving_work
 from groundplan.briefing.inbox import inbox
@@ -24,9 +24,19 @@ from groundplan.context.runs import list as list_runs
 from groundplan.context.runs.fact_targets import find_fact_targets
 from groundplan.kernel import ports, tables
 from groundplan.kernel.events import list as list_events
+from groundplan.kernel.identities import invitation, list_invitations, revoke_invitation
 from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
+from groundplan.kernel.organizations import (
+    add_person,
+    list_people,
+    organization,
+    remove_person,
+    unlink_account,
+)
+from groundplan.kernel.organizations import list_events as list_organization_events
+from groundplan.kernel.organizations import view as view_organization
 from groundplan.kernel.projects import archive, create
 from groundplan.kernel.projects import list as list_projects
 from groundplan.kernel.store.guards import declare_refusals
@@ -106,6 +116,16 @@ from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
     (
+        view_organization.OPERATION,
+        configure_organization.OPERATION,
+        list_people.OPERATION,
+        add_person.OPERATION,
+        remove_person.OPERATION,
+        remove_person.LEAVE,
+        unlink_account.OPERATION,
+        list_organization_events.OPERATION,
+        list_invitations.OPERATION,
+        revoke_invitation.OPERATION,
         list_projects.OPERATION,
         create.OPERATION,
         *archive.OPERATIONS,
@@ -239,7 +259,14 @@ providers.find_purpose_targets.connect(find_purpose_targets)
 providers.find_fact_targets.connect(find_fact_targets)
 providers.build_briefing.connect(brief_task.build_briefing)
 
-for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
+for refusals in (
+    token.REFUSALS,
+    invitation.REFUSALS,
+    organization.REFUSALS,
+    work_tables.REFUSALS,
+    context_refusals.REFUSALS,
+    purpose_refusals.REFUSALS,
+):
     declare_refusals(refusals)
 
 

@@ -31,9 +31,17 @@ import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.events.list
+import groundplan.kernel.identities.list_invitations
+import groundplan.kernel.identities.revoke_invitation
 import groundplan.kernel.members.add
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
+import groundplan.kernel.organizations.add_person
+import groundplan.kernel.organizations.list_events
+import groundplan.kernel.organizations.list_people
+import groundplan.kernel.organizations.organization
+import groundplan.kernel.organizations.remove_person
+import groundplan.kernel.organizations.unlink_account
 import groundplan.kernel.projects.archive
 import groundplan.kernel.projects.list
 import groundplan.kernel.projects.view
@@ -119,6 +127,8 @@ import groundplan.work.graph.update
 def to_python_name(wire_name: str) -> str: ...
 
 class Verbs:
+    organization: OrganizationVerbs
+    invitation: InvitationVerbs
     project: ProjectVerbs
     member: MemberVerbs
     token: TokenVerbs
@@ -133,6 +143,88 @@ class Verbs:
     section: SectionVerbs
     template: TemplateVerbs
     tag: TagVerbs
+
+class OrganizationVerbs:
+    def view(self) -> groundplan.kernel.organizations.organization.OneOrganization:
+        """Show your organization: its name, your role in it, and its settings."""
+
+    def configure(
+        self,
+        *,
+        name: str = ...,
+        project_creators: groundplan.kernel.access.ProjectCreators | Literal["members", "owners", "administrators"] = ...,
+        allowed_domains: builtins.list[str] = ...,
+        default_policies: PolicyChanges = ...,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.organization.OneOrganization:
+        """Change the name of your organization, and who may join it and create projects."""
+
+    def members(
+        self,
+        *,
+        limit: int = 200,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.organizations.list_people.People:
+        """List the members of your organization."""
+
+    def add_member(
+        self,
+        *,
+        name: str,
+        role: groundplan.kernel.access.OrganizationRole | Literal["member", "administrator"] | None = None,
+        kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
+        email: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.add_person.OnePerson:
+        """Add somebody to your organization, or change their role in it; an e-mail address is invited."""
+
+    def remove_member(
+        self,
+        *,
+        name: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+        """Remove somebody from your organization and its projects, and end their tokens and logins."""
+
+    def leave(
+        self,
+        *,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+        """Leave your organization and its projects; your tokens and logins end."""
+
+    def unlink_account(
+        self,
+        *,
+        name: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.unlink_account.UnlinkedAccounts:
+        """Unlink the account that a person logs in with, so that another one can be bound; their logins end."""
+
+    def events(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.organizations.list_events.OrganizationEvents:
+        """What happened in your organization, newest first."""
+
+class InvitationVerbs:
+    def list(
+        self,
+        *,
+        ended: bool = False,
+    ) -> groundplan.kernel.identities.list_invitations.Invitations:
+        """List invitations that were not used yet; used and revoked ones too when asked."""
+
+    def revoke(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.identities.revoke_invitation.OneInvitation:
+        """Revoke an invitation, so that nobody can use it any more."""
 
 class ProjectVerbs:
     def list(

@@ -57,8 +57,18 @@ ROWS = {row.name: row for operation in OPERATIONS for row in _rows(operation)}
 # committed run of facts and {draft} a draft, with {source} in it and a {suggestion} that waits for a
 # person. {goal} is the row of the goal G1 in the draft of the purpose, {kept} the one in the published version;
 # {undrafted} is a project with the same people and without a purpose. Dora is a member that an owner can
-# remove.
+# remove, with an account in the organization; {invitation} is an open invitation there.
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "organization.view": {},
+    "organization.configure": {"project_creators": "owners", "allowed_domains": ["example.org"]},
+    "organization.members": {},
+    "organization.add_member": {"name": "emil"},
+    "organization.remove_member": {"name": "dora"},
+    "organization.leave": {},
+    "organization.unlink_account": {"name": "dora"},
+    "organization.events": {},
+    "invitation.list": {},
+    "invitation.revoke": {"id": "{invitation}"},
     "project.list": {},
     "project.create": {"name": "a new one"},
     "project.archive": {"project": "{project}"},

@@ -12,9 +12,17 @@ from typing import Any
 import pytest
 from msgspec import convert
 
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
-from groundplan.kernel.actors import Actor, ActorKind
+from groundplan.kernel.access import (
+    ADMINISTRATOR_PERMISSIONS,
+    GRANTS,
+    ORGANIZATION_GRANTS,
+    PERSON_PERMISSIONS,
+    Permission,
+    Role,
+)
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
@@ -26,6 +34,8 @@ from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, perso
 # What each may do. The bot is stored as an owner: the project holds agents to the role of an editor.
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role.EDITOR}
 STORED = {**ROLES, "bot": Role.OWNER}
+ADMINISTRATORS = {"ada", "mallory"}  # each of their own organization
+OWNERS = {"ada", "finn", "mallory"}  # each of a project that would have no owner without them
 FOR_PERSONS = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
@@ -49,7 +59,14 @@ MISSING_UUIDS = {
         ("atom", "section", "template", "run", "draft", "source", "suggestion", "goal", "kept")
     )
 }
-MISSING = {"token": "qqqqqqqqqq", "project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, **MISSING_UUIDS}
+MISSING = {
+    "token": "qqqqqqqqqq",
+    "invitation": "qqqqqqqqqq",
+    "project": "sumac",
+    "undrafted": "south of sumac",
+    **MISSING_NODES,
+    **MISSING_UUIDS,
+}
 
 
 @pytest.fixture
@@ -102,14 +119,29 @@ def populate(engine: Engine) -> None:
     ada.call("context.edit", runId=draft, inputs=[weaker])
     for name in ("ada", "ben", "cleo", "finn"):
         engine.session("ada").call("token.create", kind="person", name=name)
+    ada.call("organization.add_member", name="ada", role="administrator")
+    ada.call("organization.add_member", name="dora", email="dora@example.org")
+    ada.call("organization.add_member", name="gus@example.org")
+    log_in(engine, "dora@example.org", "local")
     finn.call("container.create", containerType="project", name="finn's own", tags="coast")
     finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
     engine.create_organization("rival", "mallory")
+    trusted = engine.session(Actor("rival", "mallory", ActorKind.PERSON, Access.OPEN))
+    trusted.call("organization.add_member", name="mallory", role="administrator")
     mallory = engine.session(PEOPLE["mallory"])
+    mallory.call("organization.add_member", name="dora", email="dora@example.org")
+    mallory.call("organization.add_member", name="gus@example.org")
+    log_in(engine, "dora@example.org", "rival")
     mallory.call("token.create", kind="person")
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
     add_changes(engine)
+
+
+def log_in(engine: Engine, email: str, organization: str) -> None:
+    """Bind an account to whoever was invited under an address."""
+    account = VerifiedIdentity("https://id.example", email, email, True, None, organization)
+    bind_login(engine.store, account)
 
 
 def add_purpose(engine: Engine) -> None:
@@ -153,6 +185,8 @@ def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[
         f"UNION ALL SELECT 'goal', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('DRAFT')} "
         f"UNION ALL SELECT 'kept', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('PUBLISHED')} "
         f"UNION ALL SELECT 'token', id, 0 FROM access_tokens WHERE tenant_id = '{organization}' AND actor_id = '{who}' "
+        f"UNION ALL SELECT 'invitation', id, 0 FROM invitations WHERE tenant_id = '{organization}' "
+        "AND accepted_at IS NULL "
         f"UNION ALL SELECT 'template', id, 0 FROM work_templates WHERE tenant_id = '{organization}' ORDER BY 3"
     )
     nodes = [id_ for thing, id_, _ in rows if thing == "node"]
@@ -168,9 +202,16 @@ def expected_status(row: str, who: str) -> int:
         return 401
     if not ROWS[row].in_project:
         if who == "bot" and handled.permission in {Permission.PROJECT_CREATE, *PERSON_PERMISSIONS}:
-            return 403  # no person is responsible for it, and only a person manages tokens
-        # Mallory has her own organization, where she may do what members may.
-        return 404 if who == "nobody of this name" else 200
+            return 403  # no person is responsible for it, and only a person manages tokens and people
+        # Mallory has her own organization, which she administers.
+        if who == "nobody of this name":
+            return 404
+        if who not in ADMINISTRATORS:
+            if handled.permission in ADMINISTRATOR_PERMISSIONS:
+                return 403
+            if row == "invitation.revoke":  # it is somebody else's
+                return 404
+        return 422 if row == "organization.leave" and who in OWNERS else 200
     if who not in ROLES:
         # An operation for a missing project creates it. Names are unique in the organization, so Finn is
         # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.

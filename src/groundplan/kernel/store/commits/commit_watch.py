@@ -11,7 +11,7 @@ class WatchedProject(NamedTuple):
     """A project that somebody follows, or an organization and none of its projects."""
 
     organization: str
-    id: str = ""
+    id: str = ""  # empty: the organization itself
 
 
 class SeenCommits(NamedTuple):

@@ -16,7 +16,9 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowStart, start_following
+from groundplan.kernel.organizations.follow import start_following_organization
 from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.events.feed import Feed, FeedKey, FeedReader
 from groundplan.surfaces.http.problems import HttpProblem
@@ -79,8 +81,12 @@ class EventStreams:
     def __len__(self) -> int:
         return len(self._streams)
 
-    async def open(self, connection: HTTPConnection, project: str, after: EventPosition | None) -> EventStream | None:
-        """Return a new stream; None if the project is archived and the client has seen everything.
+    async def open(
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
+    ) -> EventStream | None:
+        """Return a new stream of a project, or of the organization if `project` is None.
+
+        Returns None if the project is archived and the client has seen everything.
 
         Raises:
             GroundplanError: the client may not read the project.
@@ -91,9 +97,9 @@ class EventStreams:
         self._refuse_over_limit(actor)
         is_reset = after is not None and (after > start.last or start.missed > self.limits.missed_max)
         position = start.last if after is None or is_reset else after
-        if start.project.archived_at and position == start.last and not is_reset:
+        if start.is_archived and position == start.last and not is_reset:
             return None
-        feed = self._join_feed(FeedKey(actor, start.project.id), start.last)
+        feed = self._join_feed(FeedKey(actor, start.project_id), start.last)
         stream = EventStream(next(self._numbers), feed, start, position, is_reset=is_reset)
         feed.connections[stream.number] = connection
         self._streams[stream.number] = stream
@@ -128,11 +134,17 @@ class EventStreams:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _start(
-        self, connection: HTTPConnection, project: str, after: EventPosition | None
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
     ) -> tuple[Actor, FollowStart]:
         actor = self._authenticate(connection)
         missed_max = self.limits.missed_max
-        return actor, self._store.read(actor, lambda tx: start_following(tx, project, after, missed_max=missed_max))
+
+        def start(tx: Transaction) -> FollowStart:
+            if project is None:
+                return start_following_organization(tx, after, missed_max=missed_max)
+            return start_following(tx, project, after, missed_max=missed_max)
+
+        return actor, self._store.read(actor, start)
 
     def _refuse_over_limit(self, actor: Actor | None = None) -> None:
         if self.is_stopping:
