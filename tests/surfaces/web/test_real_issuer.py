@@ -21,7 +21,8 @@ CALLBACK = f"http://localhost:{PORT}/login/issuer/callback"
 @pytest.fixture
 def issuer() -> Iterator[str]:
     """The address of the issuer, which knows Ada."""
-    from oidc_provider_mock import User, run_server_in_thread  # here, because it is slow to import
+    # Here, because it is slow to import.
+    from oidc_provider_mock import User, run_server_in_thread  # type: ignore[import-untyped] # it ships no types
 
     ada = User(sub="ada-1", claims={"email": "ada@example.org", "email_verified": True})
     with run_server_in_thread(require_client_registration=True, require_nonce=True, user_claims=[ada]) as server:
