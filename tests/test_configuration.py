@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from msgspec import Struct
 
 import groundplan
 from groundplan import policies
@@ -26,11 +27,13 @@ from groundplan.configuration import (
     load_settings,
 )
 from groundplan.configuration_file import FILE_BYTES_MAX
-from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
@@ -65,6 +68,25 @@ def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
     assert tuple(access.value for access in Access) == ACCESS
 
 
+@pytest.mark.parametrize("org", ["", "Acme", "a b", "-a", "a-", "a" * 64, "ä"])
+def test_the_id_of_an_organization_has_small_letters_digits_and_dashes(org: str) -> None:
+    assert error_of(Flags(org=org)).details["setting"] == "--org"
+    with pytest.raises(Invalid):
+        parse_request({"id": org}, HasOrganization)
+
+
+def test_an_organization_is_selected_by_a_flag_the_environment_or_the_file() -> None:
+    write_file("org: of-file\n")
+
+    assert settings().org == "of-file"
+    assert settings(GROUNDPLAN_ORG="of-env").org == "of-env"
+    assert settings(Flags(org="of-flag"), GROUNDPLAN_ORG="of-env").org == "of-flag"
+
+
+class HasOrganization(Struct, forbid_unknown_fields=True):
+    id: OrganizationId
+
+
 def test_the_limit_of_a_write_is_that_of_the_store() -> None:
     assert settings().write_timeout_s == WRITE_LIMIT_S
 
@@ -74,7 +96,9 @@ def test_the_bounds_of_a_claim_are_those_of_the_policies() -> None:
 
 
 def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() -> None:
-    assert settings() == Settings("groundplan.db", None, None, "open", TOOL_GROUPS_DEFAULT, 60, False, None, sources={})
+    assert settings() == Settings(
+        "groundplan.db", LOCAL_ORGANIZATION, None, None, "open", TOOL_GROUPS_DEFAULT, 60, False, None, sources={}
+    )
     assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
 
 
@@ -89,6 +113,7 @@ def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
 def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() -> None:
     found = settings(
         GROUNDPLAN_DB="a.db",
+        GROUNDPLAN_ORG="acme",
         GROUNDPLAN_PROJECT="atlas",
         GROUNDPLAN_AGENT="ben",
         GROUNDPLAN_ACCESS="members",
@@ -98,7 +123,7 @@ def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() ->
     )
 
     assert found._replace(sources={}) == Settings(
-        "a.db", "atlas", "ben", "members", ("work", "purpose"), 0.5, True, None, sources={}
+        "a.db", "acme", "atlas", "ben", "members", ("work", "purpose"), 0.5, True, None, sources={}
     )
     assert found.sources["project"] == "GROUNDPLAN_PROJECT"
     assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings(sources={})
@@ -192,6 +217,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
 
     assert error_of().details["allowed"] == [
         "db_path",
+        "org",
         "project",
         "agent_identity",
         "access",

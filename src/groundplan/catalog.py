@@ -31,7 +31,6 @@ from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.organizations import (
     add_person,
     list_people,
-    organization,
     remove_person,
     unlink_account,
 )
@@ -262,7 +261,6 @@ providers.build_briefing.connect(brief_task.build_briefing)
 for refusals in (
     token.REFUSALS,
     invitation.REFUSALS,
-    organization.REFUSALS,
     work_tables.REFUSALS,
     context_refusals.REFUSALS,
     purpose_refusals.REFUSALS,

@@ -1,9 +1,9 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
-    groundplan.yaml (or graph.config.yaml)   db_path, project, agent_identity, access, tools, claim_ttl_minutes, lean,
-                                             pipelines, write_timeout_s
-    environment                              GROUNDPLAN_DB, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
-    flags                                    --db, --agent, --access, --tools
+    groundplan.yaml (or graph.config.yaml)   db_path, org, project, agent_identity, access, tools, claim_ttl_minutes,
+                                             lean, pipelines, write_timeout_s
+    environment                              GROUNDPLAN_DB, GROUNDPLAN_ORG, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
+    flags                                    --db, --org, --agent, --access, --tools
 
 A later source overrides an earlier one. An invalid value raises an error that names its location. The MCP server loads
 this module before its first answer, so it imports very little, and YAML only if there is a file.
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 DB_DEFAULT = DB_NAME
 
-# Copies of `Group`, `Access` and `policies`, which import other modules; a test compares them.
+# Copies of `Group`, `Access`, `LOCAL_ORGANIZATION` and `policies`, which import other modules; a test compares them.
+ORGANIZATION_DEFAULT = "local"
+ORGANIZATION_CHARS_MAX = 63
+ORGANIZATION_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 ACCESS = ("open", "members")
 TOOL_GROUPS = ("work", "knowledge", "purpose", "context", "containers", "briefing")
 TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containers")
@@ -45,6 +48,7 @@ FALSE_WORDS = ("false", "no", "off", "0")
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_DB": "db",
+    "GROUNDPLAN_ORG": "org",
     "GROUNDPLAN_PROJECT": "project",
     "GROUNDPLAN_AGENT": "agent",
     "GROUNDPLAN_ACCESS": "access",
@@ -55,6 +59,7 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
+    "org": "org",
     "project": "project",
     "agent_identity": "agent",
     "access": "access",
@@ -74,12 +79,14 @@ class Flags(NamedTuple):
     access: str | None = None
     tools: str | None = None
     config: str | None = None
+    org: str | None = None
 
 
 class Settings(NamedTuple):
     """The resulting settings."""
 
     db: str = DB_DEFAULT
+    org: str = ORGANIZATION_DEFAULT  # where no token decides
     project: str | None = None  # where a command names none; None: the only project of the plan
     agent: str | None = None  # None: not given
     access: str = "open"
@@ -105,7 +112,9 @@ class Settings(NamedTuple):
         access = Access(self.access)
         if self.agent is None and access is Access.MEMBERS:
             return None
-        return local_actor(self.agent or otherwise(), kind=kind, access=access, responsible=responsible)
+        return local_actor(
+            self.agent or otherwise(), kind=kind, access=access, responsible=responsible, organization=self.org
+        )
 
     def preferences(
         self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
@@ -146,7 +155,7 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
         if given := environment.get(variable):
             found[setting] = _PARSERS[setting](given, variable)
             sources[setting] = variable
-    for setting in ("db", "agent", "access", "tools"):
+    for setting in ("db", "agent", "access", "tools", "org"):
         if (given := getattr(flags, setting)) is not None:
             found[setting] = _PARSERS[setting](given, f"--{setting}")
             sources[setting] = f"--{setting}"
@@ -259,6 +268,15 @@ def _parse_name(value: Any, where: str) -> str:
         raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
 
 
+def _parse_org(value: Any, where: str) -> str:
+    org = _parse_text(value, where)
+    if 0 < len(org) <= ORGANIZATION_CHARS_MAX and set(org) <= ORGANIZATION_LETTERS and org[0] != "-" != org[-1]:
+        return org
+    raise _invalid(
+        f"{where} must be the id of an organization: small letters, digits and dashes, not {describe_value(org)}", where
+    )
+
+
 def _parse_access(value: Any, where: str) -> str:
     if value in ACCESS:
         return str(value)
@@ -318,6 +336,7 @@ def _parse_pipelines(value: Any, where: str) -> str | None:
 
 _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "db": _parse_db,
+    "org": _parse_org,
     "project": _parse_name,
     "agent": _parse_name,
     "access": _parse_access,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from msgspec import convert
@@ -26,6 +26,7 @@ from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
@@ -47,6 +48,15 @@ PEOPLE: dict[str, Actor | None] = {
     "mallory": person("mallory", organization="rival"),
     "anonymous": None,
 }
+
+
+class SessionMaker(Protocol):
+    """Opens sessions: an engine, or one organization of it."""
+
+    @property
+    def store(self) -> Store: ...
+
+    def session(self, actor: Actor | str | None) -> Session: ...
 
 
 MOMENT = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -98,7 +108,26 @@ def add_changes(engine: Engine) -> None:
 
 def populate(engine: Engine) -> None:
     """Create atlas with its people and one of each thing, a project of Finn's, and another organization."""
-    ada, finn = engine.session("ada"), engine.session("finn")
+    populate_atlas(engine)
+    finn = engine.session("finn")
+    finn.call("container.create", containerType="project", name="finn's own", tags="coast")
+    finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
+    engine.create_organization("rival", "mallory")
+    trusted = engine.session(Actor("rival", "mallory", ActorKind.PERSON, Access.OPEN))
+    trusted.call("organization.add_member", name="mallory", role="administrator")
+    mallory = engine.session(PEOPLE["mallory"])
+    mallory.call("organization.add_member", name="dora", email="dora@example.org")
+    mallory.call("organization.add_member", name="gus@example.org")
+    log_in(engine, "dora@example.org", "rival")
+    mallory.call("token.create", kind="person")
+    mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
+    mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
+    add_changes(engine)
+
+
+def populate_atlas(engine: SessionMaker) -> None:
+    """Create atlas with its people and one of each thing, and tokens, invitations and an account beside it."""
+    ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     for name, role in {**STORED, "dora": Role.VIEWER}.items():
         kind = ActorKind.AGENT if name == "bot" else ActorKind.PERSON
@@ -118,33 +147,21 @@ def populate(engine: Engine) -> None:
     ada.call("context.edit", runId=draft, sources=[survey], inputs=[length])
     ada.call("context.edit", runId=draft, inputs=[weaker])
     for name in ("ada", "ben", "cleo", "finn"):
-        engine.session("ada").call("token.create", kind="person", name=name)
+        ada.call("token.create", kind="person", name=name)
     ada.call("organization.add_member", name="ada", role="administrator")
     ada.call("organization.add_member", name="dora", email="dora@example.org")
     ada.call("organization.add_member", name="gus@example.org")
-    log_in(engine, "dora@example.org", "local")
-    finn.call("container.create", containerType="project", name="finn's own", tags="coast")
-    finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    engine.create_organization("rival", "mallory")
-    trusted = engine.session(Actor("rival", "mallory", ActorKind.PERSON, Access.OPEN))
-    trusted.call("organization.add_member", name="mallory", role="administrator")
-    mallory = engine.session(PEOPLE["mallory"])
-    mallory.call("organization.add_member", name="dora", email="dora@example.org")
-    mallory.call("organization.add_member", name="gus@example.org")
-    log_in(engine, "dora@example.org", "rival")
-    mallory.call("token.create", kind="person")
-    mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
-    mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    add_changes(engine)
+    assert ada.actor is not None
+    log_in(engine, "dora@example.org", ada.actor.organization)
 
 
-def log_in(engine: Engine, email: str, organization: str) -> None:
+def log_in(engine: SessionMaker, email: str, organization: str) -> None:
     """Bind an account to whoever was invited under an address."""
     account = VerifiedIdentity("https://id.example", email, email, True, None, organization)
     bind_login(engine.store, account)
 
 
-def add_purpose(engine: Engine) -> None:
+def add_purpose(engine: SessionMaker) -> None:
     """Add a published version and a draft to atlas, and a project for the same people without a purpose."""
     ada = engine.session("ada")
     ada.call("project.create", name="south of atlas")
@@ -170,10 +187,14 @@ def in_version(status: str) -> str:
     return f"toc_version_id IN (SELECT id FROM toc_versions WHERE status = '{status}')"
 
 
-def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
-    """Return the values of the placeholders in a project, existing or not, for a caller."""
-    organization = "rival" if who == "mallory" else "local"
-    of_project = f"WHERE (tenant_id, project_id) IN (SELECT tenant_id, id FROM projects WHERE name = '{project}')"
+def placeholder_values(
+    engine: Engine, project: str, who: str = "finn", *, organization: str | None = None
+) -> dict[str, str]:
+    """Return the values of the placeholders in a project, existing or not, for a caller; or in one organization."""
+    only = "" if organization is None else f" AND tenant_id = '{organization}'"
+    organization = organization or ("rival" if who == "mallory" else "local")
+    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{project}'{only}"
+    of_project = f"WHERE (tenant_id, project_id) IN ({projects})"
     rows = engine.as_owner(
         f"SELECT 'node', id, n FROM work_nodes {of_project} AND parent_n IS NOT NULL "
         f"UNION ALL SELECT 'atom', id, 0 FROM graph_atoms {of_project} "

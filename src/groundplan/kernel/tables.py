@@ -42,8 +42,7 @@ TABLES = (
         "organizations",
         select=OF_ORGANIZATION,
         update=OF_ORGANIZATION,
-        # A trigger reserves the name for administrators.
-        update_columns=("rev", "updated_at", "name"),
+        update_columns=("rev", "updated_at"),
     ),
     Table(
         "organization_settings",
@@ -59,13 +58,11 @@ TABLES = (
         insert=f"{ADDED_BY_ACTOR} AND (role = 'member' OR {ADMINISTERS})",
         update=ADMINISTRATED,
         update_columns=("role",),
-        delete=f"{IN_ORGANIZATION} AND ((SELECT gp_is_unlimited_person()) AND user_id = (SELECT gp_actor())"
-        f" OR {ADMINISTERS})",
     ),
     Table(
         "projects",
         select=in_project(Permission.PROJECT_READ, column="id"),
-        insert=CREATED_BY_ACTOR,
+        insert=f"{CREATED_BY_ACTOR} AND (SELECT gp_may_create_projects())",
         update=in_project(Permission.PROJECT_WRITE, column="id"),
         update_columns=("rev", "updated_at", "machine_start", "archived_at", "policies"),
         reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",), Permission.PROJECT_CONFIGURE: ("policies",)},

@@ -36,6 +36,7 @@ CREATE TABLE invitations (
     revoked_at   {instant},
     revoked_by   {text},
     CONSTRAINT invitations_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT invitations_have_a_person_and_an_address UNIQUE (tenant_id, id, principal_id, email),
     CONSTRAINT invitations_are_of_principals FOREIGN KEY (tenant_id, principal_id) REFERENCES principals (tenant_id, id),
     CONSTRAINT invitations_email_fits CHECK (length(email) BETWEEN 3 AND 254),
     CONSTRAINT invitations_expire_later CHECK (expires_at > created_at),
@@ -61,8 +62,9 @@ CREATE TABLE identities (
     CONSTRAINT identities_pkey PRIMARY KEY (tenant_id, issuer, subject),
     CONSTRAINT identities_use_an_invitation_once UNIQUE (tenant_id, invitation_id),
     CONSTRAINT identities_are_of_principals FOREIGN KEY (tenant_id, principal_id) REFERENCES principals (tenant_id, id),
-    CONSTRAINT identities_come_from_an_invitation FOREIGN KEY (tenant_id, invitation_id)
-        REFERENCES invitations (tenant_id, id),
+    -- For the same person and address. Without an invitation there is nothing to compare.
+    CONSTRAINT identities_come_from_their_invitation FOREIGN KEY (tenant_id, invitation_id, principal_id, email)
+        REFERENCES invitations (tenant_id, id, principal_id, email),
     CONSTRAINT identities_issuer_fits CHECK (length(issuer) BETWEEN 1 AND 1024),
     CONSTRAINT identities_subject_fits CHECK (length(subject) BETWEEN 1 AND 255),
     CONSTRAINT identities_email_fits CHECK (length(email) BETWEEN 3 AND 254)
@@ -109,8 +111,7 @@ CREATE TRIGGER identities_are_final
     BEFORE UPDATE ON identities
     FOR EACH ROW {refuse(identity_is_final, identities)};
 
--- An account acts as a person, and as nobody else; and it comes from an invitation for the same person, which is accepted
--- with it.
+-- An account acts as a person, and as nobody else.
 -- only: postgres
 CREATE FUNCTION gp_identity_is_of_a_person() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
@@ -126,27 +127,6 @@ $$;
 CREATE TRIGGER identities_are_of_persons
     BEFORE INSERT ON identities
     FOR EACH ROW EXECUTE FUNCTION gp_identity_is_of_a_person();
-
-CREATE FUNCTION gp_identity_has_its_invitation() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM invitations
-                    WHERE tenant_id = NEW.tenant_id
-                      AND id = NEW.invitation_id
-                      AND principal_id = NEW.principal_id
-                      AND email = NEW.email
-                      AND accepted_at IS NOT NULL) THEN
-        RAISE EXCEPTION 'invitation_is_final: identities' USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER identities_have_their_invitation
-    BEFORE INSERT ON identities
-    FOR EACH ROW WHEN (NEW.invitation_id IS NOT NULL) EXECUTE FUNCTION gp_identity_has_its_invitation();
 -- end
 -- only: sqlite
 CREATE TRIGGER identities_are_of_persons
@@ -158,20 +138,6 @@ WHEN NOT EXISTS (SELECT 1
                     AND kind = 'person')
 BEGIN
     SELECT RAISE(ABORT, 'identity_kind: identities');
-END;
-
-CREATE TRIGGER identities_have_their_invitation
-BEFORE INSERT ON identities
-WHEN NEW.invitation_id IS NOT NULL
- AND NOT EXISTS (SELECT 1
-                   FROM invitations
-                  WHERE tenant_id = NEW.tenant_id
-                    AND id = NEW.invitation_id
-                    AND principal_id = NEW.principal_id
-                    AND email = NEW.email
-                    AND accepted_at IS NOT NULL)
-BEGIN
-    SELECT RAISE(ABORT, 'invitation_is_final: identities');
 END;
 
 -- On PostgreSQL the app role has no right to delete these rows.
@@ -197,46 +163,46 @@ AS $$
                            AND role = 'administrator'))
 $$;
 
--- Who may create projects is a setting of the organization.
-CREATE FUNCTION gp_creator_is_allowed() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+-- Whether the actor may create projects, which a setting of the organization can reserve.
+CREATE FUNCTION gp_may_create_projects() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-BEGIN
-    IF NOT gp_administers()
-       AND EXISTS (SELECT 1
-                     FROM organization_settings
-                    WHERE tenant_id = NEW.tenant_id
-                      AND (project_creators = 'administrators'
-                           OR (project_creators = 'owners'
-                               AND NOT EXISTS (SELECT 1
-                                                 FROM project_members
-                                                WHERE tenant_id = NEW.tenant_id
-                                                  AND user_id = NEW.created_by
-                                                  AND role = 'owner')))) THEN
-        RAISE EXCEPTION 'project_creators: projects' USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
+    SELECT CASE (SELECT project_creators FROM organization_settings WHERE tenant_id = gp_tenant())
+           WHEN 'administrators' THEN gp_administers()
+           WHEN 'owners' THEN gp_administers() OR EXISTS (SELECT 1
+                                                            FROM project_members
+                                                           WHERE tenant_id = gp_tenant()
+                                                             AND user_id = gp_actor()
+                                                             AND role = 'owner')
+           ELSE true
+           END
 $$;
 
-CREATE TRIGGER projects_creator_is_allowed
-    BEFORE INSERT ON projects
-    FOR EACH ROW EXECUTE FUNCTION gp_creator_is_allowed();
-
-CREATE FUNCTION gp_name_is_of_administrators() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+-- Changes the name, which administrators may. Every member writes the revision of the same row.
+CREATE FUNCTION gp_rename_organization(new_name text) RETURNS bigint
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
-BEGIN
-    IF NOT gp_administers() THEN
-        RAISE EXCEPTION 'only administrators may change this' USING ERRCODE = '42501';
-    END IF;
-    RETURN NEW;
-END
+    WITH renamed AS (
+        UPDATE organizations
+           SET name = new_name
+         WHERE id = gp_tenant()
+           AND gp_administers()
+        RETURNING 1)
+    SELECT count(*) FROM renamed
 $$;
 
-CREATE TRIGGER organizations_name_is_of_administrators
-    BEFORE UPDATE OF name ON organizations
-    FOR EACH ROW EXECUTE FUNCTION gp_name_is_of_administrators();
+-- Unbinds the accounts of a person. A function, because a role that may delete rows of a table may also lock all of it.
+CREATE FUNCTION gp_unbind_accounts(person text) RETURNS bigint
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    WITH unbound AS (
+        DELETE FROM identities
+         WHERE tenant_id = gp_tenant()
+           AND principal_id = person
+           AND gp_administers()
+        RETURNING 1)
+    SELECT count(*) FROM unbound
+$$;
 
 -- The person whom an address stands for, by an account or by an open invitation. An owner who adds an address needs to know
 -- no more of either than this.
@@ -278,9 +244,9 @@ AS $$
     SELECT count(*) FROM ended
 $$;
 
--- Takes a person out of all projects of the organization, each with its own revision and event. Whoever removes them need
--- not be in any of these projects. The lock of the organization is held, so no two of these wait for each other.
-CREATE FUNCTION gp_leave_projects(leaver text, clock text) RETURNS bigint
+-- Takes somebody out of the organization and all its projects, each with its own revision and event. Whoever removes them
+-- need not be in any of these projects. The lock of the organization is held, so no two of these wait for each other.
+CREATE FUNCTION gp_leave_organization(leaver text, clock text) RETURNS bigint
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
 DECLARE
@@ -288,7 +254,7 @@ DECLARE
     written record;
     projects_left bigint := 0;
 BEGIN
-    IF NOT gp_in_organization() OR NOT (leaver = gp_actor() OR gp_administers()) THEN
+    IF NOT gp_in_organization() OR NOT (gp_administers() OR (gp_is_unlimited_person() AND leaver = gp_actor())) THEN
         RAISE EXCEPTION 'only administrators may remove others' USING ERRCODE = '42501';
     END IF;
     FOR membership IN SELECT project_id, role
@@ -312,6 +278,9 @@ BEGIN
            AND user_id = leaver;
         projects_left := projects_left + 1;
     END LOOP;
+    DELETE FROM user_memberships
+     WHERE tenant_id = gp_tenant()
+       AND user_id = leaver;
     RETURN projects_left;
 END
 $$;

@@ -153,6 +153,8 @@ def test_an_agent_is_never_bound(engine: Engine, ben: Session) -> None:
     trusted.call("organization.configure", allowed_domains=["example.org"])
     trusted.call("member.add", scopeId="atlas", userId="bot@example.org", role="viewer", kind="agent")
 
+    trusted.call("member.add", scopeId="atlas", userId="bot@example.org", role="editor")
+
     assert log_in(engine.store, ADA, email="bot@example.org") == "account_mismatch"
     assert trusted.call("invitation.list").invitations[0].email == "ada@example.org"
 

@@ -140,10 +140,16 @@ class EventServer:
         return asyncio.run_coroutine_threadsafe(awaited, self._loop).result(PATIENCE_S)
 
     def follow(
-        self, project: str = "atlas", *, after: str | None = None, method: str = "GET", query: str = "", **headers: str
+        self,
+        project: str | None = "atlas",
+        *,
+        after: str | None = None,
+        method: str = "GET",
+        query: str = "",
+        **headers: str,
     ) -> OpenStream:
-        """Open a stream and wait for its first bytes."""
-        target = f"/v1/projects/{project}/events{query}"
+        """Open a stream of a project, or of the organization, and wait for its first bytes."""
+        target = f"/v1/organization/events{query}" if project is None else f"/v1/projects/{project}/events{query}"
         given = headers if after is None else {**headers, "last_event_id": after}
         stream = OpenStream(self._loop)
 

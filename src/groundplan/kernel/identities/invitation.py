@@ -113,13 +113,10 @@ def view_invitation(row: InvitationRow, now: str) -> InvitationView:
     )
 
 
-def find_person_of_email(tx: Transaction, email: str) -> tuple[str | None, bool]:
-    """Return the person whom an address stands for, if any, and whether it needs no invitation any more."""
+def find_person_of_email(tx: Transaction, email: str) -> str | None:
+    """Return the person whom an address stands for, by an account or else by an open invitation."""
     rows = tx.all(sql.person_of_email, email=email)
-    if not rows:
-        return None, False
-    principal_id, _is_bound = max(rows, key=lambda row: bool(row[1]))
-    return str(principal_id), True
+    return str(max(rows, key=lambda row: bool(row[1]))[0]) if rows else None
 
 
 def invite(tx: Transaction, email: str, *, principal_id: str) -> InvitationRow | None:

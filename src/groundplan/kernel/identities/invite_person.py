@@ -16,7 +16,10 @@ from groundplan.kernel.identities.invitation import (
     view_invitation,
 )
 from groundplan.kernel.members.member import find_principal
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
 
 
 class ExpectedPerson(NamedTuple):
@@ -36,14 +39,20 @@ def find_expected_person(tx: Transaction, name: str, *, kind: ActorKind, email: 
     if email is None and (kind is not ActorKind.PERSON or not is_email(name)):
         return ExpectedPerson(find_principal(tx, name) or name)
     address = normalize_email(name if email is None else email, ("name",) if email is None else ("email",))
-    known_as, needs_nothing = find_person_of_email(tx, address)
+    known_as = find_person_of_email(tx, address)
     if email is None:
-        user_id = known_as or find_principal(tx, name) or find_principal(tx, address) or address
+        named = find_principal(tx, name)
+        if known_as is None and named not in (None, address):
+            return ExpectedPerson(str(named))  # it was added as a name, before addresses were invited
+        user_id = known_as or address
+        row = tx.one_or_none(sql.person, id=user_id)
+        if row is not None and row[0] != ActorKind.PERSON:
+            return ExpectedPerson(user_id)  # an agent or a service never logs in
     else:
         user_id = find_principal(tx, name) or name
         if known_as not in (None, user_id):
             raise AddressInUse(address)
-    return ExpectedPerson(user_id, None if needs_nothing else address)
+    return ExpectedPerson(user_id, address if known_as is None else None)
 
 
 def invite_person(tx: Transaction, person: ExpectedPerson) -> InvitationView | UnsetType:

@@ -16,3 +16,7 @@ SELECT principal_id, is_bound
 -- name: end_expired_invitation
 -- Differs from SQLite for the same reason.
 SELECT gp_end_expired_invitation(:email, :now);
+
+-- name: remove_identities
+-- Differs from SQLite, which has no policies: a role that may delete rows may lock the whole table, so a function does it.
+SELECT gp_unbind_accounts(:principal_id);

@@ -11,7 +11,6 @@ from groundplan.kernel.access import OrganizationRole, ProjectCreators
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
-from groundplan.kernel.store.authorize import ProjectCreationRestricted
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -76,12 +75,6 @@ class _SettingsRow(Struct):
     project_creators: ProjectCreators
     allowed_domains: str
     default_policies: str
-
-
-REFUSALS = {
-    # The setting is not told here: a guard only says which table it refused.
-    "project_creators": lambda _table: ProjectCreationRestricted(ProjectCreators.ADMINISTRATORS),
-}
 
 
 def read_settings(tx: Transaction) -> OrganizationSettings:

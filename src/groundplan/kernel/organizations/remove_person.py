@@ -76,8 +76,8 @@ def _remove(tx: Transaction, user_id: str) -> RemovedPerson:
     latest = subtract_time(tx.now, -JUMP_MIN)
     tx.run(sql.increase_revisions, user_id=user_id, latest=latest)
     tx.run(sql.record_leaving, user_id=user_id, v=EVENT_FORMAT)
-    tx.run(sql.leave_projects, user_id=user_id, clock=tx.clock)
-    tx.run(sql.remove_person, user_id=user_id)
+    tx.run(sql.leave_projects, user_id=user_id)
+    tx.run(sql.remove_person, user_id=user_id, clock=tx.clock)
     return RemovedPerson(user_id, len(revoked))
 
 

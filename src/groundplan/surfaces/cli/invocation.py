@@ -126,6 +126,15 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
             rich_help_panel=PANEL,
         ),
     ),
+    "org": (
+        str | None,
+        typer.Option(
+            "--org",
+            metavar="ID",
+            help="The organization. Default: GROUNDPLAN_ORG, else local.",
+            rich_help_panel=PANEL,
+        ),
+    ),
     "agent": (
         str | None,
         typer.Option(
@@ -230,7 +239,7 @@ def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocati
     seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
     # An empty text is a given value: it is kept, so that it is refused with a reason.
     seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
-    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config")})
+    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config", "org")})
     return Invocation(flags, as_json=bool(seen.get("json")))
 
 

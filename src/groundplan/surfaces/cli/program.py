@@ -35,6 +35,7 @@ from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
+from groundplan.surfaces.cli.setup.organizations import create_organization, list_organizations
 from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.setup.where import where
 from groundplan.surfaces.cli.usage_errors import to_usage_error
@@ -49,7 +50,7 @@ One durable planning memory, shared by people and AI agents.
 
 New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
 """
-EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
+EPILOG = "Every command takes --db, --org, --agent, --access and --config, and all but mcp --json; see its --help."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"
@@ -68,6 +69,10 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "confirm": confirm,
         "export-rules": export_rules,
         "import-rules": import_rules,
+    },
+    "org": {
+        "create": create_organization,
+        "list": list_organizations,
     },
     "purpose": {
         "measure": measure,

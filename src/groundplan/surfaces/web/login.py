@@ -7,7 +7,7 @@ import logging
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason, verify_token
@@ -85,7 +85,13 @@ class LoginPages:
         return redirect("/", [self._make_cookie(opened.secret, int(LENGTH_MAX.total_seconds()))])
 
     def _ask(self, message: str) -> Answer:
-        return render_page("login.html", status=401 if message else 200, message=message)
+        organization = "" if self._actor is None else self._actor.organization
+        return render_page(
+            "login.html",
+            status=401 if message else 200,
+            message=message,
+            organization="" if organization == LOCAL_ORGANIZATION else organization,
+        )
 
     def _limit(self, request: Request) -> None:
         self._authenticator.limit_refusals(request)

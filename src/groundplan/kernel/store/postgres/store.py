@@ -82,7 +82,9 @@ class PostgresStore(Store):
         idle_s: float = IDLE_S_MAX,
         idle_in_write_s: float = IDLE_IN_WRITE_S_MAX,
         lock_wait_s: float = LOCK_WAIT_S_MAX,
+        as_owner: bool = False,
     ) -> None:
+        """`as_owner` is for administration: the role owns the schema, and no policy limits what it sees."""
         self._clock = clock  # None: the clock of the database, which all clients share
         self._idle_s = idle_s
         self._idle_in_write_s = idle_in_write_s
@@ -96,7 +98,7 @@ class PostgresStore(Store):
         }
         # Before the pool, which tries again for a while.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
-            check_connection(connection)
+            check_connection(connection, as_owner=as_owner)
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
@@ -262,10 +264,15 @@ def format_limits(actor: Actor) -> dict[str, str]:
     }
 
 
-def check_connection(connection: Connection) -> None:
-    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer."""
+def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
+    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer.
+
+    With `as_owner`, raise if the role does not own the schema instead.
+    """
     held = read_role_privileges(connection)
-    if held is None or any(held):
+    if as_owner and (held is None or not held.owns_tables):
+        raise OwnerRequired
+    if not as_owner and (held is None or any(held)):
         raise UnsafeRole
     has_schema = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     if has_schema != (True,):
@@ -294,6 +301,15 @@ class UnsafeRole(Unavailable):
             "this role is a superuser, owns the tables or bypasses row level security; "
             "connect with the app URL that groundplan init prints"
         )
+
+
+class OwnerRequired(Forbidden):
+    """Only the role that owns the schema may do this."""
+
+    code = "store_owner_required"
+
+    def __init__(self) -> None:
+        super().__init__("only the owner of the database may do this; give the URL of that role, as to groundplan init")
 
 
 class NoSchema(Unavailable):

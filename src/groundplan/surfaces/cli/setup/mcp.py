@@ -32,6 +32,7 @@ starts this command itself. Add this to its settings:
 Options:
   --db PATH|URL          A file, or a postgresql:// URL.
                          Default: GROUNDPLAN_DB, else the plan of this folder.
+  --org ID               The organization. Default: GROUNDPLAN_ORG, else local.
   --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
@@ -49,7 +50,7 @@ Options:
                          Default: groundplan.yaml here, if it exists.
   --help                 Show this and exit.
 """
-_FLAGS = ("db", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
+_FLAGS = ("db", "org", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
 _KINDS = ("agent", "person")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from groundplan.configuration import get_user_name
-from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, ActorKind, local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -126,7 +126,7 @@ def serve(
             refuse_missing(settings)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
-        check_exposure(exposure, lambda: _has_tokens(store))
+        check_exposure(exposure, lambda: _has_tokens(store, settings.org))
         actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
         server = build_server_app(
             store,
@@ -146,7 +146,8 @@ def serve(
         if once:
             return _call_once(exposure, code, run_server)
         start_logging(log_format)
-        lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
+        lines = _list_lines(exposure, code, None if actor is None else actor.organization)
+        lines += list_demo_lines(db, exposure.address) if demo else []
         player = opened.enter_context(BackgroundPlay(store)) if play else None
 
         def announce(_stop: Callable[[], None]) -> None:
@@ -224,21 +225,23 @@ def _build_exposure(
     )
 
 
-def _has_tokens(store: Store) -> bool:
+def _has_tokens(store: Store, organization: str) -> bool:
     from groundplan.session import Session
 
-    tokens = Session(store, local_actor(get_user_name(), kind=ActorKind.PERSON)).call("token.list").tokens
+    owner = local_actor(get_user_name(), kind=ActorKind.PERSON, organization=organization)
+    tokens = Session(store, owner).call("token.list").tokens
     return any(token.kind != "session" for token in tokens)
 
 
-def _list_lines(exposure: Exposure, code: str | None) -> list[str]:
+def _list_lines(exposure: Exposure, code: str | None, organization: str | None) -> list[str]:
     address = exposure.address
     login = (
         f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   (with a token)"
     )
+    of_organization = "" if organization in (None, LOCAL_ORGANIZATION) else f" to the organization {organization}"
     return [
         f"Groundplan answers at {address}; press Ctrl-C to stop.",
-        f"  Log in:    {login}",
+        f"  Log in:    {login}{of_organization}",
         f"  REST:      {address}/v1   (Authorization: Bearer TOKEN; groundplan token create makes one)",
         f"  Reference: {address}/v1/docs",
     ]

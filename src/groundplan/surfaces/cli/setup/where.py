@@ -1,4 +1,4 @@
-"""`groundplan where`: which database, project and actor are in force, and why."""
+"""`groundplan where`: which database, organization, project and actor are in force, and why."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class SettingInForce(NamedTuple):
 
 
 def where(invocation: Invocation) -> CommandResult:
-    """Show which database, project and actor are in force here, and why."""
+    """Show which database, organization, project and actor are in force here, and why."""
     settings = invocation.settings
     parts = [
         _describe_db(settings),
+        SettingInForce("organization", settings.org, settings.sources.get("org", "default")),
         _describe_project(invocation),
         SettingInForce("actor", settings.agent or get_user_name(), settings.sources.get("agent", "your user name")),
         SettingInForce("access", settings.access, settings.sources.get("access", "default")),
