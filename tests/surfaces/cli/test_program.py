@@ -302,7 +302,7 @@ def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
     everywhere, _, but_one = sentence.partition("all but mcp take ")
 
     options = re.findall(r"--\w+", everywhere)
-    assert options == ["--db", "--agent", "--access", "--config"]
+    assert options == ["--db", "--org", "--agent", "--access", "--config"]
     assert but_one.startswith("--json;")
     for words in (("init",), ("demo",), ("doctor",), ("project", "list"), ("mcp",)):
         shown = run(*words, "--help").out

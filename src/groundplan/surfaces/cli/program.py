@@ -50,7 +50,7 @@ One durable planning memory, shared by people and AI agents.
 
 New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
 """
-EPILOG = "Every command takes --db, --org, --agent, --access and --config, and all but mcp --json; see its --help."
+EPILOG = "Every command takes --db, --org, --agent, --access and --config, and all but mcp take --json; see its --help."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"

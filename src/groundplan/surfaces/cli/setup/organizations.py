@@ -31,10 +31,10 @@ class _NewOrganization(msgspec.Struct, forbid_unknown_fields=True):
     administrator: Name
 
 
-class StoreOwnerRequired(Forbidden):
+class OpenAccessRequired(Forbidden):
     """Stored roles decide, so whoever can open the file does not own it."""
 
-    code = "store_owner_required"
+    code = "open_access_required"
 
     def __init__(self) -> None:
         super().__init__("only the owner of the store may do this, with --access open")
@@ -102,12 +102,12 @@ def _open_as_owner(invocation: Invocation, *, reads_only: bool = False) -> Itera
     """Open the store with the rights of its owner, and close it.
 
     Raises:
-        StoreOwnerRequired: stored roles decide on this file.
+        OpenAccessRequired: stored roles decide on this file.
         OwnerRequired: the URL is not that of the owner of the database.
     """
     settings = invocation.settings
     if settings.access != Access.OPEN:
-        raise StoreOwnerRequired
+        raise OpenAccessRequired
     refuse_missing(settings, reads_only=reads_only)
     store = open_store(settings.db, build_schema, as_owner=True)
     try:
