@@ -50,6 +50,7 @@ def test_later_logins_find_the_person_and_write_nothing(engine: Engine, ben: Ses
 
     # A provider may change the address; the account is known by its issuer and subject.
     assert log_in(engine.store, ADA, email="ada@elsewhere.example") == "ada@example.org"
+    assert log_in(engine.store, ADA, email="not an address") == "ada@example.org"
     assert log_in(engine.store, ADA, email=None, email_verified=False) == "ada@example.org"
     assert engine.as_owner("SELECT rev FROM organizations WHERE id = 'local'") == [before]
 

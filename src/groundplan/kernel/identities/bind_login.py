@@ -114,7 +114,7 @@ class _Match(NamedTuple):
     """Whom a login is for."""
 
     principal_id: str
-    is_bound: bool = False
+    email: str | None = None  # the address to bind; None: the account is bound already
     is_new: bool = False
     invitation: InvitationRow | None = None
 
@@ -130,15 +130,12 @@ def bind_login(store: Store, identity: VerifiedIdentity) -> Actor:
         Invalid: the issuer, the subject or the address is malformed.
     """
     _validate(identity)
-    email = normalize_email(identity.email) if identity.email and identity.email_verified else None
     for _ in range(TRIES_MAX):
-        match = store.read(_trust(identity, ""), lambda tx: _find_person(tx, identity, email))
-        if not match.is_bound:
+        match = store.read(_trust(identity, ""), lambda tx: _find_person(tx, identity))
+        if match.email is not None:
             # The events of the first login are by the person themselves.
             trusted = _trust(identity, match.principal_id)
-            if not store.write(
-                trusted, None, lambda tx: _bind(tx, identity, email), needs=Permission.ORGANIZATION_MANAGE
-            ):
+            if not store.write(trusted, None, lambda tx: _bind(tx, identity), needs=Permission.ORGANIZATION_MANAGE):
                 continue
         return Actor(identity.organization, match.principal_id, ActorKind.PERSON, Access.MEMBERS)
     raise Unavailable("others change the same person at this moment; log in again", code="store_busy")
@@ -159,22 +156,23 @@ def _validate(identity: VerifiedIdentity) -> None:
             raise Invalid(f"the {name} of the account must have 1 to {chars_max} characters", code="invalid_identity")
 
 
-def _find_person(tx: Transaction, identity: VerifiedIdentity, email: str | None) -> _Match:
+def _find_person(tx: Transaction, identity: VerifiedIdentity) -> _Match:
     authorize_organization(tx, Permission.ORGANIZATION_MANAGE)
     bound = tx.one_or_none(sql.identity, issuer=identity.issuer, subject=identity.subject)
     if bound is not None:
         principal_id, role = bound
         if role is None:
             raise PersonRemoved
-        return _Match(principal_id, is_bound=True)
-    if email is None:
+        return _Match(principal_id)
+    if not identity.email or not identity.email_verified:
         raise EmailNotVerified
+    email = normalize_email(identity.email)
     invitation = tx.one_or_none(sql.open_invitation, InvitationRow, email=email)
     is_open = invitation is not None and invitation.expires_at > tx.now
     if invitation is not None and is_open:
         if _find_kind_and_role(tx, invitation.principal_id)[1] is None:
             raise PersonRemoved
-        return _Match(invitation.principal_id, invitation=invitation)
+        return _Match(invitation.principal_id, email, invitation=invitation)
     if get_domain(email) not in _list_allowed_domains(tx):
         raise NotInvited(email) if invitation is None else InvitationExpired(email, invitation.expires_at)
     return _match_by_domain(tx, email)
@@ -185,12 +183,12 @@ def _match_by_domain(tx: Transaction, email: str) -> _Match:
         raise AccountMismatch(email)
     kind, role = _find_kind_and_role(tx, email)
     if kind is None:
-        return _Match(email, is_new=True)
+        return _Match(email, email, is_new=True)
     if kind != ActorKind.PERSON or tx.all(sql.identities_of, principal_id=email):
         raise AccountMismatch(email)
     if role is None:
         raise PersonRemoved
-    return _Match(email)
+    return _Match(email, email)
 
 
 def _find_kind_and_role(tx: Transaction, principal_id: str) -> tuple[str | None, str | None]:
@@ -203,10 +201,11 @@ def _list_allowed_domains(tx: Transaction) -> list[str]:
     return [] if text is None else msgspec.json.decode(text, type=list[str])
 
 
-def _bind(tx: Transaction, identity: VerifiedIdentity, email: str | None) -> bool:
+def _bind(tx: Transaction, identity: VerifiedIdentity) -> bool:
     """Bind the account, and return whether it is bound to the actor now; else the plan was out of date."""
-    match = _find_person(tx, identity, email)
-    if match.is_bound or email is None or match.principal_id != tx.actor.id:
+    match = _find_person(tx, identity)
+    email = match.email
+    if email is None or match.principal_id != tx.actor.id:
         return match.principal_id == tx.actor.id
     if match.is_new:
         add_to_organization(tx, match.principal_id, kind=ActorKind.PERSON)
