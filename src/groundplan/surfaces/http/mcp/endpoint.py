@@ -178,7 +178,7 @@ class McpEndpoint:
         if session_id is None:
             if not request.opens_session:
                 raise RpcError(INVALID_REQUEST, "send initialize first", {"code": "not_initialized"})
-            with self._sessions.reserve(request.actor):
+            async with self._sessions.reserve(request.actor):
                 made = await _forward(server, scope, receive, send)
                 if made.session_id is not None and made.status < 400:
                     self._sessions.add(made.session_id, request.actor, connection)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -84,32 +84,42 @@ class McpSessions:
         self._woken = asyncio.Event()
         self._checking: asyncio.Task[None] | None = None
 
-    @contextmanager
-    def reserve(self, actor: Actor) -> Iterator[None]:
+    @asynccontextmanager
+    async def reserve(self, actor: Actor) -> AsyncIterator[None]:
         """Count a session that is being opened.
 
+        Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
+        should its client come back, it is told to initialize again.
+
         Raises:
-            HttpProblem: there are too many.
+            HttpProblem: there are too many, and all of the principal have running requests.
         """
         owner = SessionOwner.of(actor)
-        if self._per_owner.total() >= self._limits.per_server:
+        if self._per_owner[owner] >= self._limits.per_principal:
+            await self._end_idle(owner)
+        elif self._per_owner.total() >= self._limits.per_server:
             raise HttpProblem(
                 503, "too_many_sessions", "the server has too many open sessions; try again later", headers=_RETRY_AFTER
-            )
-        if self._per_owner[owner] >= self._limits.per_principal:
-            raise HttpProblem(
-                429,
-                "too_many_sessions",
-                f"you have {self._limits.per_principal} open sessions, which is the limit; end one with DELETE, or use "
-                "a client of revision 2026-07-28, which needs none",
-                headers=_RETRY_AFTER,
-                limit=self._limits.per_principal,
             )
         self._per_owner[owner] += 1
         try:
             yield
         finally:
             self._release(owner)
+
+    async def _end_idle(self, owner: SessionOwner) -> None:
+        idle = [one for one in self._sessions.values() if one.owner == owner and not one.running]
+        if not idle:
+            raise HttpProblem(
+                429,
+                "too_many_sessions",
+                f"all {self._limits.per_principal} sessions that you may have are busy; wait for one of them",
+                headers=_RETRY_AFTER,
+                limit=self._limits.per_principal,
+            )
+        oldest = min(idle, key=lambda one: one.idle_since)
+        self.forget(oldest)
+        await self._end(oldest)
 
     def add(self, session_id: str, actor: Actor, connection: HTTPConnection) -> None:
         """Keep a session that was opened."""
