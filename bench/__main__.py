@@ -41,6 +41,7 @@ PARTS = {
     "pictures": "pictures:run",
     "freshness": "freshness:run",
     "http": "rest:run",
+    "mcp-http": "mcp_http:run",
     "events": "events:run",
     "load": "mixed_load:run",
     "page": "page:run",

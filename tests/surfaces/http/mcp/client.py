@@ -38,7 +38,7 @@ class McpClient(AppClient):
         super().close()
         self.server.close()
 
-    def exchange(self, message: Any, *, verb: str = "POST", target: str = "/mcp", **headers: str | None) -> Reply:
+    def exchange(self, message: Any, *, verb: str = "POST", target: str = "/mcp", **headers: Any) -> Reply:
         """Send a message with the headers that every client sends; None leaves one out."""
         given = {"authorization": f"Bearer {self.token}", "accept": "application/json, text/event-stream", **headers}
         raw = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -46,7 +46,7 @@ class McpClient(AppClient):
         sent = {name: value for name, value in given.items() if value is not None}
         return self.send(verb, target, raw=raw if verb == "POST" else None, **sent)
 
-    def open_session(self, revision: str = HANDSHAKE, **headers: str | None) -> str:
+    def open_session(self, revision: str = HANDSHAKE, **headers: Any) -> str:
         """Open a session, and return its id."""
         client = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
         reply = self.exchange(build("initialize", client), **headers)
@@ -57,7 +57,7 @@ class McpClient(AppClient):
         return session
 
     def ask(
-        self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None, **headers: str | None
+        self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None, **headers: Any
     ) -> Reply:
         """Send a request in a session, or else of the stateless revision."""
         params = params or {}

@@ -26,6 +26,7 @@ from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused
+from groundplan.kernel.store.postgres.pooler import format_settings, is_behind_pooler
 from groundplan.kernel.store.postgres.server_limits import (
     IDLE_IN_WRITE_S_MAX,
     IDLE_S_MAX,
@@ -96,7 +97,14 @@ class PostgresStore(Store):
         }
         # Before the pool, which tries again for a while.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
-            check_connection(connection)
+            self._is_pooled = is_behind_pooler(connection)
+            # A pooler drops the options above, so each transaction sets them.
+            self._settings = format_settings(connection, lock_wait_s) if self._is_pooled else ""
+            with connection.transaction():
+                if self._is_pooled:
+                    connection.execute(self._settings)
+                    settings["prepare_threshold"] = None
+                check_connection(connection)
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
@@ -160,7 +168,7 @@ class PostgresStore(Store):
 
     def _begin(self, connection: Connection, begin: LiteralString) -> None:
         try:
-            connection.execute(begin)
+            connection.execute(f"{begin}; {self._settings}" if self._is_pooled else begin)
         except psycopg.OperationalError as error:
             # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
             # yet, so it is safe to retry with a new one.
@@ -176,7 +184,7 @@ class PostgresStore(Store):
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.commits.postgres_watch import PostgresCommitWatch  # only a server needs it
 
-        return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed)
+        return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed, can_listen=not self._is_pooled)
 
     def close(self) -> None:
         self._pool.close()

@@ -1,7 +1,8 @@
-"""`groundplan serve`: serve the plan over HTTP: REST, and pages for people."""
+"""`groundplan serve`: serve the plan over HTTP: REST, MCP, and pages for people."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 PORT = 8321
 PORT_MAX = 65_535
 STREAMS_MAX = 9_000  # of the connections that a server accepts
+SESSIONS_MAX = 100_000  # each takes some kilobytes
 
 
 class ServerMissing(Unavailable):
@@ -77,6 +79,12 @@ def serve(
     streams: Annotated[
         int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of the server.", show_default=True)
     ] = 2_000,
+    sessions_per_principal: Annotated[
+        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of one principal.", show_default=True)
+    ] = 20,
+    sessions: Annotated[
+        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of the server.", show_default=True)
+    ] = 1_000,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
     ] = False,
@@ -90,7 +98,7 @@ def serve(
         bool, typer.Option("--once", help="Log in, call the server once, print what it answered, and end.")
     ] = False,
 ) -> CommandResult:
-    """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs."""
+    """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs, and MCP for AI clients."""
     try:
         from groundplan.surfaces.http.serve import open_socket
         from groundplan.surfaces.http.serve import serve as serve_app
@@ -105,6 +113,7 @@ def serve(
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
     from groundplan.surfaces.http.events.streams import StreamLimits
     from groundplan.surfaces.http.listening.exposure import check_exposure
+    from groundplan.surfaces.http.mcp.sessions import SessionLimits
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
@@ -136,6 +145,8 @@ def serve(
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
             stream_limits=StreamLimits(per_principal=streams_per_principal, per_server=streams),
+            session_limits=SessionLimits(per_principal=sessions_per_principal, per_server=sessions),
+            tool_groups=settings.tools,
             design=design,
         )
         opened.callback(server.close)
@@ -240,5 +251,15 @@ def _list_lines(exposure: Exposure, code: str | None) -> list[str]:
         f"Groundplan answers at {address}; press Ctrl-C to stop.",
         f"  Log in:    {login}",
         f"  REST:      {address}/v1   (Authorization: Bearer TOKEN; groundplan token create makes one)",
+        f"  MCP:       {address}/mcp   (for the settings of an AI client:)",
+        f"             {json.dumps(build_http_client_settings(exposure))}",
         f"  Reference: {address}/v1/docs",
     ]
+
+
+def build_http_client_settings(exposure: Exposure) -> dict[str, object]:
+    """Return the settings with which an AI client connects over HTTP; the token goes where the capitals are."""
+    name = exposure.allowed_hosts[0] if exposure.allowed_hosts else None
+    address = f"https://{name}" if name and exposure.is_https else exposure.address
+    headers = {"Authorization": "Bearer TOKEN"}
+    return {"mcpServers": {"groundplan": {"type": "http", "url": f"{address}/mcp", "headers": headers}}}
