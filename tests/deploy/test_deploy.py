@@ -20,6 +20,7 @@ import pytest
 
 from groundplan.configuration import _ENVIRONMENT
 from groundplan.surfaces.cli.setup.serve import serve
+from tests.kernel.store.test_postgres_catalog import QUESTIONS
 from tests.surfaces.cli.test_serve import make_certificate
 from tests.surfaces.http.server_program import ServerProgram, run_server
 
@@ -51,6 +52,14 @@ def test_every_option_and_variable_is_one_of_the_program(page: Path) -> None:
 
     assert {option for line in SERVED.findall(text) for option in OPTION.findall(line)} <= known
     assert set(VARIABLE.findall(text)) <= {*_ENVIRONMENT, OF_THE_UNIT}
+
+
+def test_the_schema_keeps_the_rules_that_the_guide_names() -> None:
+    rules = (ROOT / "docs" / "guides" / "scale.md").read_text(encoding="utf-8").partition("| Rule | So that |")[2]
+    named = [row.split("|")[1].strip() for row in rules.splitlines()[2:] if row.startswith("|")]
+
+    assert len(named) == 4
+    assert set(named) <= set(QUESTIONS)  # which a test asks the catalog of PostgreSQL
 
 
 def test_the_unit_is_valid_and_gives_the_server_no_rights_that_it_does_not_need(tmp_path: Path) -> None:
