@@ -8,16 +8,14 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import groundplan
 from bench.options import Options
 from bench.report import Result
-from bench.rest import NODES, PROJECT, run_program
+from bench.rest import PROJECT, KeptConnection, fill, run_program
 from bench.rounds import Step, compute_medians_ms, pin_to_one_core, run_interleaved
 
 CALLS = 2_000
@@ -26,14 +24,13 @@ RATIO_MAX = 1.5
 ECHO = "echo tool of the official server, same text"
 STATELESS, HANDSHAKE = "2026-07-28", "2025-11-25"
 CALL = {"name": "graph_next", "arguments": {"project": PROJECT}}
-_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _SESSION = re.compile(rb"mcp-session-id: (\S+)", re.IGNORECASE)
 
 
 def run(options: Options) -> list[Result]:
     """Measure a call of each era, and the echo in turns."""
     db = options.scratch / "mcp-http.db"
-    token = _fill(db)
+    token = fill(db)
     sets = []
     for _ in range(options.process_sets):
         with pin_to_one_core(spread=options.spread), _start_servers(db, token, options.scratch) as (ours, echo):
@@ -50,15 +47,14 @@ def run(options: Options) -> list[Result]:
     ]
 
 
-class McpConnection:
+class McpConnection(KeptConnection):
     """A kept connection with one session, with as little of a client as possible."""
 
     def __init__(self, port: int, token: str) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().__init__(port)
         self._token = token
         client = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-        head, _ = self._exchange(self._format("initialize", client, {}))
+        head, _ = self.exchange(self._format("initialize", client, {}))
         found = _SESSION.search(head)
         assert found is not None, head
         meta = {
@@ -74,7 +70,7 @@ class McpConnection:
 
     def call(self, era: str) -> str:
         """Call the tool, and return its text."""
-        _, body = self._exchange(self._calls[era])
+        _, body = self.exchange(self._calls[era])
         return str(json.loads(body)["result"]["content"][0]["text"])
 
     def _format(self, method: str, params: dict[str, Any], headers: dict[str, str]) -> bytes:
@@ -90,23 +86,6 @@ class McpConnection:
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         return f"POST /mcp HTTP/1.1\r\n{head}\r\n{body}".encode()
 
-    def _exchange(self, request: bytes) -> tuple[bytes, bytes]:
-        self._socket.sendall(request)
-        received = b""
-        while True:
-            received += self._socket.recv(1 << 16)
-            head, separator, body = received.partition(b"\r\n\r\n")
-            found = _LENGTH.search(head)
-            if separator and found and len(body) >= int(found[1]):
-                assert head.startswith(b"HTTP/1.1 200"), received
-                return head, body
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_given: object) -> None:
-        self._socket.close()
-
 
 @contextlib.contextmanager
 def _start_servers(db: Path, token: str, folder: Path) -> Iterator[tuple[McpConnection, McpConnection]]:
@@ -119,16 +98,6 @@ def _start_servers(db: Path, token: str, folder: Path) -> Iterator[tuple[McpConn
         text.write_text(ours.call(STATELESS), encoding="utf-8")
         echo_port = stack.enter_context(run_program("-m", "bench.mcp_http", str(text)))
         yield ours, stack.enter_context(McpConnection(echo_port, token))
-
-
-def _fill(db: Path) -> str:
-    """Create a project, and return the token of an agent for it."""
-    with groundplan.open(str(db), actor="ada") as plan:
-        plan.project.create(name=PROJECT)
-        plan.work.plan(
-            project=PROJECT, nodes=[{"ref": f"n{n}", "summary": f"Walk mile {n} of the coast"} for n in range(NODES)]
-        )
-        return str(plan.token.create(kind="agent", name="scout", trusted=True).secret)
 
 
 def serve_echo(text: str) -> None:

@@ -54,7 +54,7 @@ def test_a_dump_is_restored_with_every_row_and_works(team: PostgresEngine, postg
     fill_once(team, populate_with_purpose)
     dump = str(tmp_path / "plans.dump")
     about = conninfo_to_dict(team.superuser_url)
-    as_backup = make_conninfo(**{**about, "user": BACKUP})
+    as_backup = make_conninfo(team.superuser_url, user=BACKUP)
     restored = f"{about['dbname']}_restored"
     with psycopg.connect(team.superuser_url, autocommit=True) as superuser, postgres.database(restored) as restored_url:
         superuser.execute(f"CREATE ROLE {BACKUP} LOGIN BYPASSRLS IN ROLE pg_read_all_data")

@@ -48,8 +48,7 @@ class McpClient(AppClient):
 
     def open_session(self, revision: str = HANDSHAKE, **headers: Any) -> str:
         """Open a session, and return its id."""
-        client = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
-        reply = self.exchange(build("initialize", client), **headers)
+        reply = self.exchange(build_handshake(revision), **headers)
         assert reply.status == 200, reply.body
         session = reply.headers["mcp-session-id"]
         initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -78,3 +77,9 @@ class McpClient(AppClient):
 def build(method: str, params: dict[str, Any], request_id: int | str = 1) -> dict[str, Any]:
     """Return a JSON-RPC request."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+def build_handshake(revision: str = HANDSHAKE) -> dict[str, Any]:
+    """Return the request that opens a session."""
+    client = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+    return build("initialize", client)

@@ -11,7 +11,7 @@ import pytest
 from groundplan.surfaces.http.mcp import sessions
 from groundplan.surfaces.http.mcp.sessions import SessionLimits
 from tests.engines import Engine
-from tests.surfaces.http.mcp.client import McpClient, build, create_token
+from tests.surfaces.http.mcp.client import McpClient, build, build_handshake, create_token
 
 PATIENCE_S = 10.0
 REVOKED_S = 5.0  # a second on a machine that has nothing else to do
@@ -94,16 +94,15 @@ def test_a_server_at_its_limit_opens_no_more_sessions(engine: Engine) -> None:
     with McpClient(engine.store, create_token(engine.store), session_limits=limits) as mcp:
         mcp.open_session()
         ben = f"Bearer {create_token(engine.store, 'ben')}"
-        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
-        refused = mcp.exchange(build("initialize", client), authorization=ben)
+        refused = mcp.exchange(build_handshake(), authorization=ben)
         assert (refused.status, refused.code) == (503, "too_many_sessions")
 
 
 def test_an_idle_session_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "CHECK_S", 0.01)
     with McpClient(engine.store, create_token(engine.store), session_limits=SessionLimits(idle_s=0.05)) as mcp:
-        session = mcp.open_session()
+        session = mcp.exchange(build_handshake()).headers["mcp-session-id"]
         wait_for_sessions(mcp, 0)
 
         assert not is_open(mcp, session)

@@ -173,7 +173,7 @@ class McpEndpoint:
         if not has_session(head.headers):
             await server.handle(scope, receive, send)
             return
-        connection = HTTPConnection(scope)
+        connection = _copy_identity(scope)
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
             if not request.opens_session:
@@ -208,6 +208,11 @@ class McpEndpoint:
 
     async def _end_session(self, session: OpenSession) -> None:
         await (await self._get_server()).end_session(session.id, session.connection.headers["host"])
+
+
+def _copy_identity(scope: Any) -> HTTPConnection:
+    """Return what proves who sent a request, for a session to keep: without the message, which may be large."""
+    return HTTPConnection({name: scope[name] for name in ("type", "method", "path", "headers", "client")})
 
 
 def _read_message(head: RequestHead, body: bytes, tools: RegistryTools) -> Message | Answer:

@@ -117,9 +117,7 @@ class McpSessions:
                 headers=_RETRY_AFTER,
                 limit=self._limits.per_principal,
             )
-        oldest = min(idle, key=lambda one: one.idle_since)
-        self.forget(oldest)
-        await self._end(oldest)
+        await self._end_now(min(idle, key=lambda one: one.idle_since))
 
     def add(self, session_id: str, actor: Actor, connection: HTTPConnection) -> None:
         """Keep a session that was opened."""
@@ -194,22 +192,34 @@ class McpSessions:
             except TimeoutError:
                 pass
             self._woken.clear()
-            changed, self._changed = self._changed, set()
-            affected = [one for one in self._sessions.values() if one.owner.organization in changed]
-            refused = set(await loop.run_in_executor(None, self._find_refused, affected)) if affected else set()
             idle_before = loop.time() - self._limits.idle_s
             for session in list(self._sessions.values()):
-                if session in refused or (not session.running and session.idle_since < idle_before):
-                    self.forget(session)
-                    await self._end(session)
+                if not session.running and session.idle_since < idle_before:
+                    await self._end_now(session)
+            changed, self._changed = self._changed, set()
             if changed:
+                await self._end_refused(changed)
                 await asyncio.sleep(PACE_S)
 
-    def _find_refused(self, sessions: list[OpenSession]) -> list[OpenSession]:
-        """Return the sessions whose last request would be refused now. Runs in a thread."""
-        return [session for session in sessions if self._is_refused(session)]
+    async def _end_refused(self, organizations: set[str]) -> None:
+        """End the sessions of some organizations whose latest token would be refused now."""
+        by_token: dict[str, list[OpenSession]] = {}
+        for session in self._sessions.values():
+            if session.owner.organization in organizations:
+                by_token.setdefault(session.connection.headers["authorization"], []).append(session)
+        await asyncio.gather(*map(self._end_if_refused, by_token.values()))
+
+    async def _end_if_refused(self, of_one_token: list[OpenSession]) -> None:
+        is_refused = await asyncio.get_running_loop().run_in_executor(None, self._is_refused, of_one_token[0])
+        for session in of_one_token if is_refused else ():
+            await self._end_now(session)
+
+    async def _end_now(self, session: OpenSession) -> None:
+        self.forget(session)
+        await self._end(session)
 
     def _is_refused(self, session: OpenSession) -> bool:
+        """Return whether the latest request of a session would be refused now. Runs in a thread."""
         try:
             return SessionOwner.of(self._recheck(session.connection)) != session.owner
         except Unauthenticated:
