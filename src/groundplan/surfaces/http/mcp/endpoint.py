@@ -53,6 +53,7 @@ from groundplan.surfaces.vocabularies import McpVocabulary
 if TYPE_CHECKING:
     from groundplan.surfaces.http.mcp.official_server import OfficialServer
 
+_SESSION_HEADER = SESSION_HEADER.encode()
 METHODS = ("POST", "DELETE")  # the server never speaks first, so GET would open a stream without a message
 
 
@@ -149,7 +150,7 @@ class McpEndpoint:
             return answer_error(log_exception("a request to MCP"), self._vocabulary)
 
     def _select_tools(self, query: bytes) -> RegistryTools:
-        chosen = parse_qs(query.decode("latin-1")).get("tools")
+        chosen = parse_qs(query.decode("latin-1")).get("tools") if query else None
         groups = frozenset(parse_tools(",".join(chosen), "tools") if chosen else self._groups)
         if groups not in self._tools:
             tools = RegistryTools(OPERATIONS, [Group(name) for name in groups], self._refuse_unbound, log=log_exception)
@@ -265,8 +266,7 @@ async def _forward(server: OfficialServer, scope: Any, receive: Any, send: Any) 
     async def observe(message: Any) -> None:
         nonlocal answered
         if message["type"] == "http.response.start":
-            headers = {name.lower(): value for name, value in message["headers"]}
-            given = headers.get(SESSION_HEADER.encode())
+            given = next((value for name, value in message["headers"] if name == _SESSION_HEADER), None)
             answered = _Forwarded(message["status"], given.decode() if given else None)
         await send(message)
 
