@@ -18,7 +18,7 @@ from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
-from tests.surfaces.http.client import ACTOR, make_scope
+from tests.surfaces.http.client import ACTOR, make_scope, name_headers
 
 PATIENCE_S = 60  # only a test that fails waits for so long
 COMMENT = "comment"
@@ -149,7 +149,7 @@ class EventServer:
 
         async def run() -> None:
             try:
-                await self.app(make_scope(method, target, given), stream.receive, stream.send)
+                await self.app(make_scope(method, target, name_headers(given)), stream.receive, stream.send)
             finally:
                 stream.end()
 
