@@ -10,6 +10,7 @@ from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
 from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
 from groundplan.surfaces.web.areas.plan.item import read_item
+from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.showing import compare, present
 from groundplan.surfaces.web.areas.plan.upkeep import gates, health, measures, publish
 from groundplan.surfaces.web.areas.plan.upkeep.check_words import PROFILES
@@ -55,7 +56,7 @@ def _open_version(visit: Visit) -> PlanVisit:
     if versions and not chosen.is_missing:
         wanted = {"version": chosen.ref, "as_of": chosen.as_of or None}
         given = {name: value for name, value in wanted.items() if value is not None}
-        theory = visit.call("purpose.open", detail="full", **given)
+        theory = open_version(visit, today, given)
     return PlanVisit(visit, versions, theory, today, chosen.as_of, chosen.problem)
 
 
