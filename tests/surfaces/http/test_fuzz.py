@@ -51,6 +51,7 @@ KNOWN = {
     "features": "feature",
     "templates": "template",
 }
+TRIES = 3  # of a request whose process got no processor for so long that PostgreSQL ended its transaction
 POSITIVE_SHARE = 3  # for each invalid request, as many that follow the document
 
 
@@ -91,7 +92,11 @@ class Store:
         if is_known:
             _, query, text = target.partition("?")
             target = self.fill_path(case) + query + text
-        return request, self.http.send_bytes(str(request.method), target, body or b"", headers)
+        for _ in range(TRIES):
+            reply = self.http.send_bytes(str(request.method), target, body or b"", headers)
+            if reply.status != 503 or reply.code != "store_disconnected":
+                break
+        return request, reply
 
     def fill_path(self, case: Case[Any]) -> str:
         parts = case.operation.path.split("/")

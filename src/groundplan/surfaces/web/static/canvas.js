@@ -136,7 +136,7 @@ function focusWaiting() {
   waiting = null;
   if (!(part instanceof HTMLDetailsElement)) return true;
   part.open = true;
-  const found = /** @type {HTMLInputElement | null} */ (part.querySelector(wanted.field));
+  const found = /** @type {HTMLElement | null} */ (part.querySelector(wanted.field));
   found?.focus();
   if (found instanceof HTMLInputElement || found instanceof HTMLTextAreaElement) found.select();
   return true;

@@ -30,6 +30,7 @@ VIEWS: Mapping[str, PlanView] = {
     )
 }
 FIRST_VIEW = canvas.VIEW
+NAME_CHARS_MAX = 80  # of an item that the address names
 PROFILE_CHOICES = [(one.value, f"{one.value}: {PROFILES[one].partition('.')[0].lower()}") for one in Profile]
 
 
@@ -37,12 +38,16 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
     """Return what the view in the address shows, and the item that is selected."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
     plan = _open_version(visit)
+    item = read_item(plan)
+    wanted = visit.query.get("edge") or visit.query.get("key")
+    if wanted and plan.theory is not None and item is None and not plan.problem:
+        plan = plan._replace(problem=f"There is no item “{wanted[:NAME_CHARS_MAX]}” in this version.")
     shown = {
         "plan": plan,
         "view": view,
         "views": VIEWS.values(),
         "theory": plan.theory,
-        "item": read_item(plan),
+        "item": item,
         "profiles": PROFILE_CHOICES,
     }
     return {**shown, **view.read(plan)}
