@@ -136,7 +136,6 @@ def _draw_band(
     node_type = NodeType(band.node_type)
     name = tokens.BAND_NAMES[node_type]
     x, width, top = format_number(band.x), format_number(band.width), -BAND_HEADER
-    after = band.x + 12 + measure_width(name, TITLE_PX) * 1.08
     add = ""
     if state.can_edit:
         href = escape_markup(address.choose("add", node_type.value))
@@ -148,8 +147,8 @@ def _draw_band(
     return (
         f'<g class="band {_get_class(node_type)}" data-id="band-{node_type}">'
         f'<rect x="{x}" y="{top}" width="{width}" height="{format_number(height + BAND_HEADER + MARGIN)}" '
-        f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name}</text>'
-        f'<text class="count-of" x="{format_number(after)}" y="{top + 23}">{counts[node_type]}</text>{add}</g>'
+        f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name} '
+        f'<tspan class="count-of">{counts[node_type]}</tspan></text>{add}</g>'
     )
 
 

@@ -8,6 +8,7 @@ const FAR = 0.4; // below it texts are hidden
 const STEP = 1.25;
 const DRAG_PX = 4;
 const REST_MS = 160;
+const [TITLE_MIN, TITLE_SHOWN, TITLE_MAX] = [13, 12, 26]; // of bands: in the picture, on the screen, and what fits
 const CARD = /** @type {const} */ ([196, 78]);
 
 /** @param {HTMLElement} box */
@@ -28,12 +29,24 @@ export function attachView(box) {
     isDue = false;
     stage().style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     box.classList.toggle("far", scale < FAR);
+    if (!box.classList.contains("moving")) sizeTitles();
+  }
+
+  /** Keep the titles of bands readable, as far as they fit; at rest, because texts are laid out anew. */
+  function sizeTitles() {
+    const size = Math.min(TITLE_MAX, Math.max(TITLE_MIN, TITLE_SHOWN / scale));
+    for (const band of box.querySelectorAll(".band")) {
+      /** @type {SVGElement} */ (band).style.setProperty("--gp-band-title", `${size}px`);
+    }
   }
 
   function applySoon() {
     box.classList.add("moving");
     clearTimeout(resting);
-    resting = setTimeout(() => box.classList.remove("moving"), REST_MS);
+    resting = setTimeout(() => {
+      box.classList.remove("moving");
+      sizeTitles();
+    }, REST_MS);
     if (!isDue) requestAnimationFrame(apply);
     isDue = true;
   }
