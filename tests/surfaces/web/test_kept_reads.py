@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from groundplan.surfaces.web.areas.plan.kept_reads import CACHE_KEY, KeptReads
+from groundplan.session import Session
+from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.plan.kept_reads import CACHE_KEY, KeptReads, read_once
+from groundplan.surfaces.web.areas.plan.view import PlanVisit
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_plan_pages import PLAN, fill
@@ -49,6 +52,18 @@ def test_what_one_person_has_read_is_kept_for_members_only(engine: Engine) -> No
     assert "purpose.edit" in pages["ada"].body.decode()
     assert "purpose.edit" not in pages["cleo"].body.decode()
     assert "Fee model agreed" not in pages["finn"].body.decode()
+
+
+def test_a_project_with_the_same_id_in_another_organization_is_another_one(engine: Engine) -> None:
+    fill(engine)
+    (project,) = engine.session("ada").call("project.list").projects
+    read = []
+    for organization in ("local", "elsewhere", "local"):
+        session = Session(engine.store, person("ada", organization=organization))
+        plan = PlanVisit(Visit(session, project, PLAN, {}), [], None)
+        read.append(read_once(plan, "name", lambda organization=organization: f"of {organization}"))  # type: ignore[misc] # as below
+
+    assert read == ["of local", "of elsewhere", "of local"]
 
 
 def test_versions_and_days_are_kept_apart(browser: Browser, engine: Engine) -> None:

@@ -85,5 +85,6 @@ def list_items(plan: PlanVisit, theory: OpenedPurpose) -> tuple[list[CanvasCard]
 def _read_kept(visit: Visit, today: str, name: Hashable, read: Callable[[], T]) -> T:
     cache = visit.session.store.cache
     kept: KeptReads = cache.get(CACHE_KEY) or cache.setdefault(CACHE_KEY, KeptReads())
-    project = visit.project
-    return kept.read((project.id, project.rev, project.updated_at, today, name), read)
+    actor, project = visit.session.actor, visit.project
+    organization = actor.organization if actor is not None else None  # ids are unique within one only
+    return kept.read((organization, project.id, project.rev, project.updated_at, today, name), read)
