@@ -55,6 +55,8 @@ SETTINGS = {
     "both. Existing projects keep theirs.",
     "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
     "at most 600. Imports and migrations have no limit, except `--timeout`.",
+    "short_name": "Another name of the program, which `groundplan init --short` makes. A commit message may name a "
+    "task with it, as in `pl-q8cdfw`.",
     "config_file": "The configuration file itself.",
 }
 

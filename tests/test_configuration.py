@@ -200,6 +200,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "lean",
         "pipelines",
         "write_timeout_s",
+        "short_name",
     ]
 
 
@@ -221,6 +222,9 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "tools: 3",
         "tools: ''",
         "tools: []",
+        "short_name: 'a b'",
+        "short_name: '../pl'",
+        "short_name: 7",
         "write_timeout_s: 0",
         "write_timeout_s: 601",
         "write_timeout_s: .inf",

@@ -1,7 +1,7 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
     groundplan.yaml (or graph.config.yaml)   db_path, project, agent_identity, access, tools, claim_ttl_minutes, lean,
-                                             pipelines, write_timeout_s
+                                             pipelines, write_timeout_s, short_name
     environment                              GROUNDPLAN_DB, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
     flags                                    --db, --agent, --access, --tools
 
@@ -39,6 +39,8 @@ CLAIM_TTL_MINUTES = 60.0
 CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
+SHORT_NAME_DEFAULT = "pl"  # installed with the program
+SHORT_NAME_CHARS_MAX = 20
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
@@ -63,6 +65,7 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "lean": "lean",
     "pipelines": "pipelines",
     "write_timeout_s": "write_timeout_s",
+    "short_name": "short_name",
 }
 
 
@@ -74,6 +77,7 @@ class Flags(NamedTuple):
     access: str | None = None
     tools: str | None = None
     config: str | None = None
+    repo: str | None = None  # the folder where the plan is looked for first
 
 
 class Settings(NamedTuple):
@@ -88,6 +92,7 @@ class Settings(NamedTuple):
     lean: bool = False
     pipelines: str | None = None  # as a project stores them; None: the defaults
     write_timeout_s: float = WRITE_TIMEOUT_S
+    short_name: str = SHORT_NAME_DEFAULT  # another name of the program, and of its tasks in commit messages
     config_file: str | None = None
     sources: Mapping[str, str] = MappingProxyType({})  # where each setting was given; the others have their defaults
 
@@ -135,7 +140,7 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.db is not None or bool(environment.get("GROUNDPLAN_DB"))
-    plan = _choose_plan(flags.config, is_db_named=is_db_named)
+    plan = _choose_plan(flags, is_db_named=is_db_named)
     if plan is not None and plan.config_file is not None:
         found = _read_settings(plan.config_file)
         sources = dict.fromkeys(found, plan.config_file)
@@ -206,8 +211,9 @@ def _expand_user(db: str) -> str:
         return db
 
 
-def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
-    """Return the plan of the given configuration file, else the nearest plan of this folder and those above it."""
+def _choose_plan(flags: Flags, *, is_db_named: bool) -> FoundPlan | None:
+    """Return the plan of the given configuration file, else the nearest one of the given repository or this folder."""
+    config = flags.config
     if config is not None:
         if not config or "\0" in config or not os.path.lexists(config):
             raise Invalid(
@@ -216,7 +222,8 @@ def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
                 file=config,
             )
         return FoundPlan(config, None)
-    plan = next(find_plans(), None)
+    plan = next(find_plans(flags.repo), None) if flags.repo else None
+    plan = plan or next(find_plans(), None)
     if plan is not None and plan.owner is not None:
         if is_db_named:
             return None
@@ -257,6 +264,15 @@ def _parse_name(value: Any, where: str) -> str:
     except Invalid as error:
         wrong = error.message.removeprefix("arguments ")
         raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
+
+
+def check_short_name(value: Any, where: str) -> str:
+    """Return a checked short name of the program."""
+    name = _parse_text(value, where)
+    if len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum():
+        return name
+    allowed = f"a letter, then letters, digits or hyphens, at most {SHORT_NAME_CHARS_MAX} characters"
+    raise _invalid(f"{where} must be {allowed}, not {describe_value(value)}", where)
 
 
 def _parse_access(value: Any, where: str) -> str:
@@ -326,6 +342,7 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "lean": _parse_boolean,
     "pipelines": _parse_pipelines,
     "write_timeout_s": partial(_parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
+    "short_name": check_short_name,
 }
 
 

@@ -32,6 +32,7 @@ from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
+from groundplan.surfaces.cli.setup.after_commit import after_commit
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
@@ -162,6 +163,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
                 sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     add_single_commands(app, operations, said, panel=PLAN)
+    app.command("after-commit", hidden=True)(with_common_options(after_commit))  # started by the git hook
     app.command(
         "mcp",
         rich_help_panel=AGENTS,

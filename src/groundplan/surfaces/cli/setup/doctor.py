@@ -11,8 +11,10 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.check_clocks import check_clocks
 from groundplan.kernel.projects.check_owners import check_owners
-from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store
+from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, warn
+from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.check_leases import check_leases
 from groundplan.work.check_plans import check_plans
@@ -20,7 +22,10 @@ from groundplan.work.check_plans import check_plans
 
 def doctor(invocation: Invocation) -> CommandResult:
     """Check the database: files, settings, schema, triggers, owners, plans, clocks, and row level security."""
-    findings = list(check_store(invocation.settings.db, build_schema()))
+    db = invocation.settings.db
+    findings = list(check_store(db, build_schema()))
+    if not is_postgres(db) and (danger := describe_danger(db)) is not None:
+        findings.append(warn("folder", danger, REMEDY))
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
             findings += session.store.read(

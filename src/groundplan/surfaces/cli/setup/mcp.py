@@ -42,8 +42,8 @@ Options:
                          Default: agent.
   --owner NAME           The person who owns the projects that the agent
                          creates; needed for that with --access members.
-  --repo DIR             The repository that paths of files are in.
-                         Default: the one around this folder, if any.
+  --repo DIR             The repository that paths of files are in, and whose
+                         plan is used. Default: the one around this folder.
   --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
   --config FILE          Configuration file.
                          Default: groundplan.yaml here, if it exists.
