@@ -5,6 +5,7 @@
 # pip must be able to install uv, with its hash checked, before uv can install the rest:
 #   requirements/uv.lock    uv alone, read by pip, and only where uv is missing
 #   requirements/dev.lock   the package's dependencies, its build backend and the tools of the developers
+# The container of deploy/Containerfile has its own, requirements/server.lock: the same versions without the tools.
 
 PYTHON ?= python3
 TEST_PROCESSES ?= 2
@@ -83,6 +84,8 @@ lock: | python $(UV) ## Bring the lock files up to date (ARGS=--upgrade takes ne
 		print(*project["build-system"]["requires"], "editables", sep="\n")' \
 		| $(UV) pip compile $(COMPILE) $(ARGS) --all-extras --group dev \
 		--output-file requirements/dev.lock pyproject.toml - >/dev/null
+	@echo 'hatchling' | $(UV) pip compile $(COMPILE) --all-extras --constraints requirements/dev.lock \
+		--output-file requirements/server.lock pyproject.toml - >/dev/null
 
 clean: ## Remove everything that the other targets made
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

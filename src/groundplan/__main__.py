@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from groundplan import __version__
-
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--agent", "--access", "--config")
 
@@ -15,7 +13,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
     argv = sys.argv[1:] if arguments is None else list(arguments)
     if argv in (["--version"], ["-V"]):
-        print(f"groundplan {__version__}")
+        from groundplan.surfaces.cli.setup.versions import format_versions
+
+        print(format_versions())
         return 0
     try:
         at = _find_command_index(argv)

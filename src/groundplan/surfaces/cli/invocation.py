@@ -18,6 +18,7 @@ from typer.models import OptionInfo
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, refuse_missing
@@ -207,14 +208,16 @@ def _is_required_option(parameter: inspect.Parameter) -> bool:
     return is_option and parameter.default is inspect.Parameter.empty
 
 
-def make_group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
+def make_group_callback(description: str, *, has_version: bool = False) -> Callable[..., None]:
     """Return the callback of a command group: it keeps the common options, and prints the help without a command."""
-    own = [] if version is None else [_VERSION]
+    own = [_VERSION] if has_version else []
 
     def keep_options(ctx: typer.Context, **values: Any) -> None:
         invocation = merge_common_options(ctx, values)
         if values.get(_VERSION.name):
-            typer.echo(f'{{"version":"{version}"}}' if invocation.as_json else f"groundplan {version}")
+            from groundplan.surfaces.cli.setup.versions import collect_versions, format_versions
+
+            typer.echo(encode(collect_versions()).decode() if invocation.as_json else format_versions())
             raise typer.Exit
         if ctx.invoked_subcommand is None:
             if text := ctx.get_help():

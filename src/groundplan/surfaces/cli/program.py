@@ -13,7 +13,6 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.operations.execute import ExecutionResult
@@ -153,7 +152,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
         rich_markup_mode="rich",
         epilog=EPILOG,
     )
-    app.callback()(make_group_callback(DESCRIPTION, version=__version__))
+    app.callback()(make_group_callback(DESCRIPTION, has_version=True))
     for function in (init, demo, where, doctor, serve):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in build_operation_apps(operations, said).items():

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.text import Text
-
 from groundplan.configuration import Settings
 from groundplan.git_folders import find_git_folders
 from groundplan.kernel.store.open_store import is_postgres
@@ -19,8 +17,6 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.setup import short_name
 from groundplan.surfaces.cli.setup.repository_plan import RepositoryPlan, find_plan_above, find_working_copy
 from groundplan.surfaces.cli.setup.working_copy_parts import SetupChoice, WorkingCopyParts
-
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @dataclass(slots=True)
@@ -110,14 +106,11 @@ def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
 
 def draw_setup(planned: PlannedSetup, notes: Iterable[str], title: str) -> None:
     """Print the changes of files, first as a list and then line by line."""
-    from groundplan.surfaces.cli.terminal import echo_list, make_console
+    from groundplan.surfaces.cli.terminal import echo, echo_list
 
     echo_list(title, (f"{change.action:8} {change.part.shown_file}" for change in planned.changes))
-    output = make_console()
     for change in planned.changes:
-        output.print()
-        for line in change.diff:
-            output.print(Text(line, style=_STYLES.get(line[:1], "")), soft_wrap=True)
+        echo("", *change.diff)
     echo_list("Not changed:", (f"{kept.file} {kept.reason}" for kept in planned.kept))
     echo_list("Warnings:", notes)
 
