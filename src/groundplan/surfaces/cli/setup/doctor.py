@@ -14,7 +14,6 @@ from groundplan.kernel.projects.check_owners import check_owners
 from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, warn
 from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.check_leases import check_leases
 from groundplan.work.check_plans import check_plans
@@ -22,6 +21,8 @@ from groundplan.work.check_plans import check_plans
 
 def doctor(invocation: Invocation) -> CommandResult:
     """Check the database: files, settings, schema, triggers, owners, plans, clocks, and row level security."""
+    from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
+
     db = invocation.settings.db
     findings = list(check_store(db, build_schema()))
     if not is_postgres(db) and (danger := describe_danger(db)) is not None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,9 @@ from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
 from groundplan.surfaces.cli.failures import UsageError, print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.setup.repository_plan import RepositoryPlan, choose_repository, write_files
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import RepositoryPlan
 
 WORKING_COPY = "In a repository"
 
@@ -145,8 +147,9 @@ def init(
     In a repository it also connects AI clients and tells agents about the plan. Safe to run again at any time.
     """
     from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
-    from groundplan.surfaces.cli.setup.working_copy_parts import SetupChoice
-    from groundplan.surfaces.cli.setup.working_copy_setup import prepare_setup, undo_setup
+    from groundplan.surfaces.cli.setup.working_copy.parts import SetupChoice
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import choose_repository
+    from groundplan.surfaces.cli.setup.working_copy.setup import prepare_setup, undo_setup
 
     if undo:
         return undo_setup(invocation, dry_run=dry_run)
@@ -254,6 +257,8 @@ def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
 
 def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cancellation: Cancellation) -> CommandResult:
     """Create the plan of a repository, with a project that is named like it, or as its configuration says."""
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import write_files
+
     written = write_files(repository)
     made = _set_up_file(repository.db, cancellation)
     inside = Invocation(invocation.flags._replace(config=repository.config_file), invocation.as_json)

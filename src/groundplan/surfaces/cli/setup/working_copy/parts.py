@@ -20,7 +20,7 @@ from groundplan.repository.setup import git_hook, instructions
 from groundplan.repository.setup.changes import PlannedSetup, SetupPart, SetupRecord, plan_additions, plan_removals
 from groundplan.repository.setup.clients import CLIENTS, AiClient, find_clients
 from groundplan.surfaces.cli.failures import UsageError
-from groundplan.surfaces.cli.setup.short_name import PROGRAM, add_setting, remove_setting
+from groundplan.surfaces.cli.setup.working_copy.short_name import PROGRAM, add_setting, remove_setting
 
 NO_CLIENT = "none"
 

@@ -14,9 +14,13 @@ from groundplan.repository.setup.changes import PlannedSetup, apply_changes
 from groundplan.repository.working_copy import find_root
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.setup import short_name
-from groundplan.surfaces.cli.setup.repository_plan import RepositoryPlan, find_plan_above, find_working_copy
-from groundplan.surfaces.cli.setup.working_copy_parts import SetupChoice, WorkingCopyParts
+from groundplan.surfaces.cli.setup.working_copy import short_name
+from groundplan.surfaces.cli.setup.working_copy.parts import SetupChoice, WorkingCopyParts
+from groundplan.surfaces.cli.setup.working_copy.repository_plan import (
+    RepositoryPlan,
+    find_plan_above,
+    find_working_copy,
+)
 
 
 @dataclass(slots=True)
