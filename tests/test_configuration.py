@@ -144,6 +144,16 @@ def test_the_nearest_plan_wins_and_a_database_without_configuration_is_a_plan_to
     assert not found.may_create_db
 
 
+def test_the_plan_of_a_named_repository_wins_over_that_of_this_folder(tmp_path: Path) -> None:
+    write_file("agent_identity: here\n")
+    (tmp_path / "repository" / "deep").mkdir(parents=True)
+    (tmp_path / "repository" / "groundplan.yaml").write_text("agent_identity: there\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+
+    assert load_settings(Flags(repo=str(tmp_path / "repository" / "deep")), {}).agent == "there"
+    assert load_settings(Flags(repo=str(tmp_path / "empty")), {}).agent == "here"
+
+
 def test_a_file_of_another_user_above_this_folder_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a").mkdir()
     write_file("db_path: theirs.db\n")

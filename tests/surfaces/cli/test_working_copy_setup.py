@@ -408,6 +408,7 @@ def test_a_repository_below_a_plan_uses_it_until_it_gets_its_own(
     assert own["project"] == "library"
     assert str(copy.folder) in own["notes"][0]
     assert run("where", "--json").answer["not_used"] == [str(copy.folder / ".groundplan" / "groundplan.yaml")]
+    assert f"not used here: {copy.folder / '.groundplan'}" in run("where").out
 
 
 def test_a_clone_gets_the_project_that_its_configuration_names(run: Run, copy: WorkingCopy) -> None:
@@ -438,6 +439,18 @@ def test_a_plan_that_is_named_is_not_what_clients_would_find(
     assert run("init", *flags, "--hook").code == 2
     assert "changes" not in run("init", *flags, "--json").answer
     assert not Path("AGENTS.md").exists()
+
+
+def test_a_plan_on_a_server_gets_entries_and_is_not_set_up_again(run: Run, copy: WorkingCopy) -> None:
+    config = "db_path: postgresql://app:secret@nowhere.example.org/plans\nproject: water\n"
+    Path("groundplan.yaml").write_text(config, encoding="utf-8")
+
+    made = run("init", "--client", "claude", "--json")
+
+    assert made.code == 0
+    assert "secret" not in made.out
+    assert Path(".mcp.json").exists()
+    assert Path("groundplan.yaml").read_text(encoding="utf-8") == config
 
 
 def test_outside_of_a_repository_nothing_but_the_database_is_made(run: Run) -> None:
