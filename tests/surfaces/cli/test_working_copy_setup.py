@@ -8,6 +8,7 @@ import shutil
 import stat
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -160,6 +161,15 @@ def test_undo_keeps_what_people_wrote_since(run: Run, copy: WorkingCopy) -> None
     assert not Path(".zed").exists()
 
 
+def test_only_its_owner_can_read_what_is_remembered_of_the_files(run: Run, copy: WorkingCopy) -> None:
+    Path(".mcp.json").write_text('{"mcpServers": {"a": {"env": {"KEY": "secret"}}}}', encoding="utf-8")
+    run("init", "--client", "claude")
+
+    record = copy.folder / ".git" / "groundplan" / "setup.json"
+    assert "secret" in record.read_text(encoding="utf-8")
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+
+
 def test_undo_works_for_somebody_who_cloned_the_entries(run: Run, copy: WorkingCopy) -> None:
     Path(".mcp.json").write_text('{"mcpServers": {"other": {"command": "x"}}}', encoding="utf-8")
     run("init", "--client", "claude")
@@ -228,6 +238,17 @@ def test_instructions_go_where_people_have_theirs(run: Run, copy: WorkingCopy) -
 
     assert Path("CLAUDE.md").read_text(encoding="utf-8") == "@AGENTS.md\n"
     assert "groundplan:begin" in Path("AGENTS.md").read_text(encoding="utf-8")
+
+
+def test_a_file_of_instructions_that_is_a_link_or_no_text_is_left_alone(run: Run, copy: WorkingCopy) -> None:
+    Path("AGENTS.md").write_bytes(b"\xff\xfe")
+    Path("CLAUDE.md").symlink_to("AGENTS.md")
+
+    made = run("init", *NO_CLIENT, "--json").answer
+
+    assert [one["file"] for one in made["kept"]] == ["AGENTS.md"]
+    assert Path("AGENTS.md").read_bytes() == b"\xff\xfe"
+    assert Path("CLAUDE.md").is_symlink()
 
 
 def test_instructions_can_be_left_out_and_edited_ones_stay(run: Run, copy: WorkingCopy) -> None:
@@ -518,3 +539,20 @@ def test_a_file_that_cannot_be_written_takes_the_others_back(
 
     assert run("init", *ALL_CLIENTS, "--json").error == (7, "not_writable")
     assert list_files(copy.folder) == before
+
+
+def test_a_file_that_somebody_edits_meanwhile_is_not_overwritten(
+    run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groundplan.surfaces.cli.setup.working_copy import setup
+
+    def edit_and_apply(*arguments: Any) -> None:
+        Path(".mcp.json").write_text("{} // mine", encoding="utf-8")
+        apply_changes(*arguments)
+
+    apply_changes = setup.apply_changes
+    monkeypatch.setattr(setup, "apply_changes", edit_and_apply)
+
+    assert run("init", *ALL_CLIENTS, "--json").error == (7, "not_writable")
+    assert Path(".mcp.json").read_text(encoding="utf-8") == "{} // mine"
+    assert not Path("AGENTS.md").exists()

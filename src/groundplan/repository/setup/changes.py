@@ -32,8 +32,8 @@ class NotWritable(Unavailable):
 
     def __init__(self, file: str, folder: Path, reason: str) -> None:
         super().__init__(
-            f"{quote_text(file)} in {quote_text(str(folder))} {reason}; nothing was changed. Make it writable, or give "
-            "the database a place of its own with groundplan init PATH",
+            f"{quote_text(file)} in {quote_text(str(folder))} {reason}; no file of the working copy was changed. Make "
+            "it writable, or give the database a place of its own with groundplan init PATH",
             file=file,
         )
 
@@ -107,12 +107,20 @@ class SetupRecord:
         """Write the record, or remove it if it is empty."""
         with suppress(UnusableFile):
             if self.files:
+                self._keep_private()
                 self._folder.write(RECORD_FILE, msgspec.json.encode(self.files).decode("utf-8"))
             elif self._folder.read(RECORD_FILE) is not None:
                 self._folder.remove(RECORD_FILE)
         if not self.files:
             with suppress(OSError):
                 (self._folder.root / RECORD_FILE).parent.rmdir()
+
+    def _keep_private(self) -> None:
+        """Create the record for its owner only: settings that are kept in it may hold keys."""
+        path = self._folder.root / RECORD_FILE
+        with suppress(OSError):  # it exists, or writing it reports why not
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600, exist_ok=False)
 
 
 class PlannedSetup(NamedTuple):
@@ -161,6 +169,8 @@ def apply_changes(changes: Sequence[SetupChange], record: SetupRecord) -> None:
     done: list[SetupChange] = []
     try:
         for change in changes:
+            if Folder(change.part.folder).read(change.part.file) != change.before:
+                raise UnusableFile("was changed meanwhile")
             _write(change.part, change.after, is_new=change.before is None)
             done.append(change)
     except UnusableFile as error:

@@ -30,10 +30,10 @@ With the MCP server `groundplan`, use its tools instead: `graph_next`, `query_gr
 
 def choose_files(root: Folder) -> list[str]:
     """Return the files that get the block: those that exist, or AGENTS.md. One that includes AGENTS.md needs none."""
-    found = [file for file in FILES if _has_own_text(root, file)]
-    if AGENTS_FILE in found and CLAUDE_FILE in found and _IMPORT.search(root.read(CLAUDE_FILE) or ""):
-        found.remove(CLAUDE_FILE)
-    return found or [AGENTS_FILE]
+    texts = {file: text for file in FILES if (text := _read(root, file)) is not None}
+    if AGENTS_FILE in texts and _IMPORT.search(texts.get(CLAUDE_FILE, "")):
+        del texts[CLAUDE_FILE]
+    return list(texts) or [AGENTS_FILE]
 
 
 def add_instructions(text: str | None, *, program: str) -> EditedText:
@@ -47,9 +47,9 @@ def remove_instructions(text: str) -> EditedText:
     return remove_block(text)
 
 
-def _has_own_text(root: Folder, file: str) -> bool:
-    """Return whether the file exists. A link to the other file does not count."""
+def _read(root: Folder, file: str) -> str | None:
+    """Return the text of a file; None if there is none, or it is a link to the other one. It may be unreadable."""
     try:
-        return root.read(file) is not None
-    except UnusableFile:
-        return not (root.root / file).is_symlink()
+        return root.read(file)
+    except UnusableFile:  # adding the block reports why
+        return None if (root.root / file).is_symlink() else ""

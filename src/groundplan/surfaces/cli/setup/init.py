@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from groundplan.surfaces.cli.setup.working_copy.repository_plan import RepositoryPlan
 
 WORKING_COPY = "In a repository"
+
+
+def _make_option(name: str, text: str, metavar: str = "") -> Any:
+    """Return an option that is only for a repository; without a metavar it is a switch."""
+    return typer.Option(name, metavar=metavar, help=text, show_default=False, rich_help_panel=WORKING_COPY)
 
 
 def init(
@@ -61,75 +66,34 @@ def init(
     ] = None,
     client: Annotated[
         list[str] | None,
-        typer.Option(
+        _make_option(
             "--client",
-            metavar="NAME",
-            help="Connect this AI client: claude, cursor, vscode, codex, gemini or zed; may be given several times. "
+            "Connect this AI client: claude, cursor, vscode, codex, gemini or zed; may be given several times. "
             "none: no client. Default: those that are found.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
+            "NAME",
         ),
     ] = None,
     no_instructions: Annotated[
-        bool,
-        typer.Option(
-            "--no-instructions",
-            metavar="",
-            help="Do not write how to use the plan into AGENTS.md or CLAUDE.md.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
-        ),
+        bool, _make_option("--no-instructions", "Do not write how to use the plan into AGENTS.md or CLAUDE.md.")
     ] = False,
     hook: Annotated[
         bool,
-        typer.Option(
+        _make_option(
             "--hook",
-            metavar="",
-            help="Install a git hook: after a commit it checks the knowledge, and links the commit to the tasks that "
-            "its message names.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
+            "Install a git hook: after a commit it checks the knowledge, and links the commit to the tasks that its "
+            "message names.",
         ),
     ] = False,
     short: Annotated[
-        str | None,
-        typer.Option(
-            "--short",
-            metavar="NAME",
-            help="Another short name of the program, besides pl.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
-        ),
+        str | None, _make_option("--short", "Another short name of the program, besides pl.", "NAME")
     ] = None,
     own: Annotated[
         bool,
-        typer.Option(
-            "--own",
-            metavar="",
-            help="A plan of its own for a worktree, a submodule or a repository below another plan.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
-        ),
+        _make_option("--own", "A plan of its own for a worktree, a submodule or a repository below another plan."),
     ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            metavar="",
-            help="Only show what would change.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
-        ),
-    ] = False,
+    dry_run: Annotated[bool, _make_option("--dry-run", "Only show what would change.")] = False,
     undo: Annotated[
-        bool,
-        typer.Option(
-            "--undo",
-            metavar="",
-            help="Take back what init has written into the working copy. The plan stays.",
-            show_default=False,
-            rich_help_panel=WORKING_COPY,
-        ),
+        bool, _make_option("--undo", "Take back what init has written into the working copy. The plan stays.")
     ] = False,
     timeout: Annotated[
         float | None,

@@ -78,7 +78,8 @@ class WorkingCopyParts:
     def plan_removal(self) -> PlannedSetup:
         """Return the changes that take back everything that was set up here."""
         parts = [self._make_client_part(client) for client in CLIENTS.values()]
-        parts += map(self._make_instructions_part, instructions.FILES)
+        texts = [file for file in instructions.FILES if not (self.root / file).is_symlink()]
+        parts += map(self._make_instructions_part, texts)
         setting = self._make_setting_part(self._short_name)
         parts += [setting] if setting.key in self.record.files else []  # else a person wrote it
         with suppress(GroundplanError):  # without git there is no hook
