@@ -397,6 +397,25 @@ def test_a_linked_worktree_shares_the_plan_of_the_main_working_copy(
     assert not (tmp_path / "other" / ".groundplan" / "plan.db").exists()
 
 
+def test_undo_in_a_worktree_leaves_the_hook_that_another_one_installed(
+    run: Run, copy: WorkingCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", *NO_CLIENT, "--hook")
+    copy.commit(message="with AGENTS.md")
+    copy.git("worktree", "add", "--quiet", str(tmp_path / "other"))
+    monkeypatch.chdir(tmp_path / "other")
+    hook = copy.folder / ".git" / "hooks" / "post-commit"
+
+    run("init", *NO_CLIENT, "--hook")
+    run("init", "--undo")
+    assert hook.exists()
+    assert (tmp_path / "other" / "AGENTS.md").read_text(encoding="utf-8") == ""
+
+    monkeypatch.chdir(copy.folder)
+    run("init", "--undo")
+    assert not hook.exists()
+
+
 def test_init_in_a_worktree_makes_the_plan_of_the_main_working_copy_and_own_makes_another(
     run: Run, copy: WorkingCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -480,7 +499,7 @@ def test_outside_of_a_repository_nothing_but_the_database_is_made(run: Run) -> N
     assert run("init", "--own").code == 2
     assert run("init", "plan.db", "--hook").code == 2
     assert not Path("plan.db").exists()
-    assert run("init").code == 0
+    assert run("init", *NO_CLIENT).code == 0
     assert not Path("AGENTS.md").exists()
 
 

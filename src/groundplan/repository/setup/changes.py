@@ -176,7 +176,7 @@ def apply_changes(changes: Sequence[SetupChange], record: SetupRecord) -> None:
     except UnusableFile as error:
         for written in reversed(done):
             with suppress(UnusableFile):  # it was writable a moment ago
-                _write(written.part, written.before)
+                _write(written.part, written.before, is_new=written.after is None)
         for folders in made.values():
             _remove_empty(folders)
         raise NotWritable(change.part.shown_file, change.part.folder, error.reason) from None

@@ -36,7 +36,7 @@ class SetupChoice(NamedTuple):
     @property
     def is_given(self) -> bool:
         """Whether something was asked for that only a working copy can have."""
-        return bool(self.clients or self.hook or self.short_name)
+        return self.hook or bool(self.short_name) or any(name != NO_CLIENT for name in self.clients or ())
 
 
 class NamedClientFile(Invalid):
@@ -80,10 +80,11 @@ class WorkingCopyParts:
         parts = [self._make_client_part(client) for client in CLIENTS.values()]
         texts = [file for file in instructions.FILES if not (self.root / file).is_symlink()]
         parts += map(self._make_instructions_part, texts)
-        setting = self._make_setting_part(self._short_name)
-        parts += [setting] if setting.key in self.record.files else []  # else a person wrote it
+        shared = [self._make_setting_part(self._short_name)]
         with suppress(GroundplanError):  # without git there is no hook
-            parts += filter(None, [self._make_hook_part()])
+            shared += filter(None, [self._make_hook_part()])
+        # A person, or another worktree, may have written these.
+        parts += [part for part in shared if part.key in self.record.files or part.folder == self.root]
         return plan_removals(parts, self.record)
 
     def _list_parts(self, choice: SetupChoice, named: list[AiClient]) -> Iterator[SetupPart]:
