@@ -30,6 +30,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.connect": {"edges": [{"from": "{hills}", "to": "{coast}", "type": "relates_to"}]},
     "work.query": {"project": "atlas", "filter": {"is_actionable": True}},
     "work.outline": {"project": "atlas", "lane": "ready"},
+    "work.lookup": {"project": "atlas", "refs": ["{survey}", "walk the"]},
     "work.dependencies": {"project": "atlas"},
     "work.restructure": {
         "operations": [{"op": "drop", "node_id": "{hills}", "reason": "The land registry has all heights"}],

@@ -87,6 +87,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
     "work.outline": {"project": "{project}"},
+    "work.lookup": {"project": "{project}", "refs": ["{node}"]},
     "work.dependencies": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},

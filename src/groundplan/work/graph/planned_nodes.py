@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.links.link import LinkType
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.requests import Links, NodeRef, Summary
+from groundplan.work.requests import Links, NodeRef, NodeTags, Summary
 
 
 class PlanNode(Struct, forbid_unknown_fields=True):
@@ -23,6 +23,7 @@ class PlanNode(Struct, forbid_unknown_fields=True):
     properties: dict[str, Any] = {}
     serves: PurposeKeys = []
     rests_on: Pointers = []
+    tags: NodeTags = []
 
 
 class ExistingNode(Struct):
@@ -51,6 +52,7 @@ class NewNode:
     links: list[str]
     parent: NewNode | ExistingNode
     served: dict[LinkType, list[str]]  # the targets of its links
+    tags: list[str] = field(default_factory=list)
     targets: list[NewNode | ExistingNode] = field(default_factory=list)
     depth: int = 0
     feature_n: int | None = None

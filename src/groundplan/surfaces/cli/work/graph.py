@@ -197,6 +197,10 @@ SIDE_EFFECTS = (
     WARNINGS,
 )
 
+OUTLINE_ROWS = Rows(
+    "nodes", "id, summary, state, claimed: claimed_by, open: open_children, of: children", empty="No nodes found."
+)
+
 RENDERERS = {
     "work.open": View(ByClass({OpenedProject: OPENED, ProjectLines: PROJECTS})),
     "work.plan": View(Rows("created", "ref, id"), *SIDE_EFFECTS),
@@ -234,15 +238,8 @@ RENDERERS = {
         _format_count,
         footer=(),
     ),
-    "work.outline": View(
-        Rows(
-            "nodes",
-            "id, summary, state, claimed: claimed_by, open: open_children, of: children",
-            empty="No nodes found.",
-        ),
-        _format_count,
-        footer=(),
-    ),
+    "work.outline": View(OUTLINE_ROWS, _format_count, footer=()),
+    "work.lookup": View(OUTLINE_ROWS),
     "work.dependencies": View(
         Rows(
             "nodes",

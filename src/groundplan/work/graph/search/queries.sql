@@ -22,6 +22,13 @@
                       AND e.project_id = c.project_id
                       AND e.node_n = c.n
                       AND e.type = CAST(:evidence_type AS text)))
+   AND (CAST(:tag AS text) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_node_tags AS t
+                    WHERE t.tenant_id = c.tenant_id
+                      AND t.project_id = c.project_id
+                      AND t.node_n = c.n
+                      AND t.tag = CAST(:tag AS text)))
    AND (CAST(:depends_on_n AS bigint) IS NULL
         OR EXISTS (SELECT 1
                      FROM work_edges AS d
@@ -115,6 +122,13 @@ WITH RECURSIVE below (n) AS (
        AND c.project_id = :project_id
        AND c.claimed_by = CAST(:claimed_by AS text)
        AND CAST(:source AS text) = 'claimed'
+     UNION ALL
+    SELECT t.node_n
+      FROM work_node_tags AS t
+     WHERE t.tenant_id = :tenant_id
+       AND t.project_id = :project_id
+       AND t.tag = CAST(:tag AS text)
+       AND CAST(:source AS text) = 'tagged'
      UNION ALL
     {by_text}
      UNION ALL
