@@ -84,6 +84,7 @@ from groundplan.work.containers.workflow import (
     terminate,
     unblock,
 )
+from groundplan.work.graph import add as add_nodes
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import dependency_graph, lookup, outline, query
@@ -103,6 +104,7 @@ OPERATIONS = Registry(
         list_events.OPERATION,
         open.OPERATION,
         plan.OPERATION,
+        add_nodes.OPERATION,
         next.OPERATION,
         next.CLAIM,
         context.OPERATION,

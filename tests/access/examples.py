@@ -79,6 +79,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.open as work.begin": {"project": "a new one"},
     "work.open as work.configure": {"project": "{project}", "policies": {"claims": "enforced"}},
     "work.plan": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast"}]},
+    "work.add": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast", "tags": ["map"]}]},
     "work.next": {"project": "{project}"},
     "work.next as work.claim": {"project": "{project}", "claim": True},
     "work.claim": {"project": "{project}"},

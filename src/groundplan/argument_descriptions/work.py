@@ -15,6 +15,7 @@ ARGUMENTS: Mapping[str, str] = {
     "work.next/node_id": "Offer or claim exactly this node, by id.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "The project, by name or id; not needed if every node has a parent in an existing project.",
+    "work.add/project": "The project, by name or id; not needed if every node has a parent in an existing project.",
     "work.analyse/project": "The project, by name or id; not needed with `node_id`.",
     "work.analyse/what": "`critical_path` (the default): the chain of open nodes that takes longest, by "
     "`properties.estimate`. `unlocks`: what makes most nodes actionable at once. `bottlenecks`: what most nodes wait "

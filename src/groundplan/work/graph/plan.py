@@ -31,7 +31,7 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
 from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
@@ -224,7 +224,7 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
             links=list(dict.fromkeys(item.context_links)),
             parent=existing[ROOT_REF],
             served=read_requested(item),
-            tags=_parse_tags(item.tags, index) if item.tags else [],
+            tags=_parse_tags(item.tags, index) if isinstance(item, TaggedPlanNode) and item.tags else [],
         )
         for index, item in enumerate(requests)
     ]

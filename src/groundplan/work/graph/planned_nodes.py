@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.links.link import LinkType
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.requests import Links, NodeRef, NodeTags, Summary
+from groundplan.work.requests import Links, NodeRef, Summary
 
 
 class PlanNode(Struct, forbid_unknown_fields=True):
@@ -23,7 +23,12 @@ class PlanNode(Struct, forbid_unknown_fields=True):
     properties: dict[str, Any] = {}
     serves: PurposeKeys = []
     rests_on: Pointers = []
-    tags: NodeTags = []
+
+
+class TaggedPlanNode(PlanNode, forbid_unknown_fields=True):
+    """A node to create, with tags. Tools do not have them, because every conversation pays for their parameters."""
+
+    tags: list[str] = []
 
 
 class ExistingNode(Struct):

@@ -197,13 +197,15 @@ SIDE_EFFECTS = (
     WARNINGS,
 )
 
+PLANNED = View(Rows("created", "ref, id"), *SIDE_EFFECTS)
 OUTLINE_ROWS = Rows(
     "nodes", "id, summary, state, claimed: claimed_by, open: open_children, of: children", empty="No nodes found."
 )
 
 RENDERERS = {
     "work.open": View(ByClass({OpenedProject: OPENED, ProjectLines: PROJECTS})),
-    "work.plan": View(Rows("created", "ref, id"), *SIDE_EFFECTS),
+    "work.plan": PLANNED,
+    "work.add": PLANNED,
     "work.next": OFFERS,
     "work.claim": OFFERS,
     "work.context": View(

@@ -41,9 +41,14 @@ class Filter(Struct, forbid_unknown_fields=True):
     is_leaf: bool | None = None
     is_actionable: bool | None = None
     is_blocked: bool | None = None
-    tag: str | None = None
     # Null means unclaimed here, so the schema must allow it.
     claimed_by: Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})] | UnsetType = UNSET
+
+
+class TagFilter(Filter, forbid_unknown_fields=True):
+    """A filter that also knows tags. Tools do not have it, because every conversation pays for their parameters."""
+
+    tag: str | None = None
 
 
 class Source(StrEnum):
@@ -193,7 +198,7 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
         "claimed_by": claimed_by or None,
         "is_unclaimed": True if claimed_by is None else None,
         "evidence_type": filter_.has_evidence_type,
-        "tag": filter_.tag,
+        "tag": filter_.tag if isinstance(filter_, TagFilter) else None,
         "text": text,
         "properties": msgspec.json.encode(present).decode() if present else None,
         "fragment": _build_fragment(present) if present else None,

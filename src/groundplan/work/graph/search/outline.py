@@ -20,7 +20,7 @@ from groundplan.work.engine.claims import limit_lease_end
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.graph.search.counts_below import count_below
-from groundplan.work.graph.search.filters import Filter, build_search
+from groundplan.work.graph.search.filters import Filter, TagFilter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
 from groundplan.work.priority import PRIORITY_ABSENT
 from groundplan.work.requests import NodeRef
@@ -73,7 +73,7 @@ class ListOutline(Struct, forbid_unknown_fields=True):
     parent: NodeRef | None = None
     lane: Lane | None = None
     node: NodeRef | None = None
-    filter: Filter | None = None
+    filter: TagFilter | None = None
     sort: Sort | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
     cursor: str | None = None
