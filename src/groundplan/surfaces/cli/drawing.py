@@ -24,19 +24,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
-from rich.box import SIMPLE_HEAD
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, make_console, to_one_line
+from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.styled_text import Text
+from groundplan.surfaces.cli.screen.table import Table
+from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
 PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
 _PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
 
-Part = str | Text | RichTable | None
+Part = str | Text | Table | None
 Block = str | None | Callable[[Any], Iterable[Part] | Text]
 # The name of a field, with dots for inner ones, a text with fields in braces, or a function.
 Source = str | Callable[[Any], Any]
@@ -91,14 +91,13 @@ class Fields:
         self.fields, self.indent = fields, indent
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        table = RichTable(box=None, show_header=False, pad_edge=False)
-        table.add_column(style="bold")
-        table.add_column(overflow="fold")
-        for name, value in self._list_pairs(answer):
-            if not is_empty(value):
-                table.add_row(Text(f"{self.indent}{escape_control_chars(name)}"), to_text(value))
-        if table.row_count:
-            yield table
+        rows = [
+            [Text(f"{self.indent}{escape_control_chars(name)}", "bold"), to_text(value)]
+            for name, value in self._list_pairs(answer)
+            if not is_empty(value)
+        ]
+        if rows:
+            yield Table(rows, whole=(0,))
 
     def _list_pairs(self, answer: Any) -> Iterator[tuple[str, Any]]:
         for field in self.fields:
@@ -123,18 +122,11 @@ class Rows:
         if rows:
             if self.title:
                 yield from (GAP, fill(self.title, answer), GAP)
-            yield self._lay_out(rows)
+            headings = [heading for heading, _ in self.columns]
+            whole = [index for index, heading in enumerate(headings) if heading in self.whole]
+            yield Table(rows, headings, whole=whole)
         elif self.empty:
             yield fill(self.empty, answer)
-
-    def _lay_out(self, rows: list[list[Text]]) -> RichTable:
-        table = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for index, (heading, _) in enumerate(self.columns):
-            width = max(len(heading), *(row[index].cell_len for row in rows)) if heading in self.whole else None
-            table.add_column(Text(heading), overflow="fold", width=width)
-        for row in rows:
-            table.add_row(*row)
-        return table
 
 
 class Each:
@@ -211,7 +203,7 @@ def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
 
 def print_parts(parts: Iterable[Part]) -> None:
     """Print lines and tables. Lines are not wrapped."""
-    output = make_console()
+    output = Output()
     has_output = needs_gap = False
     for part in parts:
         if part is GAP:
@@ -219,7 +211,7 @@ def print_parts(parts: Iterable[Part]) -> None:
             continue
         if needs_gap:
             output.print()
-        output.print(to_text(part) if isinstance(part, str) else part, soft_wrap=not isinstance(part, RichTable))
+        output.print(to_text(part) if isinstance(part, str) else part)
         has_output, needs_gap = True, False
 
 

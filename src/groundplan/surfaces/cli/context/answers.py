@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
 from groundplan.context.editing.edit import EditedRun
 from groundplan.context.editing.suggestions import NewSuggestion
@@ -41,6 +40,7 @@ from groundplan.surfaces.cli.drawing import (
     to_text,
 )
 from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, join_first, to_one_line
 
 NO_VALUE, MISSING = "unset", "missing"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
 from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, GoalAnalysis
 from groundplan.purpose.analysis.health_metrics import Health
@@ -15,6 +14,7 @@ from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import EdgeName
 from groundplan.surfaces.cli.drawing import GAP, ByClass, Each, Fields, Lines, Part, Rows, View, When
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES, humanize, join_names, list_named_keys, pluralize
+from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.terminal import EMPTY_CELL
 
 REFUTED_TITLE = "{assumption} is refuted. Affected:"

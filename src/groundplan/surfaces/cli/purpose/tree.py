@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rich.text import Text
-
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
+from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 
