@@ -8,33 +8,54 @@ from collections.abc import Sequence
 from groundplan import __version__
 
 # Options with a value that may precede a command.
-LEADING_OPTIONS = ("--db", "--agent", "--access", "--config")
+LEADING_OPTIONS = ("--db", "--agent", "--access", "--config", "--project", "-P")
+HELP = (["--help"], ["-h"], ["help"], [])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
     argv = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        return _dispatch(argv)
+    except KeyboardInterrupt:
+        return 130  # the exit status of shells after Ctrl-C
+
+
+def _dispatch(argv: list[str]) -> int:
     if argv in (["--version"], ["-V"]):
         print(f"groundplan {__version__}")
         return 0
-    try:
-        at = _find_command_index(argv)
-        if argv[at : at + 1] == ["mcp"]:
-            from groundplan.surfaces.cli.setup.mcp import run as run_mcp
+    if argv in HELP:
+        from groundplan.surfaces.cli.short.help import print_front_page
 
-            return run_mcp(argv[:at] + argv[at + 1 :])
-        from groundplan.surfaces.cli.program import run
+        print_front_page()
+        return 0
+    at = _find_command_index(argv)
+    command, others = argv[at : at + 1], argv[:at] + argv[at + 1 :]
+    if command == ["mcp"]:
+        from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
-        return run(argv)
-    except KeyboardInterrupt:
-        return 130  # the exit status of shells after Ctrl-C
+        return run_mcp(others)
+    if command == ["complete"]:
+        from groundplan.surfaces.cli.completion.candidates import run as run_completion
+
+        return run_completion(others)
+    if command:
+        from groundplan.surfaces.cli.short.dispatch import run_word
+
+        status = run_word(command[0], others)
+        if status is not None:
+            return status
+    from groundplan.surfaces.cli.program import run
+
+    return run(argv)
 
 
 def _find_command_index(argv: Sequence[str]) -> int:
     """Return the index of the first argument after the leading options."""
     at = 0
-    while at < len(argv) and argv[at].partition("=")[0] in LEADING_OPTIONS:
-        at += 1 if "=" in argv[at] else 2
+    while at < len(argv) and (argv[at].partition("=")[0] in LEADING_OPTIONS or argv[at] == "--json"):
+        at += 1 if "=" in argv[at] or argv[at] == "--json" else 2
     return at
 
 

@@ -52,8 +52,12 @@ class View:
 
     def __call__(self, answer: Any, project: str = "") -> None:
         """Print an answer. Commands in it name the project of the request, so that they can be copied."""
+        print_parts(self.list_parts(answer, project))
+
+    def list_parts(self, answer: Any, project: str = "") -> Iterator[Part]:
+        """Yield the parts of an answer."""
         parts = expand(self.blocks, answer)
-        print_parts((_name_project(part, project) for part in parts) if project else parts)
+        return (_name_project(part, project) for part in parts) if project else parts
 
 
 def _name_project(part: Part, project: str) -> Part:

@@ -1,0 +1,78 @@
+"""`groundplan done` and `drop`: finish tasks, with what shows it, or drop them with the reason."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from groundplan.surfaces.cli.drawing import Part
+from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.short.arguments import Line, usage_error
+from groundplan.surfaces.cli.short.session import WordSession
+from groundplan.surfaces.cli.short.views import WordResult, draw_lines, draw_warnings, get_title_style, mark_state
+from groundplan.surfaces.cli.terminal import INDENT, to_one_line
+
+if TYPE_CHECKING:
+    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.side_effects import SideEffects
+
+HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
+HEX_DIGITS = frozenset("0123456789abcdef")
+TYPE_CHARS_MAX = 40
+
+
+def finish(session: WordSession, line: Line) -> WordResult:
+    """Finish tasks in one transaction, or open them again."""
+    nodes = session.look_up(line.all("id"))
+    evidence = [parse_evidence(text) for text in line.all("evidence")]
+    if note := line.first("message"):
+        evidence.append({"type": "note", "ref": note})
+    update: dict[str, Any] = {"resolved": not line.has("off")}
+    if evidence:
+        update["add_evidence"] = evidence
+    answer = session.run("work.update", updates=[{"node_id": node.id, **update} for node in nodes])
+    state = "ready" if line.has("off") else "resolved"
+    return WordResult(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
+
+
+def drop(session: WordSession, line: Line) -> WordResult:
+    """Drop tasks in one transaction."""
+    reason = line.first("message")
+    if reason is None:
+        raise usage_error(line.word, 'a dropped task needs a reason: -m "why"')
+    nodes = session.look_up(line.all("id"))
+    operations = [{"op": "drop", "node_id": node.id, "reason": reason} for node in nodes]
+    answer = session.run("work.restructure", operations=operations)
+    return WordResult(lambda output: draw_changed(nodes, "dropped", answer, output), last=nodes[-1].id)
+
+
+def parse_evidence(text: str) -> dict[str, str]:
+    """Return evidence from `TYPE:REF`. Without a type, a hash is a commit, an existing path a file, the rest a note."""
+    type_, colon, ref = text.partition(":")
+    if colon and ref and 0 < len(type_) <= TYPE_CHARS_MAX and type_.replace("_", "").replace("-", "").isalnum():
+        return {"type": type_, "ref": text if ref.startswith("//") else ref}
+    if len(text) in HASH_CHARS and set(text) <= HEX_DIGITS:
+        return {"type": "commit", "ref": text}
+    if "\0" not in text and os.path.lexists(text):
+        return {"type": "file", "ref": text}
+    return {"type": "note", "ref": text}
+
+
+def draw_changed(nodes: Sequence[OutlineNode], state: str, answer: SideEffects, output: Output) -> Iterator[Part]:
+    """Yield the tasks in their new state, and what that changed for others."""
+    for node in nodes:
+        title = escape_control_chars(to_one_line(node.summary))
+        yield mark_state(state, output).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
+    ready = answer.newly_actionable or ()
+    yield from draw_lines("Now ready:", (_draw_ready(one, output) for one in ready))
+    others = [*(f"{one} resolved with its last part" for one in answer.auto_resolved or ())]
+    others += [f"{one.id} {to_one_line(one.summary)} reopened" for one in answer.reopened or ()]
+    yield from draw_lines("Also:", (f"{INDENT}{escape_control_chars(line)}" for line in others))
+    yield from draw_warnings(answer)
+
+
+def _draw_ready(one: Any, output: Output) -> Part:
+    title = escape_control_chars(to_one_line(one.summary))
+    return mark_state("ready", output).append(f" {one.id}  ", "bold").append(title)
