@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from groundplan import __version__
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.cli.short.words import Word
 
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--agent", "--access", "--config", "--project", "-P")
@@ -14,11 +19,35 @@ HELP = (["--help"], ["-h"], ["help"], [])
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
-    argv = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is None:
+        return _run_process(sys.argv[1:])
     try:
-        return _dispatch(argv)
+        return _dispatch(list(arguments))
     except KeyboardInterrupt:
         return 130  # the exit status of shells after Ctrl-C
+
+
+def _run_process(argv: list[str]) -> int:
+    """Run the program as a process of its own, which ends with it."""
+    if _find_word(argv) is None:
+        return main(argv)
+    import gc
+
+    gc.disable()  # a short word ends before there is much to collect
+    status = main(argv)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # closed; that was reported already
+        return status
+    os._exit(status)  # freeing every module would take 10 ms; the store is closed
+
+
+def _find_word(argv: list[str]) -> Word | None:
+    from groundplan.surfaces.cli.short.words import find_word
+
+    command = argv[_find_command_index(argv) :][:1]
+    return find_word(command[0]) if command else None
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -33,7 +33,9 @@ def finish(session: WordSession, line: Line) -> WordResult:
     if evidence:
         update["add_evidence"] = evidence
     answer = session.run("work.update", updates=[{"node_id": node.id, **update} for node in nodes])
-    state = "ready" if line.has("off") else "resolved"
+    if line.has("off"):
+        nodes = session.look_up(node.id for node in nodes)  # as they are now: some may wait for others
+    state = None if line.has("off") else "resolved"
     return WordResult(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
 
 
@@ -60,11 +62,14 @@ def parse_evidence(text: str) -> dict[str, str]:
     return {"type": "note", "ref": text}
 
 
-def draw_changed(nodes: Sequence[OutlineNode], state: str, answer: SideEffects, output: Output) -> Iterator[Part]:
-    """Yield the tasks in their new state, and what that changed for others."""
+def draw_changed(
+    nodes: Sequence[OutlineNode], state: str | None, answer: SideEffects, output: Output
+) -> Iterator[Part]:
+    """Yield the tasks in their new state, by default the one that they have, and what that changed for others."""
     for node in nodes:
         title = escape_control_chars(to_one_line(node.summary))
-        yield mark_state(state, output).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
+        now = state or str(node.state)
+        yield mark_state(now, output).append(f" {node.id}  ", "bold").append(title, get_title_style(now))
     ready = answer.newly_actionable or ()
     yield from draw_lines("Now ready:", (_draw_ready(one, output) for one in ready))
     others = [*(f"{one} resolved with its last part" for one in answer.auto_resolved or ())]

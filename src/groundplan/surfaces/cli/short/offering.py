@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.short.arguments import Line
+from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_text, draw_warnings, mark_state
@@ -45,8 +45,8 @@ def take(session: WordSession, line: Line) -> WordResult:
     if line.has("off"):
         node = node or session.look_up(["-"])[0]
         answer = session.run("work.update", updates=[{"node_id": node.id, "release": True}], decision=decision)
-        title = to_one_line(node.summary)
-        return WordResult(lambda output: _draw_released(node.id, title, answer, output), last=node.id)
+        (node,) = session.look_up([node.id])
+        return WordResult(lambda output: draw_changed([node], None, answer, output), last=node.id)
     scope = session.look_up_one(line.first("under"))
     answer = session.run(
         "work.claim",
@@ -85,7 +85,7 @@ def _draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
             *((_name_property(name), _format_property(name, value)) for name, value in properties.items()),
             ("links", ", ".join(node.context_links or ())),
             *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
-            *(("note", f"{one.type}: {one.ref}") for one in node.evidence or ()),
+            *(("evidence", f"{one.type}: {to_one_line(one.ref)}") for one in node.evidence or ()),
         ],
         output,
     )
@@ -106,9 +106,3 @@ def _format_property(name: str, value: Any) -> str:
 def _format_dependency(one: Any) -> str:
     evidence = "; ".join(f"{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
     return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")
-
-
-def _draw_released(node_id: str, title: str, answer: Any, output: Output) -> Iterable[Part]:
-    yield mark_state("ready", output).append(f" {node_id}", "bold").append(f"  {escape_control_chars(title)}")
-    yield Text("  given back", "dim")
-    yield from draw_warnings(answer)

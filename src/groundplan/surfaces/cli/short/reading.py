@@ -21,7 +21,6 @@ from groundplan.surfaces.cli.short.views import (
     get_title_style,
     mark_state,
 )
-from groundplan.surfaces.cli.short.waiting import HOLD, read_container
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
@@ -37,34 +36,29 @@ def show(session: WordSession, line: Line) -> WordResult:
     """Show tasks."""
     depth = parse_count(line.first("depth"), "--depth")
     nodes = session.look_up(line.all("id"))
-    shown = [
-        (node, session.run("work.context", node_id=node.id, depth=depth), read_container(session, node))
-        for node in nodes
-    ]
+    shown = [(node, session.run("work.context", node_id=node.id, depth=depth)) for node in nodes]
 
     def draw(output: Output) -> Iterator[Part]:
-        for node, answer, container in shown:
+        for node, answer in shown:
             yield GAP
-            yield from _draw_task(node, answer, container, output)
+            yield from _draw_task(node, answer, output)
 
     return WordResult(draw, last=nodes[-1].id)
 
 
-def _draw_task(node: OutlineNode, answer: NodeContext, container: Any, output: Output) -> Iterator[Part]:
+def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterator[Part]:
     state = str(node.state)
     title = escape_control_chars(to_one_line(node.summary))
     yield mark_state(state, output).append(f" {node.id}  ", "bold").append(title, get_title_style(state) or "bold")
     properties = dict(answer.node.properties or {})
     texts = [str(properties.pop(name)) for name in TEXTS if properties.get(name)]
     above = [to_one_line(one.summary) for one in answer.ancestors or ()][1:]
-    is_held = HOLD in (getattr(container, "blocked_by", None) or ())
-    reason = getattr(container, "blocked_reason", None)
     yield from draw_fields(
         [
-            ("state", MARKS[state].word + (f", on hold: {reason}" if is_held and reason else "")),
+            ("state", MARKS[state].word + (f", on hold: {node.held_reason}" if node.held_reason else "")),
             ("in", " > ".join(above)),
             ("taken by", _format_claim(node)),
-            ("tags", ", ".join(container.tags or ())),
+            ("tags", ", ".join(node.tags or ())),
             *(
                 (name.replace("_", " "), format_value(value))
                 for name, value in properties.items()

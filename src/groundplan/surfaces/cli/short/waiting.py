@@ -39,7 +39,7 @@ def block(session: WordSession, line: Line) -> WordResult:
 
     def draw(output: Output) -> Iterator[Part]:
         if answer.applied and line.has("off"):
-            yield from draw_changed([node], "ready", answer, output)
+            yield from draw_changed(session.look_up([node.id]), None, answer, output)
         elif answer.applied:
             yield from _draw_waiting(node, targets, output)
             yield from draw_warnings(answer)
@@ -74,12 +74,11 @@ def hold(session: WordSession, line: Line) -> WordResult:
             swap_version(session, node, "container.unblock", blockedBy=HOLD)
         else:
             swap_version(session, node, "container.block", blockedBy=HOLD, blockedReason=reason)
-    state = "ready" if line.has("off") else "blocked"
+    nodes = session.look_up(node.id for node in nodes)  # as they are now: some may wait for others, too
 
     def draw(output: Output) -> Iterator[Part]:
         for node in nodes:
-            title = escape_control_chars(to_one_line(node.summary))
-            yield mark_state(state, output).append(f" {node.id}  ", "bold").append(title)
+            yield draw_task(node, output)
         if reason is not None:
             yield Text(f"{INDENT}on hold: {escape_control_chars(to_one_line(reason))}", "dim")
 

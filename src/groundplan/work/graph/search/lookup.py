@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.store.authorize import find_visible_project_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import (
     AmbiguousNode,
@@ -35,6 +36,8 @@ PREFIX_CHARS_MIN = 3
 CANDIDATES_MAX = 50
 NAMED_MAX = 5  # titles in an error
 BEGINNING_CHARS_MAX = 32
+
+sql = load_queries(__file__)
 
 
 class Lookup(Struct, forbid_unknown_fields=True):
@@ -78,8 +81,16 @@ def look_up(tx: Transaction, request: Lookup) -> LookedUp:
         MixedProjects: the node is in another project.
     """
     if request.beginning is not None:
-        return LookedUp([to_outline_node(tx, row) for row in load_rows(tx, _list_beginning(tx, request.beginning))])
-    return LookedUp([_look_up_one(tx, ref) for ref in request.refs])
+        ns = _list_beginning(tx, request.beginning)
+    else:
+        ns = [_look_up_one(tx, ref) for ref in request.refs]
+    tags: dict[int, list[str]] = {}
+    for n, tag in tx.all(sql.tags_of_nodes, project_id=tx.project.id, ns=to_json_array(ns)):
+        tags.setdefault(n, []).append(tag)
+    nodes = [to_outline_node(tx, row) for row in load_rows(tx, ns)]
+    for n, node in zip(ns, nodes, strict=True):
+        node.tags = tags.get(n, UNSET)
+    return LookedUp(nodes)
 
 
 def _list_beginning(tx: Transaction, beginning: str) -> list[int]:
@@ -87,13 +98,14 @@ def _list_beginning(tx: Transaction, beginning: str) -> list[int]:
     return [node.n for node in find_nodes_by_prefix(tx, beginning, here, at_most=CANDIDATES_MAX)]
 
 
-def _look_up_one(tx: Transaction, ref: str) -> OutlineNode:
+def _look_up_one(tx: Transaction, ref: str) -> int:
+    """Return the number of the node that a ref names."""
     found = _find_by_id(tx, ref)
     if found is not None and found.project_id == tx.project.id:
-        return to_outline_node(tx, load_rows(tx, [found.n])[0])
+        return found.n
     row = _find_by_title(tx, ref)
     if row is not None:
-        return to_outline_node(tx, row)
+        return row.n
     raise missing_node(tx, ref) if found is None else node_elsewhere(found, tx.project.id, beside=None)
 
 

@@ -97,6 +97,7 @@ class OutlineRow(Struct):
     status: str | None
     resolved: bool
     outcome: str | None
+    held_reason: str | None
     claimed_by: str | None
     claimed_until: str | None
     is_ready: bool
@@ -125,6 +126,8 @@ class OutlineNode(Struct, kw_only=True):
     open_children: int | UnsetType = UNSET
     below: int | UnsetType = UNSET  # nodes of its whole tree; only among children, and unless there are too many
     open_below: int | UnsetType = UNSET
+    held_reason: str | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET  # only of nodes that are looked up
 
 
 class ClaimCountsRow(Struct):
@@ -243,6 +246,8 @@ def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = Tru
         node.priority = row.priority
     node.kind = UNSET if row.kind is None else row.kind
     node.status = UNSET if row.status is None else row.status
+    if row.held_reason is not None:
+        node.held_reason = row.held_reason
     if row.children:
         node.children, node.open_children = row.children, row.open_children
     if is_claimed:

@@ -436,7 +436,7 @@ WITH wanted (n) AS MATERIALIZED (
       FROM each(:ns) AS e
 )
 SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind, c.status, c.resolved, c.outcome,
-       c.claimed_by, c.claimed_until, c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
+       c.held_reason, c.claimed_by, c.claimed_until, c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
        (SELECT count(*)
           FROM work_nodes AS k
          WHERE k.tenant_id = c.tenant_id
@@ -451,6 +451,15 @@ SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = wanted.n;
+
+-- name: tags_of_nodes
+-- The tags of some nodes.
+SELECT t.node_n, t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY t.node_n, t.tag;
 
 -- name: waiting_nodes
 -- The first nodes of a project that wait for an open node themselves, by priority.
