@@ -24,6 +24,7 @@ from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
+from groundplan.surfaces.cli.purpose.add import add
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
@@ -64,6 +65,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "import-rules": import_rules,
     },
     "purpose": {
+        "add": add,
         "measure": measure,
         "review": review,
         "waive": waive,

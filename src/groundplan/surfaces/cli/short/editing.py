@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.drawing import Part
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.short.arguments import Line, usage_error
 from groundplan.surfaces.cli.short.last_id import find_state_folder
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_warnings, mark_state
+from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
 from groundplan.surfaces.cli.short.waiting import TASK, read_container
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
@@ -95,8 +95,7 @@ def add_note(session: WordSession, line: Line) -> WordResult:
         kept.unlink(missing_ok=True)
 
     def draw(output: Output) -> Iterator[Part]:
-        title = escape_control_chars(to_one_line(node.summary))
-        yield mark_state(str(node.state), output).append(f" {node.id}  ", "bold").append(title)
+        yield from draw_heading(node.id, node.summary, str(node.state), output)
         yield Text(f"{INDENT}noted", "dim")
         yield from draw_warnings(answer)
 
@@ -104,8 +103,7 @@ def add_note(session: WordSession, line: Line) -> WordResult:
 
 
 def _draw_edited(node: OutlineNode, title: str, changed: list[str], output: Output) -> Iterator[Part]:
-    line = mark_state(str(node.state), output).append(f" {node.id}  ", "bold")
-    yield line.append(escape_control_chars(to_one_line(title)))
+    yield from draw_heading(node.id, title, str(node.state), output)
     yield Text(f"{INDENT}changed: {', '.join(changed)}" if changed else f"{INDENT}nothing changed", "dim")
 
 

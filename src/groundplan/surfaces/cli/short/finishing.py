@@ -11,7 +11,7 @@ from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.short.arguments import Line, usage_error
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_lines, draw_warnings, get_title_style, mark_state
+from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_lines, draw_warnings
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -67,17 +67,11 @@ def draw_changed(
 ) -> Iterator[Part]:
     """Yield the tasks in their new state, by default the one that they have, and what that changed for others."""
     for node in nodes:
-        title = escape_control_chars(to_one_line(node.summary))
-        now = state or str(node.state)
-        yield mark_state(now, output).append(f" {node.id}  ", "bold").append(title, get_title_style(now))
+        yield from draw_heading(node.id, node.summary, state or str(node.state), output)
     ready = answer.newly_actionable or ()
-    yield from draw_lines("Now ready:", (_draw_ready(one, output) for one in ready))
+    shown = (part for one in ready for part in draw_heading(one.id, one.summary, "ready", output))
+    yield from draw_lines("Now ready:", shown)
     others = [*(f"{one} resolved with its last part" for one in answer.auto_resolved or ())]
     others += [f"{one.id} {to_one_line(one.summary)} reopened" for one in answer.reopened or ()]
     yield from draw_lines("Also:", (f"{INDENT}{escape_control_chars(line)}" for line in others))
     yield from draw_warnings(answer)
-
-
-def _draw_ready(one: Any, output: Output) -> Part:
-    title = escape_control_chars(to_one_line(one.summary))
-    return mark_state("ready", output).append(f" {one.id}  ", "bold").append(title)

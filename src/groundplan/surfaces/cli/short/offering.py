@@ -12,7 +12,7 @@ from groundplan.surfaces.cli.short.arguments import Line
 from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_text, draw_warnings, mark_state
+from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_heading, draw_text, draw_warnings
 from groundplan.surfaces.cli.terminal import format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
@@ -71,11 +71,7 @@ def draw_offers(answer: Offers, output: Output, state: str) -> Iterator[Part]:
 
 def _draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
     node = offer.node
-    yield (
-        mark_state(state, output)
-        .append(f" {node.id}  ", "bold")
-        .append(escape_control_chars(to_one_line(node.summary)), "bold")
-    )
+    yield from draw_heading(node.id, node.summary, state, output, style="bold")
     above = [to_one_line(one.summary) for one in offer.ancestors or ()][1:]
     properties = dict(node.properties or {})
     texts = [str(properties.pop(name)) for name in TITLED if name in properties]

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from groundplan.surfaces.cli.drawing import Part
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.short.arguments import Line
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_warnings, mark_state
-from groundplan.surfaces.cli.terminal import to_one_line
+from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
 
 REF = "task"  # the name of the new node in the request
 
@@ -38,8 +37,7 @@ def add(session: WordSession, line: Line) -> WordResult:
     waits = any(str(one.state) not in ("resolved", "dropped") for one in after)
 
     def draw(output: Output) -> Iterator[Part]:
-        mark = mark_state("blocked" if waits else "ready", output)
-        yield mark.append(f" {node_id}", "bold").append(f"  {escape_control_chars(to_one_line(title))}")
+        yield from draw_heading(node_id, title, "blocked" if waits else "ready", output)
         if answer.reopened:
             yield Text(f"  reopened: {', '.join(one.id for one in answer.reopened)}", "dim")
         yield from draw_warnings(answer)

@@ -16,6 +16,7 @@ from groundplan.surfaces.cli.short.views import (
     MARKS,
     WordResult,
     draw_fields,
+    draw_heading,
     draw_lines,
     draw_text,
     get_title_style,
@@ -48,8 +49,7 @@ def show(session: WordSession, line: Line) -> WordResult:
 
 def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterator[Part]:
     state = str(node.state)
-    title = escape_control_chars(to_one_line(node.summary))
-    yield mark_state(state, output).append(f" {node.id}  ", "bold").append(title, get_title_style(state) or "bold")
+    yield from draw_heading(node.id, node.summary, state, output, style=get_title_style(state) or "bold")
     properties = dict(answer.node.properties or {})
     texts = [str(properties.pop(name)) for name in TEXTS if properties.get(name)]
     above = [to_one_line(one.summary) for one in answer.ancestors or ()][1:]

@@ -54,6 +54,16 @@ def mark_state(state: str, output: Output) -> Text:
     return Text(mark.sign if output.takes_unicode else mark.ascii, mark.style.removesuffix(" strike"))
 
 
+def draw_heading(node_id: str, title: str, state: str, output: Output, *, style: str = "") -> Iterator[Part]:
+    """Yield the whole title of a task after its sign and id; on a terminal, a long one is wrapped."""
+    head = mark_state(state, output).append(f" {node_id}  ", "bold")
+    text = Text(escape_control_chars(to_one_line(title)), style or get_title_style(state))
+    first, *others = text.wrap(max(output.columns - head.cell_len, TITLE_COLUMNS_MIN))
+    indent = " " * head.cell_len
+    yield head.append_text(first)
+    yield from (Text.assemble(indent, other) for other in others)
+
+
 def draw_task(node: OutlineNode, output: Output, *, indent: str = "", with_parent: bool = False) -> Text:
     """Return the line of a task, which fits into the width of a terminal: sign, id, title, and who has it."""
     state = str(node.state)

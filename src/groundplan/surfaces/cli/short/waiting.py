@@ -13,15 +13,16 @@ from groundplan.surfaces.cli.screen.styled_text import Text
 from groundplan.surfaces.cli.short.arguments import Line, usage_error
 from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_task, draw_warnings, mark_state
+from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_task, draw_warnings
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.connect import Connected
+    from groundplan.work.graph.connect import RejectedEdge
     from groundplan.work.graph.search.outline import OutlineNode
 
 HOLD = "NO_OP"  # how the container dialect writes a hold
 TASK = "task"
+ALREADY = ("already_connected", "not_connected")  # what was to be is so already
 ATTEMPTS_MAX = 5  # at a task that others keep changing
 
 
@@ -35,30 +36,31 @@ def block(session: WordSession, line: Line) -> WordResult:
         raise usage_error(line.word, "a task cannot wait for itself")
     edges = [{"from": node.id, "to": one.id, "type": "depends_on", "remove": line.has("off")} for one in targets]
     answer = session.run("work.connect", project=session.project, edges=edges, decision=line.first("message"))
-    exit_code = RuleViolated.exit_code if answer.rejected else 0
+    # To wait twice for the same task is no mistake of a person.
+    rejected = [edge for edge in answer.rejected or () if edge.reason not in ALREADY]
+    is_done = answer.applied or len(rejected) < len(targets)
 
     def draw(output: Output) -> Iterator[Part]:
-        if answer.applied and line.has("off"):
+        if is_done and line.has("off"):
             yield from draw_changed(session.look_up([node.id]), None, answer, output)
-        elif answer.applied:
+        elif is_done:
             yield from _draw_waiting(node, targets, output)
             yield from draw_warnings(answer)
-        yield from _draw_rejected(answer)
+        yield from _draw_rejected(rejected)
 
-    return WordResult(draw, last=node.id, exit_code=exit_code)
+    return WordResult(draw, last=node.id, exit_code=RuleViolated.exit_code if rejected else 0)
 
 
 def _draw_waiting(node: OutlineNode, targets: Sequence[OutlineNode], output: Output) -> Iterator[Part]:
     is_open = any(str(one.state) not in ("resolved", "dropped") for one in targets)
-    mark = mark_state("blocked" if is_open else str(node.state), output)
-    yield mark.append(f" {node.id}  ", "bold").append(escape_control_chars(to_one_line(node.summary)))
+    yield from draw_heading(node.id, node.summary, "blocked" if is_open else str(node.state), output)
     yield Text(f"{INDENT}waits for", "dim")
     for one in targets:
         yield draw_task(one, output, indent=INDENT)
 
 
-def _draw_rejected(answer: Connected) -> Iterator[Part]:
-    for edge in answer.rejected or ():
+def _draw_rejected(rejected: Sequence[RejectedEdge]) -> Iterator[Part]:
+    for edge in rejected:
         path = f": {' -> '.join(edge.path)}" if edge.path else ""
         yield Text(f"not done: {edge.from_} cannot wait for {edge.to}, {edge.reason.replace('_', ' ')}{path}", "red")
 

@@ -58,7 +58,7 @@ class ChangeWait:
         self._pause = pause
         self._watch = session.store.watch_commits()
         projects = session.read("project.list").projects
-        organization = "" if session.actor is None else session.actor.organization_id
+        organization = "" if session.actor is None else session.actor.organization
         self._projects = [WatchedProject(organization, project.id) for project in projects]
         self._watch.wait(self._projects)  # the first look always finds all of them changed
 

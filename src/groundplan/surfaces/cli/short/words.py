@@ -90,7 +90,7 @@ WORDS: tuple[Word, ...] = (
             Option(("--serves",), "KEY", "What it is for, such as OC1; repeatable.", Kind.KEY, many=True),
             MESSAGE,
         ),
-        ("create", "new"),
+        ("a", "create", "new"),
         is_first=True,
     ),
     Word(
@@ -99,7 +99,7 @@ WORDS: tuple[Word, ...] = (
         "offering:show_next",
         (),
         (LIMIT, UNDER, WATCH),
-        ("ready",),
+        ("n", "ready"),
         is_first=True,
     ),
     Word(
@@ -108,7 +108,7 @@ WORDS: tuple[Word, ...] = (
         "offering:take",
         (MAYBE_NODE,),
         (UNDER, OFF._replace(help="Give it back."), MESSAGE),
-        ("claim", "start"),
+        ("t", "claim", "start"),
         is_first=True,
     ),
     Word(
@@ -121,7 +121,7 @@ WORDS: tuple[Word, ...] = (
             MESSAGE._replace(help="A note, kept as evidence."),
             OFF._replace(help="Open them again."),
         ),
-        ("close", "finish", "resolve", "complete"),
+        ("d", "close", "finish", "resolve", "complete"),
         is_first=True,
     ),
     Word(
@@ -142,7 +142,7 @@ WORDS: tuple[Word, ...] = (
             OFF._replace(help="It waits for them no more."),
             MESSAGE,
         ),
-        ("wait",),
+        ("b", "wait"),
     ),
     Word(
         "hold",
@@ -167,7 +167,7 @@ WORDS: tuple[Word, ...] = (
             CURSOR,
             WATCH,
         ),
-        ("list", "todo"),
+        ("l", "list", "todo"),
         is_first=True,
     ),
     Word(
@@ -176,7 +176,7 @@ WORDS: tuple[Word, ...] = (
         "reading:show",
         (NODES,),
         (Option(("--depth",), "N", "How many levels below it."),),
-        ("view", "get", "cat"),
+        ("s", "view", "get", "cat"),
         is_first=True,
     ),
     Word(
@@ -185,7 +185,7 @@ WORDS: tuple[Word, ...] = (
         "reading:find",
         (Argument("WORDS", "All of them, in any order.", joined=True, many=True),),
         (LIMIT,),
-        ("grep",),
+        ("f", "grep"),
         is_first=True,
     ),
     Word(
@@ -212,7 +212,15 @@ WORDS: tuple[Word, ...] = (
         (LIMIT, CURSOR),
         ("history",),
     ),
-    Word("board", "Show tasks by state, side by side.", "pictures:show_board", (), (LIMIT, WATCH), ("kanban",)),
+    Word(
+        "board",
+        "Show tasks by state, side by side.",
+        "pictures:show_board",
+        (),
+        (LIMIT, WATCH),
+        ("kanban",),
+        is_first=True,
+    ),
     Word(
         "tree",
         "Show the tree of tasks.",
