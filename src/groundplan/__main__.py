@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from groundplan import __version__
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.cli.short.words import Word
+    from groundplan.surfaces.cli.short.words.table import Word
 
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--agent", "--access", "--config", "--project", "-P")
+COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
 HELP = (["--help"], ["-h"], ["help"], [])
 
 
@@ -44,18 +45,20 @@ def _run_process(argv: list[str]) -> int:
 
 
 def _find_word(argv: list[str]) -> Word | None:
-    from groundplan.surfaces.cli.short.words import find_word
-
     command = argv[_find_command_index(argv) :][:1]
-    return find_word(command[0]) if command else None
+    if not command or command == ["mcp"]:  # a server loads nothing that it does not need
+        return None
+    from groundplan.surfaces.cli.short.words.table import find_word
+
+    return find_word(command[0])
 
 
 def _dispatch(argv: list[str]) -> int:
     if argv in (["--version"], ["-V"]):
         print(f"groundplan {__version__}")
         return 0
-    if argv in HELP:
-        from groundplan.surfaces.cli.short.help import print_front_page
+    if argv in HELP and COMPLETION not in os.environ:
+        from groundplan.surfaces.cli.short.words.help import print_front_page
 
         print_front_page()
         return 0

@@ -12,7 +12,7 @@ import pytest
 from groundplan.surfaces.cli import completion
 from groundplan.surfaces.cli.completion.install import SCRIPTS, ForeignFile, list_files
 from groundplan.surfaces.cli.failures import UsageError
-from groundplan.surfaces.cli.short.words import WORDS
+from groundplan.surfaces.cli.short.words.table import WORDS
 from tests.surfaces.cli.conftest import Run
 
 

@@ -27,8 +27,8 @@ from msgspec import UNSET
 
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.screen.table import Table
+from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import TextTable
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 GAP = None
@@ -36,8 +36,8 @@ TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
 PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
 _PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
 
-Part = str | Text | Table | None
-Block = str | None | Callable[[Any], Iterable[Part] | Text]
+Part = str | StyledText | TextTable | None
+Block = str | None | Callable[[Any], Iterable[Part] | StyledText]
 # The name of a field, with dots for inner ones, a text with fields in braces, or a function.
 Source = str | Callable[[Any], Any]
 # Fields separated by commas, each with its heading before a colon if it has another one; or a heading and its source.
@@ -61,11 +61,11 @@ class View:
 
 
 def _name_project(part: Part, project: str) -> Part:
-    text = part.plain if isinstance(part, Text) else part
+    text = part.plain if isinstance(part, StyledText) else part
     if not isinstance(text, str) or PROJECT_OPTION not in text:
         return part
     named = text.replace(PROJECT_OPTION, f"--project {shlex.quote(project)}")
-    return Text(named) if isinstance(part, Text) else named
+    return StyledText(named) if isinstance(part, StyledText) else named
 
 
 class Lines:
@@ -81,11 +81,11 @@ class Lines:
             yield from (GAP, fill(self.title, answer))
         yield from indent(lines, self.indent)
 
-    def _format(self, item: Any) -> Iterable[str | Text]:
+    def _format(self, item: Any) -> Iterable[str | StyledText]:
         if self.line is None:
             return [item]
         lines = read(item, self.line)
-        return [lines] if isinstance(lines, str | Text) else lines
+        return [lines] if isinstance(lines, str | StyledText) else lines
 
 
 class Fields:
@@ -96,12 +96,12 @@ class Fields:
 
     def __call__(self, answer: Any) -> Iterator[Part]:
         rows = [
-            [Text(f"{self.indent}{escape_control_chars(name)}", "bold"), to_text(value)]
+            [StyledText(f"{self.indent}{escape_control_chars(name)}", "bold"), to_text(value)]
             for name, value in self._list_pairs(answer)
             if not is_empty(value)
         ]
         if rows:
-            yield Table(rows, whole=(0,))
+            yield TextTable(rows, whole=(0,))
 
     def _list_pairs(self, answer: Any) -> Iterator[tuple[str, Any]]:
         for field in self.fields:
@@ -128,7 +128,7 @@ class Rows:
                 yield from (GAP, fill(self.title, answer), GAP)
             headings = [heading for heading, _ in self.columns]
             whole = [index for index, heading in enumerate(headings) if heading in self.whole]
-            yield Table(rows, headings, whole=whole)
+            yield TextTable(rows, headings, whole=whole)
         elif self.empty:
             yield fill(self.empty, answer)
 
@@ -200,7 +200,7 @@ def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
     for block in blocks:
         if callable(block):
             parts = block(answer)
-            yield from [parts] if isinstance(parts, str | Text) else parts
+            yield from [parts] if isinstance(parts, str | StyledText) else parts
         else:
             yield GAP if block is GAP else fill(block, answer)
 
@@ -262,7 +262,7 @@ def is_empty(value: Any) -> bool:
 def indent(lines: Iterable[Part], prefix: str = INDENT) -> Iterator[Part]:
     """Yield lines with a prefix."""
     for line in lines:
-        yield line if not prefix or line is GAP else Text.assemble(prefix, to_text(line))
+        yield line if not prefix or line is GAP else StyledText.assemble(prefix, to_text(line))
 
 
 def list_columns(columns: Columns) -> Iterator[tuple[str, Source]]:
@@ -275,6 +275,6 @@ def list_columns(columns: Columns) -> Iterator[tuple[str, Source]]:
         yield heading or field.replace("_", " "), field
 
 
-def to_text(value: Any) -> Text:
+def to_text(value: Any) -> StyledText:
     """Return a value as text, with control characters escaped."""
-    return value if isinstance(value, Text) else Text(format_value(value))
+    return value if isinstance(value, StyledText) else StyledText(format_value(value))

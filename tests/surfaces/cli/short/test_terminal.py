@@ -11,6 +11,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ class Terminal:
         return self.text
 
     def _read(self) -> bool:
-        select.select([self._fd], [], [], DEADLINE_S)
+        assert select.select([self._fd], [], [], DEADLINE_S)[0], f"nothing more was shown: {self.text}"
         try:
             more = os.read(self._fd, 65_536)
         except OSError as error:
@@ -62,13 +63,13 @@ class Terminal:
 
 @contextmanager
 def on_terminal(
-    program: Standby, *arguments: str, columns: int = 80, lines: int = 24, **env: str
+    program: Standby | tuple[str, ...], *arguments: str, columns: int = 80, lines: int = 24, **env: str
 ) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
     process = subprocess.Popen(
-        (program.command, *arguments),
+        (*(program if isinstance(program, tuple) else (program.command,)), *arguments),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -133,9 +134,9 @@ def test_long_output_goes_through_the_pager_and_short_output_does_not(
 
 
 @pytest.mark.slow
-def test_watching_draws_again_after_a_change_and_ends_cleanly(pl: ShortWords, program: Standby) -> None:
+def test_watching_draws_again_after_a_change_and_ends_cleanly(pl: ShortWords) -> None:
     pl.add("First")
-    with on_terminal(program, "ls", "--watch") as terminal:
+    with on_terminal((sys.executable, "-m", "groundplan"), "ls", "--watch") as terminal:
         terminal.read_until("First")
         pl.add("Second")
         terminal.read_until("Second")

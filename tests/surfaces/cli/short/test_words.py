@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.short.help import GROUPS
 from groundplan.surfaces.cli.short.operations import SOURCES, load_operation
-from groundplan.surfaces.cli.short.words import COMMON_OPTIONS, NOT_WORDS, WORDS
+from groundplan.surfaces.cli.short.words.help import GROUPS
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, NOT_WORDS, WORDS
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.short.conftest import ShortWords
 
@@ -34,7 +34,7 @@ def test_the_front_page_names_every_command() -> None:
     groups = {group.name for group in app.registered_groups}
     single = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     named = {name for commands in GROUPS.values() for names in commands for name in names.split(", ")}
-    words = {word.name for word in WORDS} | {"demo"}
+    words = {word.name for word in WORDS}
 
     assert (groups | single) - named - words - {"import", "export"} == set()
     assert named - groups - single - words == set()

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from groundplan.surfaces.cli.short.words import (
+from groundplan.surfaces.cli.short.words.table import (
     COMMON_OPTIONS,
     STATES,
     WORDS,
-    Argument,
     Kind,
     Option,
     Word,
+    WordArgument,
     find_word,
 )
 
@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
     description: str = ""
 
 
-class Place(NamedTuple):
+class TypedPlace(NamedTuple):
     """The words before the place, without the program, and what is typed there."""
 
     before: Sequence[str]
@@ -56,10 +56,10 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _read_place(argv: Sequence[str]) -> Place:
+def _read_place(argv: Sequence[str]) -> TypedPlace:
     _shell, index, *words = argv
     at = int(index) - 1
-    return Place(words[:at], words[at] if at < len(words) else "")
+    return TypedPlace(words[:at], words[at] if at < len(words) else "")
 
 
 def _format(one: Candidate) -> str:
@@ -69,7 +69,7 @@ def _format(one: Candidate) -> str:
     return f"{value}\t{description[:TITLE_CHARS_MAX]}\n" if description else f"{value}\n"
 
 
-def list_candidates(place: Place) -> Iterable[Candidate]:
+def list_candidates(place: TypedPlace) -> Iterable[Candidate]:
     """Return the candidates for a place; those that do not begin with what is typed are left out later."""
     before = list(place.before)
     leading = {name: option for option in COMMON_OPTIONS for name in option.names if option.value}
@@ -109,7 +109,7 @@ def _complete_word(word: Word, before: Sequence[str], current: str, given: dict[
     return () if argument is None else _list_values(argument.kind, current, given)
 
 
-def _find_argument(arguments: Sequence[Argument], index: int) -> Argument | None:
+def _find_argument(arguments: Sequence[WordArgument], index: int) -> WordArgument | None:
     if index < len(arguments):
         return arguments[index]
     return arguments[-1] if arguments and arguments[-1].many else None
@@ -144,7 +144,7 @@ def _list_group(first: str) -> dict[str, str]:
 
 
 def _list_commands() -> Iterator[Candidate]:
-    from groundplan.surfaces.cli.short.help import GROUPS
+    from groundplan.surfaces.cli.short.words.help import GROUPS
 
     for word in WORDS:
         yield Candidate(word.name, word.summary)

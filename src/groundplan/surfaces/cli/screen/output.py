@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.screen.table import RULE, Table
+from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import RULE, TextTable
 
 # In a file or a pipe nothing is wrapped, so that a line stays one line for grep.
 UNWRAPPED_COLUMNS = 10_000
@@ -26,9 +26,9 @@ class Output:
         self.colours = self.is_terminal and takes_colours()
         self.takes_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
 
-    def print(self, part: str | Text | Table = "") -> None:
+    def print(self, part: str | StyledText | TextTable = "") -> None:
         """Print a line, which is not wrapped, or a table."""
-        lines = part.lay_out(self.columns) if isinstance(part, Table) else [part]
+        lines = part.lay_out(self.columns) if isinstance(part, TextTable) else [part]
         for line in lines:
             text = line if isinstance(line, str) else line.render(colours=self.colours)
             _write(text if self.takes_unicode else _to_ascii(text))

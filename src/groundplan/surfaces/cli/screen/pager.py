@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from groundplan.surfaces.cli.screen.output import Output, collect_lines
 
-PAGER_VARIABLES = ("GROUNDPLAN_PAGER", "PAGER")
+PAGER_VARIABLE = "PAGER"
 PAGER_DEFAULT = "less"
 LESS_OPTIONS = "FRX"  # end at once if it fits, show colours, leave the text on the screen
 NO_PAGERS = ("", "cat")
@@ -32,7 +32,7 @@ def choose_pager(environment: Mapping[str, str]) -> Sequence[str]:
     """Return the command of the pager; empty if the user wants none or the terminal cannot move its cursor."""
     if environment.get("TERM", "dumb") == "dumb":
         return []
-    given = next((environment[name] for name in PAGER_VARIABLES if name in environment), PAGER_DEFAULT)
+    given = environment.get(PAGER_VARIABLE, PAGER_DEFAULT)
     if given.strip() in NO_PAGERS:
         return []
     import shlex  # here, because most output is short

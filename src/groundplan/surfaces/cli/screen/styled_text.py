@@ -1,4 +1,4 @@
-"""Text in parts that have styles, and its lines at a width.
+"""StyledText in parts that have styles, and its lines at a width.
 
 A style is a text of names, such as "bold red". Stored text is escaped before it comes here; the only escape sequences
 on a terminal are those that `render` adds.
@@ -35,7 +35,7 @@ class Span(NamedTuple):
     style: str
 
 
-class Text:
+class StyledText:
     """A text in parts."""
 
     __slots__ = ("spans",)
@@ -44,11 +44,11 @@ class Text:
         self.spans: list[Span] = [Span(text, style)] if text else []
 
     @classmethod
-    def assemble(cls, *parts: str | Text) -> Self:
+    def assemble(cls, *parts: str | StyledText) -> Self:
         """Return parts as one text."""
         whole = cls()
         for part in parts:
-            if isinstance(part, Text):
+            if isinstance(part, StyledText):
                 whole.spans += part.spans
             else:
                 whole.append(part)
@@ -60,7 +60,7 @@ class Text:
             self.spans.append(Span(text, style))
         return self
 
-    def append_text(self, other: Text) -> Self:
+    def append_text(self, other: StyledText) -> Self:
         """Add the parts of another text."""
         self.spans += other.spans
         return self
@@ -78,16 +78,16 @@ class Text:
     def __str__(self) -> str:
         return self.plain
 
-    def split_lines(self) -> list[Text]:
+    def split_lines(self) -> list[StyledText]:
         """Return its lines."""
-        lines = [Text()]
+        lines = [StyledText()]
         for text, style in self.spans:
             first, *others = text.split("\n")
             lines[-1].append(first, style)
-            lines += [Text(other, style) for other in others]
+            lines += [StyledText(other, style) for other in others]
         return lines
 
-    def wrap(self, columns: int) -> list[Text]:
+    def wrap(self, columns: int) -> list[StyledText]:
         """Return lines of at most so many columns, broken between words; a longer word is broken."""
         return [part for line in self.split_lines() for part in _wrap_line(line, columns)]
 
@@ -104,21 +104,21 @@ def _render_span(span: Span) -> str:
     return f"\x1b[{';'.join(str(CODES[name]) for name in span.style.split())}m{span.text}\x1b[0m"
 
 
-def _wrap_line(line: Text, columns: int) -> list[Text]:
+def _wrap_line(line: StyledText, columns: int) -> list[StyledText]:
     if line.cell_len <= columns:
         return [line]
-    lines, used = [Text()], 0
+    lines, used = [StyledText()], 0
     for text, style in line.spans:
         for word in _WORDS.findall(text):
             width = measure(word)
             if used + width > columns and word.isspace():
                 continue  # at the end of a line
             if used + width > columns and used and width <= columns:
-                lines.append(Text())
+                lines.append(StyledText())
                 used = 0
             for piece in _split_word(word, columns, columns - used):
                 if used and used + measure(piece) > columns:
-                    lines.append(Text())
+                    lines.append(StyledText())
                     used = 0
                 lines[-1].append(piece, style)
                 used += measure(piece)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from groundplan.surfaces.cli.short.words import NOT_WORDS, PROGRAM, Word, find_word
+from groundplan.surfaces.cli.short.words.table import NOT_WORDS, PROGRAM, Word, find_word
 
 
 def run_word(name: str, argv: Sequence[str]) -> int | None:
@@ -40,11 +40,11 @@ def _refuse(name: str) -> int:
 
 
 def _run(word: Word, argv: Sequence[str]) -> int:
-    from groundplan.surfaces.cli.short.arguments import parse_line
+    from groundplan.surfaces.cli.short.words.arguments import parse_line
 
     line = parse_line(word, argv)
     if line.has("help"):
-        from groundplan.surfaces.cli.short.help import print_word_help
+        from groundplan.surfaces.cli.short.words.help import print_word_help
 
         print_word_help(word)
         return 0

@@ -24,12 +24,12 @@ from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.drawing import Part
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line, usage_error
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.last_id import find_state_folder
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
 from groundplan.surfaces.cli.short.waiting import TASK, read_container
+from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def add_note(session: WordSession, line: Line) -> WordResult:
 
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node.id, node.summary, str(node.state), output)
-        yield Text(f"{INDENT}noted", "dim")
+        yield StyledText(f"{INDENT}noted", "dim")
         yield from draw_warnings(answer)
 
     return WordResult(draw, last=node.id)
@@ -104,7 +104,7 @@ def add_note(session: WordSession, line: Line) -> WordResult:
 
 def _draw_edited(node: OutlineNode, title: str, changed: list[str], output: Output) -> Iterator[Part]:
     yield from draw_heading(node.id, title, str(node.state), output)
-    yield Text(f"{INDENT}changed: {', '.join(changed)}" if changed else f"{INDENT}nothing changed", "dim")
+    yield StyledText(f"{INDENT}changed: {', '.join(changed)}" if changed else f"{INDENT}nothing changed", "dim")
 
 
 # --- The document ---------------------------------------------------------------------------------------------------

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line, usage_error
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_task
-from groundplan.surfaces.cli.short.words import STATES
+from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
+from groundplan.surfaces.cli.short.words.table import STATES
 
 if TYPE_CHECKING:
     from groundplan.work.graph.search.outline import Outline
@@ -79,7 +79,7 @@ def draw_outline(answer: Outline, output: Output) -> Iterator[Part]:
         yield draw_task(node, output, with_parent=output.is_terminal)
     if answer.next_cursor:
         yield GAP
-        yield Text(f"{len(answer.nodes)} of {answer.total}. Next page: --cursor {answer.next_cursor}", "dim")
+        yield StyledText(f"{len(answer.nodes)} of {answer.total}. Next page: --cursor {answer.next_cursor}", "dim")
     elif output.is_terminal:
         yield GAP
-        yield Text(f"{answer.total} {'task' if answer.total == 1 else 'tasks'}", "dim")
+        yield StyledText(f"{answer.total} {'task' if answer.total == 1 else 'tasks'}", "dim")

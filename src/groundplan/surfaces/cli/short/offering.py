@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.short.arguments import Line
 from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_heading, draw_text, draw_warnings
+from groundplan.surfaces.cli.short.words.arguments import Line
 from groundplan.surfaces.cli.terminal import format_time, format_value, to_one_line
 
 if TYPE_CHECKING:

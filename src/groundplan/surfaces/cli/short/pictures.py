@@ -10,11 +10,11 @@ from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import MARKS, WordResult, draw_task, get_title_style, mark_state
+from groundplan.surfaces.cli.short.words.arguments import Line
 from groundplan.surfaces.cli.terminal import to_one_line
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def _draw_board(lanes: Sequence[tuple[str, Outline]], output: Output) -> Iterato
         return
     width = (output.columns - GAP_COLUMNS * (len(lanes) - 1)) // len(lanes)
     columns = [[_draw_heading(lane, answer), *_draw_cards(answer, width, output)] for lane, answer in lanes]
-    for row in zip_longest(*columns, fillvalue=Text()):
-        line, missing = Text(), 0
+    for row in zip_longest(*columns, fillvalue=StyledText()):
+        line, missing = StyledText(), 0
         for part in row:
             if part.plain:
                 line.append(" " * missing).append_text(part)
@@ -59,27 +59,27 @@ def _draw_board(lanes: Sequence[tuple[str, Outline]], output: Output) -> Iterato
         yield line
 
 
-def _draw_heading(lane: str, answer: Outline) -> Text:
+def _draw_heading(lane: str, answer: Outline) -> StyledText:
     mark = MARKS[lane]
-    return Text(f"{mark.word.capitalize()} ", f"bold {mark.style}").append(str(answer.total), "dim")
+    return StyledText(f"{mark.word.capitalize()} ", f"bold {mark.style}").append(str(answer.total), "dim")
 
 
-def _draw_cards(answer: Outline, width: int, output: Output) -> Iterator[Text]:
+def _draw_cards(answer: Outline, width: int, output: Output) -> Iterator[StyledText]:
     for node in answer.nodes:
         state = str(node.state)
         head = mark_state(state, output).append(f" {node.id}", "bold")
         if node.claimed_by:
             head.append(cut(f" @{escape_control_chars(node.claimed_by)}", max(width - head.cell_len, 0)), "dim")
-        yield Text()
+        yield StyledText()
         yield head
-        lines = Text(escape_control_chars(to_one_line(node.summary))).wrap(width)
+        lines = StyledText(escape_control_chars(to_one_line(node.summary))).wrap(width)
         if len(lines) > CARD_LINES:
-            lines[CARD_LINES - 1] = Text(cut(f"{lines[CARD_LINES - 1].plain} {lines[CARD_LINES].plain}", width))
-        yield from (Text(part.plain, get_title_style(state)) for part in lines[:CARD_LINES])
+            lines[CARD_LINES - 1] = StyledText(cut(f"{lines[CARD_LINES - 1].plain} {lines[CARD_LINES].plain}", width))
+        yield from (StyledText(part.plain, get_title_style(state)) for part in lines[:CARD_LINES])
     more = answer.total - len(answer.nodes)
     if more > 0:
-        yield Text()
-        yield Text(f"… {more} more", "dim")
+        yield StyledText()
+        yield StyledText(f"… {more} more", "dim")
 
 
 # --- The tree -------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Out
     if not answer.nodes:
         yield "Nothing below it." if top else 'No tasks here. Next: groundplan add "what is to be done"'
     if answer.total > len(answer.nodes):
-        yield Text(f"… {answer.total - len(answer.nodes)} more; groundplan tree ID shows a part of them", "dim")
+        yield StyledText(f"… {answer.total - len(answer.nodes)} more; groundplan tree ID shows a part of them", "dim")
 
 
 def _draw_branches(

@@ -8,10 +8,10 @@ from typing import Any
 from groundplan.surfaces.cli.drawing import Part
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
+from groundplan.surfaces.cli.short.words.arguments import Line
 
 REF = "task"  # the name of the new node in the request
 
@@ -39,7 +39,7 @@ def add(session: WordSession, line: Line) -> WordResult:
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node_id, title, "blocked" if waits else "ready", output)
         if answer.reopened:
-            yield Text(f"  reopened: {', '.join(one.id for one in answer.reopened)}", "dim")
+            yield StyledText(f"  reopened: {', '.join(one.id for one in answer.reopened)}", "dim")
         yield from draw_warnings(answer)
 
     return WordResult(draw, last=node_id)

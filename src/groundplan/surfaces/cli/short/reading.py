@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from groundplan.surfaces.cli.drawing import GAP, Part, View
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import (
@@ -22,6 +21,7 @@ from groundplan.surfaces.cli.short.views import (
     get_title_style,
     mark_state,
 )
+from groundplan.surfaces.cli.short.words.arguments import Line
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
     """Return the line of a task of which only whether it is over is known."""
     title = escape_control_chars(to_one_line(node.summary))
     state = "resolved" if node.resolved else "ready"
-    mark = mark_state(state, output) if node.resolved else Text("·")
-    return Text(indent).append_text(mark).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
+    mark = mark_state(state, output) if node.resolved else StyledText("·")
+    return StyledText(indent).append_text(mark).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
 
 
 def _draw_below(tree: NodeTree | None, output: Output, indent: str) -> Iterator[Part]:
@@ -113,7 +113,7 @@ def _draw_below(tree: NodeTree | None, output: Output, indent: str) -> Iterator[
         yield _draw_other(child, output, indent)
         yield from _draw_below(child, output, indent + INDENT)
     if tree.child_count:
-        yield Text(f"{indent}… {tree.child_count - len(children)} more", "dim")
+        yield StyledText(f"{indent}… {tree.child_count - len(children)} more", "dim")
 
 
 # --- Views of operations --------------------------------------------------------------------------------------------

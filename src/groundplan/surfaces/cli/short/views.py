@@ -9,7 +9,7 @@ from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut, measure
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ TITLE_COLUMNS_MIN = 16
 TEXT_COLUMNS_MAX = 100  # longer lines are hard to read
 
 
-class Mark(NamedTuple):
+class StateMark(NamedTuple):
     """The sign of a state: on a terminal, in plain ASCII, its colour, and its word."""
 
     sign: str
@@ -29,13 +29,13 @@ class Mark(NamedTuple):
 
 
 # Every state has a sign of its own, so that no state is told by colour alone.
-MARKS: Mapping[str, Mark] = {
-    "ready": Mark("○", "[ ]", "green", "ready"),
-    "claimed": Mark("◐", "[>]", "yellow", "taken"),
-    "blocked": Mark("■", "[!]", "red", "blocked"),
-    "parent": Mark("▷", "[+]", "cyan", "open below"),
-    "resolved": Mark("✓", "[x]", "dim", "done"),
-    "dropped": Mark("✗", "[-]", "dim strike", "dropped"),
+MARKS: Mapping[str, StateMark] = {
+    "ready": StateMark("○", "[ ]", "green", "ready"),
+    "claimed": StateMark("◐", "[>]", "yellow", "taken"),
+    "blocked": StateMark("■", "[!]", "red", "blocked"),
+    "parent": StateMark("▷", "[+]", "cyan", "open below"),
+    "resolved": StateMark("✓", "[x]", "dim", "done"),
+    "dropped": StateMark("✗", "[-]", "dim strike", "dropped"),
 }
 
 
@@ -48,26 +48,26 @@ class WordResult(NamedTuple):
     follow: Callable[[], WordResult] | None = None  # reads again, for --watch
 
 
-def mark_state(state: str, output: Output) -> Text:
+def mark_state(state: str, output: Output) -> StyledText:
     """Return the sign of a state."""
     mark = MARKS[state]
-    return Text(mark.sign if output.takes_unicode else mark.ascii, mark.style.removesuffix(" strike"))
+    return StyledText(mark.sign if output.takes_unicode else mark.ascii, mark.style.removesuffix(" strike"))
 
 
 def draw_heading(node_id: str, title: str, state: str, output: Output, *, style: str = "") -> Iterator[Part]:
     """Yield the whole title of a task after its sign and id; on a terminal, a long one is wrapped."""
     head = mark_state(state, output).append(f" {node_id}  ", "bold")
-    text = Text(escape_control_chars(to_one_line(title)), style or get_title_style(state))
+    text = StyledText(escape_control_chars(to_one_line(title)), style or get_title_style(state))
     first, *others = text.wrap(max(output.columns - head.cell_len, TITLE_COLUMNS_MIN))
     indent = " " * head.cell_len
     yield head.append_text(first)
-    yield from (Text.assemble(indent, other) for other in others)
+    yield from (StyledText.assemble(indent, other) for other in others)
 
 
-def draw_task(node: OutlineNode, output: Output, *, indent: str = "", with_parent: bool = False) -> Text:
+def draw_task(node: OutlineNode, output: Output, *, indent: str = "", with_parent: bool = False) -> StyledText:
     """Return the line of a task, which fits into the width of a terminal: sign, id, title, and who has it."""
     state = str(node.state)
-    line = Text(indent).append_text(mark_state(state, output)).append(f" {node.id}  ", "bold")
+    line = StyledText(indent).append_text(mark_state(state, output)).append(f" {node.id}  ", "bold")
     notes = _list_notes(node, with_parent=with_parent)
     room = output.columns - line.cell_len
     title = escape_control_chars(to_one_line(node.summary))
@@ -102,8 +102,8 @@ def draw_text(text: str, output: Output, *, indent: str = INDENT) -> Iterator[Pa
     """Yield a text, wrapped on a terminal."""
     columns = min(output.columns - len(indent), TEXT_COLUMNS_MAX) if output.is_terminal else output.columns
     for line in text.splitlines():
-        for part in Text(escape_control_chars(line)).wrap(columns):
-            yield Text.assemble(indent, part)
+        for part in StyledText(escape_control_chars(line)).wrap(columns):
+            yield StyledText.assemble(indent, part)
 
 
 def draw_fields(pairs: Iterable[tuple[str, str]], output: Output, *, indent: str = INDENT) -> Iterator[Part]:
@@ -113,8 +113,8 @@ def draw_fields(pairs: Iterable[tuple[str, str]], output: Output, *, indent: str
     for name, value in shown:
         first = f"{indent}{name}{' ' * (width - measure(name))}  "
         columns = max(output.columns - len(first), TITLE_COLUMNS_MIN)
-        for index, line in enumerate(Text(escape_control_chars(value)).wrap(columns)):
-            head = Text(first, "dim") if index == 0 else Text(" " * len(first))
+        for index, line in enumerate(StyledText(escape_control_chars(value)).wrap(columns)):
+            head = StyledText(first, "dim") if index == 0 else StyledText(" " * len(first))
             yield head.append_text(line)
 
 
@@ -123,7 +123,7 @@ def draw_lines(title: str, lines: Iterable[Part]) -> Iterator[Part]:
     shown = list(lines)
     if shown:
         yield GAP
-        yield Text(title, "bold")
+        yield StyledText(title, "bold")
         yield from shown
 
 

@@ -9,11 +9,11 @@ from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.surfaces.cli.drawing import Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.short.arguments import Line, usage_error
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_task, draw_warnings
+from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def block(session: WordSession, line: Line) -> WordResult:
 def _draw_waiting(node: OutlineNode, targets: Sequence[OutlineNode], output: Output) -> Iterator[Part]:
     is_open = any(str(one.state) not in ("resolved", "dropped") for one in targets)
     yield from draw_heading(node.id, node.summary, "blocked" if is_open else str(node.state), output)
-    yield Text(f"{INDENT}waits for", "dim")
+    yield StyledText(f"{INDENT}waits for", "dim")
     for one in targets:
         yield draw_task(one, output, indent=INDENT)
 
 
 def _draw_rejected(rejected: Sequence[RejectedEdge]) -> Iterator[Part]:
     for edge in rejected:
-        path = f": {' -> '.join(edge.path)}" if edge.path else ""
-        yield Text(f"not done: {edge.from_} cannot wait for {edge.to}, {edge.reason.replace('_', ' ')}{path}", "red")
+        reason = edge.reason.replace("_", " ") + (f": {' -> '.join(edge.path)}" if edge.path else "")
+        yield StyledText(f"not done: {edge.from_} cannot wait for {edge.to}, {reason}", "red")
 
 
 def hold(session: WordSession, line: Line) -> WordResult:
@@ -82,7 +82,7 @@ def hold(session: WordSession, line: Line) -> WordResult:
         for node in nodes:
             yield draw_task(node, output)
         if reason is not None:
-            yield Text(f"{INDENT}on hold: {escape_control_chars(to_one_line(reason))}", "dim")
+            yield StyledText(f"{INDENT}on hold: {escape_control_chars(to_one_line(reason))}", "dim")
 
     return WordResult(draw, last=nodes[-1].id)
 

@@ -6,13 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import Text
-from groundplan.surfaces.cli.screen.table import Table
-from groundplan.surfaces.cli.short.arguments import format_option, format_usage
-from groundplan.surfaces.cli.short.words import COMMON_OPTIONS, PROGRAM, WORDS, Option, Word
+from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import TextTable
+from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, WORDS, Option, Word
 
 INDENT = "  "
-START = (("init", "Start a plan in this repository."), ("demo", "Look around in a filled example."))
 
 # The other commands, by what they are about.
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -33,7 +32,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "project, member, token": "Projects, who may do what, and tokens for programs.",
     },
     "Setting up": {
-        "init, where, doctor": "Start a plan, say which one is in force, check it.",
+        "init, demo": "Start a plan here, or look at a filled one.",
+        "where, doctor": "Say which plan is in force, and check it.",
         "serve, mcp": "The page and REST for a team; MCP for an agent.",
     },
 }
@@ -42,24 +42,27 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
 def print_front_page() -> None:
     """Print the help of the program."""
     output = Output()
-    output.print(Text("Usage: ", "bold").append(f"{PROGRAM} COMMAND …   (or pl COMMAND …)"))
+    output.print(StyledText("Usage: ", "bold").append(f"{PROGRAM} COMMAND …   (or pl COMMAND …)"))
     output.print()
     output.print("One durable planning memory, shared by people and AI agents.")
     first = [(word.name, word.summary) for word in WORDS if word.is_first]
     rest = [(word.name, word.summary) for word in WORDS if not word.is_first]
-    _print_section(output, "Every day", [*first, START[0]])
-    _print_section(output, "Also", [*rest, START[1]])
+    output.print(f"New here? Run {PROGRAM} demo to look around, or {PROGRAM} init to start your own plan.")
+    _print_section(output, "Every day", first)
+    _print_section(output, "Also", rest)
     for title, commands in GROUPS.items():
         _print_section(output, title, list(commands.items()))
     output.print()
-    output.print(f"{PROGRAM} COMMAND --help explains a command, with examples in docs/guides/everyday.md.")
-    output.print("Every command takes --db, --agent, --access, --config and --json, and --project where it needs one.")
+    output.print(f"{PROGRAM} COMMAND --help explains a command; docs/guides/everyday.md shows a day with them.")
+    output.print(
+        "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
+    )
 
 
 def print_word_help(word: Word) -> None:
     """Print the help of a short word."""
     output = Output()
-    output.print(Text("Usage: ", "bold").append(format_usage(word)))
+    output.print(StyledText("Usage: ", "bold").append(format_usage(word)))
     output.print()
     output.print(word.summary)
     _print_section(output, "Arguments", [(one.name, one.help) for one in word.arguments])
@@ -82,5 +85,6 @@ def _describe_options(options: tuple[Option, ...]) -> Iterator[tuple[str, str]]:
 def _print_section(output: Output, title: str, rows: list[tuple[str, str]]) -> None:
     if rows:
         output.print()
-        output.print(Text(title, "bold"))
-        output.print(Table([[Text(f"{INDENT}{name}", "cyan"), Text(text)] for name, text in rows], whole=(0,)))
+        output.print(StyledText(title, "bold"))
+        cells = [[StyledText(f"{INDENT}{name}", "cyan"), StyledText(text)] for name, text in rows]
+        output.print(TextTable(cells, whole=(0,)))

@@ -24,7 +24,7 @@ class Kind(StrEnum):
     FILE = "file"
 
 
-class Argument(NamedTuple):
+class WordArgument(NamedTuple):
     """A positional argument. Of several words for one text, the quotation marks may be left out."""
 
     name: str
@@ -56,14 +56,14 @@ class Word(NamedTuple):
     name: str
     summary: str
     run: str  # the function, as `module:function` below this package
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[WordArgument, ...] = ()
     options: tuple[Option, ...] = ()
     synonyms: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # below its options, in --help
     is_first: bool = False  # among the commands that `--help` shows first
 
 
-NODE = Argument("ID", "The task: its id, at least its first 3 characters, its title, or - for the last one.", Kind.NODE)
+NODE = WordArgument("ID", "The task: its id or its first 3 characters, its title, or - for the last one.", Kind.NODE)
 NODES = NODE._replace(many=True)
 MAYBE_NODE = NODE._replace(required=False)
 MESSAGE = Option(("--message", "-m"), "TEXT", "The reason or a note; kept in the history.")
@@ -81,7 +81,7 @@ WORDS: tuple[Word, ...] = (
         "add",
         "Add a task.",
         "planning:add",
-        (Argument("TITLE", "What is to be done.", joined=True, many=True),),
+        (WordArgument("TITLE", "What is to be done.", joined=True, many=True),),
         (
             UNDER,
             Option(("--after", "-a"), "ID", "It waits for this task; repeatable.", Kind.NODE, many=True),
@@ -156,7 +156,7 @@ WORDS: tuple[Word, ...] = (
         "ls",
         "List tasks.",
         "listing:list_tasks",
-        (Argument("STATE", f"Which: {', '.join(STATES)}. Default: open.", Kind.STATE, required=False),),
+        (WordArgument("STATE", f"Which: {', '.join(STATES)}. Default: open.", Kind.STATE, required=False),),
         (
             TAG._replace(help="Only those with this tag.", many=False),
             UNDER._replace(help="Only those below this task."),
@@ -183,7 +183,7 @@ WORDS: tuple[Word, ...] = (
         "find",
         "Find words in tasks, knowledge, purpose and facts.",
         "reading:find",
-        (Argument("WORDS", "All of them, in any order.", joined=True, many=True),),
+        (WordArgument("WORDS", "All of them, in any order.", joined=True, many=True),),
         (LIMIT,),
         ("f", "grep"),
         is_first=True,
@@ -200,7 +200,10 @@ WORDS: tuple[Word, ...] = (
         "note",
         "Add a note to a task.",
         "editing:add_note",
-        (NODE, Argument("TEXT", "The note; without it, your editor opens.", required=False, joined=True, many=True)),
+        (
+            NODE,
+            WordArgument("TEXT", "The note. Default: your editor opens.", required=False, joined=True, many=True),
+        ),
         (),
         ("comment",),
     ),
@@ -233,7 +236,7 @@ WORDS: tuple[Word, ...] = (
         "undo",
         "Undo your last change, or the write of an event.",
         "reading:undo",
-        (Argument("EVENT", "The event, such as 12.0. Default: your last change.", required=False),),
+        (WordArgument("EVENT", "The event, such as 12.0. Default: your last change.", required=False),),
         (
             Option(("--dry-run",), "", "Only say what it would do."),
             Option(("--op-id",), "TEXT", "With the same id, the request has one effect."),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.surfaces.cli.short.words import COMMON_OPTIONS, PROGRAM, Argument, Option, Word
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, Option, Word, WordArgument
 
 
 class Line(NamedTuple):
@@ -111,7 +111,7 @@ def format_usage(word: Word) -> str:
     return " ".join([PROGRAM, word.name, *shown, *(["[OPTIONS]"] if word.options else [])])
 
 
-def _format_argument(argument: Argument) -> str:
+def _format_argument(argument: WordArgument) -> str:
     name = f"{argument.name}…" if argument.many else argument.name
     return name if argument.required else f"[{name}]"
 
