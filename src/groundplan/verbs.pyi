@@ -111,6 +111,7 @@ import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
 import groundplan.work.graph.search.dependency_graph
+import groundplan.work.graph.search.lookup
 import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
@@ -277,6 +278,17 @@ class WorkVerbs:
     ) -> groundplan.work.graph.plan.Planned:
         """Create nodes; refs name each other, in any order, or existing nodes."""
 
+    def add(
+        self,
+        *,
+        nodes: Sequence[TaggedPlanNode],
+        project: str | None = None,
+        lean: bool | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.graph.plan.Planned:
+        """Create nodes as work plan does, with tags."""
+
     def next(
         self,
         *,
@@ -359,10 +371,21 @@ class WorkVerbs:
         parent: str | None = None,
         lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
         node: str | None = None,
+        filter: TagFilter | None = None,
+        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> groundplan.work.graph.search.outline.Outline:
-        """Children of a node, one column of the board, or one node, with their states."""
+        """Children of a node, one column of the board, what a filter finds, or one node, with their states."""
+
+    def lookup(
+        self,
+        *,
+        project: str,
+        refs: builtins.list[str] = ...,
+        beginning: str | None = None,
+    ) -> groundplan.work.graph.search.lookup.LookedUp:
+        """The nodes that a person means by ids, beginnings of ids or titles."""
 
     def dependencies(
         self,
@@ -1770,6 +1793,32 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+
+class TagFilter(TypedDict):
+    resolved: NotRequired[bool | None]
+    properties: NotRequired[dict[str, Any] | None]
+    text: NotRequired[str | None]
+    ancestor: NotRequired[str | None]
+    parent: NotRequired[str | None]
+    depends_on: NotRequired[str | None]
+    depended_by: NotRequired[str | None]
+    has_evidence_type: NotRequired[str | None]
+    is_leaf: NotRequired[bool | None]
+    is_actionable: NotRequired[bool | None]
+    is_blocked: NotRequired[bool | None]
+    claimed_by: NotRequired[str | None]
+    tag: NotRequired[str | None]
+
+class TaggedPlanNode(TypedDict):
+    ref: str
+    summary: str
+    parent_ref: NotRequired[str | None]
+    depends_on: NotRequired[builtins.list[str]]
+    context_links: NotRequired[builtins.list[str]]
+    properties: NotRequired[dict[str, Any]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
+    tags: NotRequired[builtins.list[str]]
 
 class TheoryDocument(TypedDict):
     nodes: Sequence[DocumentNode]

@@ -85,7 +85,7 @@ def test_the_program_alone_prints_help_that_says_where_to_begin(run: Run) -> Non
 
     assert (alone.code, alone.err) == (0, "")
     assert "groundplan demo" in alone.out
-    places = [alone.out.index(title) for title in ("Start here", "Your plan", "For agents")]
+    places = [alone.out.index(title) for title in ("Every day", "The plan", "Setting up")]
     assert places == sorted(places)
     assert run("project").code == 0
     assert "create" in run("project").out

@@ -35,7 +35,9 @@ from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
 
 # Without a project these do nothing useful, unless another option says where: then they work in the suggested project.
 # The other operations with an optional project look into all of them.
-IN_ONE_PROJECT = frozenset({"work.plan", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"})
+IN_ONE_PROJECT = frozenset(
+    {"work.plan", "work.add", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"}
+)
 NAMES_A_PLACE = frozenset({PROJECT, "node_id", "feature"})
 
 

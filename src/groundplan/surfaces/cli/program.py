@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -14,23 +12,23 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Registry
-from groundplan.surfaces.cli.cancellation import CommandCancelled
+from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
-from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, report, write_line
+from groundplan.surfaces.cli.failures import ensure_streams, report_lost_output, run_guarded, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
+from groundplan.surfaces.cli.purpose.add import add
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
+from groundplan.surfaces.cli.screen.pager import print_paged
 from groundplan.surfaces.cli.setup.after_commit import after_commit
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
@@ -38,9 +36,6 @@ from groundplan.surfaces.cli.setup.init import init
 from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.setup.where import where
 from groundplan.surfaces.cli.usage_errors import to_usage_error
-from groundplan.surfaces.exception_log import log_to_file
-from groundplan.surfaces.respond import Response, respond
-from groundplan.surfaces.vocabularies import CliVocabulary
 
 PROGRAM = "groundplan"
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks for completions
@@ -70,6 +65,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "import-rules": import_rules,
     },
     "purpose": {
+        "add": add,
         "measure": measure,
         "review": review,
         "waive": waive,
@@ -83,9 +79,6 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
 }
 
 
-NO_OUTPUT = ExecutionResult(None, b"\n")  # the command has printed its answer, or has none
-
-
 class _AgentsLast(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=lambda name: name == "mcp")
@@ -93,41 +86,23 @@ class _AgentsLast(TyperGroup):
 
 def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     """Run one command line and return its exit status. It never raises."""
-    _ensure_streams()
-    exit_code = 0
+    ensure_streams()
+    return run_guarded(lambda: _run(argv, operations), as_json="--json" in argv)
 
-    def perform() -> ExecutionResult:
-        nonlocal exit_code
-        outcome = _invoke(argv, operations)
-        if not isinstance(outcome, CommandResult):
-            exit_code = outcome if isinstance(outcome, int) else 0
-            return NO_OUTPUT
-        exit_code = outcome.exit_code
-        if outcome.as_json:
-            return ExecutionResult(outcome.data, outcome.encoded)
-        with _report_lost_output():
-            outcome.draw()
-            sys.stdout.flush()
-        return NO_OUTPUT
 
+def _run(argv: Sequence[str], operations: Registry) -> int:
     try:
-        response = respond(perform, group=None, vocabulary=CliVocabulary(operations), log=log_to_file)
-        if response.error is None and response.body != NO_OUTPUT.encoded:
-            with _report_lost_output():
-                write_line(sys.stdout, response.body.decode("utf-8"))
-    except GroundplanError as error:
-        response = Response(b"", error)
-    except CommandCancelled as cancelled:
-        _report_quietly(report, cancelled.error, as_json="--json" in argv)
-        return cancelled.exit_code
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
-        return EXIT_PIPE_CLOSED
+        outcome = _invoke(argv, operations)
     except SystemExit as end:  # raised by typer for a closed pipe and for shell completion
         return end.code if isinstance(end.code, int) else 0
-    return exit_code if response.error is None else _report_quietly(report, response.error, as_json="--json" in argv)
+    if not isinstance(outcome, CommandResult):
+        return outcome if isinstance(outcome, int) else 0
+    with report_lost_output():
+        if outcome.as_json:
+            write_line(sys.stdout, (outcome.encoded or encode(outcome.data)).decode("utf-8"))
+        else:
+            print_paged(outcome.draw)
+    return outcome.exit_code
 
 
 def _invoke(argv: Sequence[str], operations: Registry) -> Any:
@@ -177,35 +152,3 @@ def mcp(ctx: typer.Context) -> int:
     from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
     return run_mcp(ctx.args)
-
-
-@contextmanager
-def _report_lost_output() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        raise Unavailable(
-            f"the answer could not be written: {error.strerror}; the command itself has completed", code="output_failed"
-        ) from None
-
-
-def _report_quietly(report_error: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
-    try:
-        return report_error(error, as_json=as_json)
-    except OSError:  # stderr is closed
-        return error.exit_code
-
-
-def _ensure_streams() -> None:
-    # If a stream is closed, the next opened file would get its descriptor, and all that is printed.
-    if sys.stdout is None or sys.stderr is None:
-        devnull = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
-        sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
-
-
-def _drop_output() -> None:
-    # The interpreter flushes again at exit, and would print an error on stderr.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

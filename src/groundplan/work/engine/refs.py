@@ -86,7 +86,7 @@ def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
     # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
     if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
         return None
-    matches = _find_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
+    matches = find_nodes_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
     if len(matches) > 1:
         raise AmbiguousNode(ref, [node.id for node in matches[:3]])
     return matches[0] if matches else None
@@ -117,7 +117,7 @@ def missing_node(tx: Transaction, ref: str) -> NotFound:
     from difflib import get_close_matches  # imported here because only this error needs it
 
     candidates = (
-        _find_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
+        find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
         if len(ref) >= SUGGESTION_PREFIX_CHARS
         else []
     )
@@ -196,9 +196,10 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
     return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
 
 
-def _find_by_prefix(
+def find_nodes_by_prefix(
     tx: Transaction, prefix: str, visible_project_ids: frozenset[str] | None, *, at_most: int
 ) -> list[NodeLocation]:
+    """Return the nodes whose ids begin with a text, in the order of their ids."""
     last = prefix[-1:]
     behind = prefix[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id contains such a character

@@ -31,6 +31,11 @@ SELECT c.id, c.rev
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
 
+-- name: add_node_tags
+-- Insert the tags of new nodes.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag);
+
 -- name: last_n
 -- The number of the newest node.
 SELECT last_n

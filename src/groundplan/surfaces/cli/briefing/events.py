@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan.kernel.events.list import EventRecord
 from groundplan.surfaces.cli.drawing import Rows, View
-from groundplan.surfaces.cli.work.graph import format_change
+from groundplan.surfaces.cli.work.history import format_change
 
 
 def _join_changes(event: EventRecord) -> str:
