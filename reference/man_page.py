@@ -10,6 +10,8 @@ from groundplan import configuration
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER, REPOSITORY_DB_NAME
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.cli.invocation import PANEL
+from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
+from groundplan.surfaces.cli.short.words.table import WORDS, Word
 
 ALIAS = ".so man1/groundplan.1\n"
 _MARKUP = re.compile(r"\[/?bold\]|`")
@@ -32,6 +34,8 @@ def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, s
             "its files in one database, for people and AI agents. Every command and every group of commands has its "
             "own --help. Commands find the plan of the current folder or of the nearest folder above it."
         ),
+        ".SH EVERY DAY",
+        *(line for word in WORDS for line in _describe_word(word)),
         ".SH COMMANDS",
         *_list_commands(single),
         *(line for name, group in groups.items() for line in _list_group(name, group.commands)),
@@ -52,6 +56,15 @@ def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, s
         *(line for family in _list_families() for line in _describe(str(family[0]), family[1])),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _describe_word(word: Word) -> Iterator[str]:
+    yield from _describe(format_usage(word), word.summary)
+    if word.options:
+        yield ".RS"
+        for option in word.options:
+            yield from _describe(format_option(option), option.help)
+        yield ".RE"
 
 
 def _list_commands(commands: dict[str, Any]) -> Iterator[str]:

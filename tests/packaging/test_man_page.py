@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.surfaces.cli.short.words.table import WORDS
 from reference.pages import load_commands
 
 PAGE = (Path(__file__).parents[2] / "packaging" / "groundplan.1").read_text(encoding="utf-8")
@@ -22,7 +23,8 @@ def test_every_line_is_plain_text_or_a_known_request() -> None:
 
 
 def test_every_command_has_its_line() -> None:
-    names = set(re.findall(r"^\.B groundplan (.+)$", PAGE.replace("\\-", "-"), re.MULTILINE))
+    everyday, _, others = PAGE.replace("\\-", "-").partition(".SH COMMANDS")
+    names = set(re.findall(r"^\.B groundplan (.+)$", others, re.MULTILINE))
     commands = {
         f"{name} {word}" if word else name
         for name, found in load_commands().items()
@@ -31,6 +33,7 @@ def test_every_command_has_its_line() -> None:
     }
 
     assert commands == names
+    assert {word.name for word in WORDS} == set(re.findall(r"^\.B groundplan (\S+)", everyday, re.MULTILINE))
 
 
 @pytest.mark.slow

@@ -91,7 +91,8 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel: Path) -
 
     assert code == set(list_package_files())
     assert data == set(read_shared_data().values())
-    assert data >= {"share/man/man1/groundplan.1", "share/man/man1/pl.1"}
+    assert data >= {"share/man/man1/groundplan.1", "share/man/man1/pl.1", "share/zsh/site-functions/_groundplan"}
+    assert data >= {f"share/bash-completion/completions/{name}" for name in ("groundplan", "pl")}
     assert wheel.stat().st_size < WHEEL_BYTES_MAX
 
 
@@ -123,7 +124,7 @@ def test_the_installed_program_runs_in_an_empty_environment(installed: Path, tmp
     run_program(installed / "groundplan", "init", "--client", "claude", "--skills", "skills", folder=tmp_path)
     assert (tmp_path / "skills").is_dir()
     following = run_program(
-        installed / "pl", "work", "next", "--db", "demo.db", "--project", PROJECTS[0].name, "--json", folder=tmp_path
+        installed / "pl", "next", "--db", "demo.db", "--project", PROJECTS[0].name, "--json", folder=tmp_path
     )
     assert '"nodes":[{' in following
     assert (installed.parent / "share" / "man" / "man1" / "groundplan.1").is_file()

@@ -375,6 +375,39 @@ def test_where_no_link_can_be_made_the_alias_is_printed(run: Run, copy: WorkingC
     assert "alias wp=groundplan" in run("init", *NO_CLIENT, "--short", "wp").out
 
 
+# --- Completion ---------------------------------------------------------------------------------------------------
+
+
+def test_completion_is_installed_for_the_shell_and_undo_removes_only_what_was_installed_here(
+    run: Run, copy: WorkingCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    file = tmp_path / "share" / "bash-completion" / "completions" / "groundplan"
+
+    made = run("init", *NO_CLIENT, "--completion", "--json").answer
+    assert made["completion"][0] == str(file)
+    assert file.exists()
+
+    monkeypatch.chdir(WorkingCopy(tmp_path / "another").folder)
+    run("init", *NO_CLIENT)
+    run("init", "--undo")
+    assert file.exists()
+
+    monkeypatch.chdir(copy.folder)
+    assert str(file) in run("init", "--undo", "--json").answer["removed"]
+    assert not file.exists()
+
+
+def test_a_shell_without_completion_is_refused_before_anything_is_made(
+    run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+
+    assert run("init", "--completion").code == 2
+    assert not Path(".groundplan").exists()
+
+
 # --- Where the plan is --------------------------------------------------------------------------------------------
 
 

@@ -94,7 +94,10 @@ class FileRecord(msgspec.Struct):
 
 
 class SetupRecord:
-    """The record of a working copy, in its git folder."""
+    """The record of a working copy, in its git folder.
+
+    What was installed for the person and not into the working copy is recorded as a file without a text.
+    """
 
     def __init__(self, git_folder: Path) -> None:
         self._folder = Folder(git_folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
-from groundplan.kernel.wording import quote_text
+from groundplan.kernel.wording import join_alternatives, quote_text
 from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
 from groundplan.surfaces.cli.failures import UsageError, print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -64,6 +65,15 @@ def init(
             show_default=False,
         ),
     ] = None,
+    completion: Annotated[
+        bool,
+        typer.Option(
+            "--completion",
+            metavar="",
+            help="Also install completion of words, ids and tags for your shell: bash, zsh or fish.",
+            show_default=False,
+        ),
+    ] = False,
     client: Annotated[
         list[str] | None,
         _make_option(
@@ -122,6 +132,8 @@ def init(
         raise UsageError("a database that is named has no repository; leave out PATH|URL, or these options")
     if skills is not None:
         _check_skills(skills)
+    if completion:
+        _find_shell()
     repository = choose_repository(invocation.flags, invocation.settings, own=own) if where is None else None
     if own and repository is None:
         raise UsageError("--own is for a git repository whose plan is found, not named by --db or GROUNDPLAN_DB")
@@ -150,8 +162,12 @@ def init(
     if not is_postgres(db) and (danger := describe_danger(db)) is not None:
         print_warning(f"{danger}; {REMEDY}")
     if setup is not None:
+        setup.installs_completion = completion
         made = setup.describe(made, "Would change:") if dry_run else setup.finish(made)
-    return made if skills is None or dry_run else _add_skills(made, Path(skills))
+    if dry_run:
+        return made
+    made = _add_completion(made) if completion else made
+    return made if skills is None else _add_skills(made, Path(skills))
 
 
 @contextmanager
@@ -191,6 +207,37 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
         )
 
     return CommandResult(data, draw)
+
+
+def _find_shell() -> str:
+    """Return the shell of the person, before anything is created.
+
+    Raises:
+        UsageError: there is no completion for it.
+    """
+    from groundplan.surfaces.cli.completion.install import SHELLS
+
+    shell = Path(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        known = join_alternatives(list(SHELLS))
+        raise UsageError(f"--completion is for {known}, and SHELL names {quote_text(shell)}; set SHELL to one of them")
+    return shell
+
+
+def _add_completion(made: CommandResult) -> CommandResult:
+    from groundplan.surfaces.cli.completion.install import get_activation_hint, install
+
+    shell = _find_shell()
+    files = [str(path) for path in install(shell)]
+    next_step = get_activation_hint(shell) or "open a new shell to use it"
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        made.draw()
+        echo("", f"Completion is in {', '.join(files)}; {next_step}.")
+
+    return CommandResult({**made.data, "completion": files}, draw)
 
 
 def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:

@@ -10,8 +10,9 @@ from pathlib import Path
 from groundplan.configuration import Settings
 from groundplan.git_folders import find_git_folders
 from groundplan.kernel.store.open_store import is_postgres
-from groundplan.repository.setup.changes import PlannedSetup, apply_changes
+from groundplan.repository.setup.changes import FileRecord, PlannedSetup, apply_changes
 from groundplan.repository.working_copy import find_root
+from groundplan.surfaces.cli import completion
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.setup.working_copy import short_name
@@ -22,6 +23,8 @@ from groundplan.surfaces.cli.setup.working_copy.repository_plan import (
     find_working_copy,
 )
 
+COMPLETION = "completion"  # in the record
+
 
 @dataclass(slots=True)
 class PreparedSetup:
@@ -31,11 +34,14 @@ class PreparedSetup:
     planned: PlannedSetup
     short_name: str | None = None
     notes: list[str] = field(default_factory=list)
+    installs_completion: bool = False
 
     def finish(self, made: CommandResult) -> CommandResult:
         """Write the files, and return the result of `groundplan init` with what was written."""
         if self.short_name is not None:  # the configuration may be new
             self.planned = self.planned.join(self.parts.plan_setting(self.short_name))
+        if self.installs_completion:
+            self.parts.record.files[COMPLETION] = FileRecord(None, None)
         apply_changes(self.planned.changes, self.parts.record)
         if self.short_name is not None and (by_hand := short_name.create_link(self.short_name)):
             self.notes.append(f"the name {self.short_name} could not be installed; {by_hand}")
@@ -89,11 +95,13 @@ def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
     settings = invocation.settings
     parts = _make_parts(root, settings, None, None)
     planned = parts.plan_removal()
-    removed = []
+    removed: list[str] = []
     if not dry_run:
+        if parts.record.files.pop(COMPLETION, None) is not None:
+            removed += map(str, completion.uninstall())
         apply_changes(planned.changes, parts.record)
         link = short_name.remove_link(settings.short_name)
-        removed = [link] if link else []
+        removed += [link] if link else []
     data = {**planned.to_data(), "removed": removed, "dry_run": dry_run}
 
     def draw() -> None:
