@@ -93,7 +93,7 @@ def show_tree(session: WordSession, line: Line) -> WordResult:
 
     def read() -> WordResult:
         answer = session.run("work.outline", project=session.project, limit=TREE_NODES_MAX, **wanted)
-        last = top and top.id
+        last = None if top is None else top.id
         return WordResult(lambda output: _draw_tree(answer, top, depth, output), last=last, follow=read)
 
     return read()
@@ -106,8 +106,7 @@ def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Out
         children.setdefault(str(node.parent) if node.parent in known else "", []).append(node)
     if top is not None:
         yield draw_task(top, output)
-    branches = _draw_branches(children, "", output, depth, "")
-    yield from branches
+    yield from _draw_branches(children, "", output, depth, "")
     if not answer.nodes:
         yield "Nothing below it." if top else 'No tasks here. Next: groundplan add "what is to be done"'
     if answer.total > len(answer.nodes):
@@ -121,8 +120,7 @@ def _draw_branches(
     tee, corner, bar = ("├─ ", "└─ ", "│  ") if output.takes_unicode else ("|- ", "`- ", "|  ")
     for node in own:
         is_last = node is own[-1]
-        is_open = depth > 1
         yield draw_task(node, output, indent=indent + (corner if is_last else tee))
-        if is_open:
+        if depth > 1:
             below = indent + ("   " if is_last else bar)
             yield from _draw_branches(children, node.id, output, depth - 1, below)
