@@ -11,6 +11,7 @@ from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import MARKS, WordResult, draw_task, get_title_style, mark_state
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 LANES = ("blocked", "ready", "claimed", "resolved")
 CARDS = 8  # in each column
 CARD_LINES = 2  # of a title
-GAP_COLUMNS = 2
 BOARD_COLUMNS_MIN = 60  # a narrower terminal gets the columns one below the other
 DEPTH = 3
 TREE_NODES_MAX = 200  # the most that one request lists
@@ -50,13 +50,7 @@ def _draw_board(lanes: Sequence[tuple[str, Outline]], output: Output) -> Iterato
     width = (output.columns - GAP_COLUMNS * (len(lanes) - 1)) // len(lanes)
     columns = [[_draw_heading(lane, answer), *_draw_cards(answer, width, output)] for lane, answer in lanes]
     for row in zip_longest(*columns, fillvalue=StyledText()):
-        line, missing = StyledText(), 0
-        for part in row:
-            if part.plain:
-                line.append(" " * missing).append_text(part)
-                missing = 0
-            missing += width - part.cell_len + GAP_COLUMNS
-        yield line
+        yield join_columns(row, [width] * len(row))
 
 
 def _draw_heading(lane: str, answer: Outline) -> StyledText:
