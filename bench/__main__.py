@@ -27,6 +27,7 @@ PARTS = {
     "fairness": "fairness:run",
     "groups": "group_commit:run",
     "tokens": "tokens:run",
+    "words": "words:run",
     "build": "building:run",
     "work": "work:run",
     "plan": "planning:run",

@@ -35,6 +35,8 @@ from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
+from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, WORDS, Option, Word
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
 from reference.examples import COMMANDS
@@ -314,6 +316,12 @@ def _build_commands() -> str:
     common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return format_page(
         "Command line",
+        "## Short words",
+        "They work in the project of the repository, take ids from three characters on, titles where they are unique, "
+        "`-` for the last task, and several ids at once. `pl` is the same program. "
+        "[Every day](../guides/everyday.md) shows them.",
+        format_table(("Word", "What it does", "Arguments", "Options", "Also"), list(map(_describe_word, WORDS))),
+        format_table(("Option of every word", "What it does"), [_describe_option(one) for one in COMMON_OPTIONS]),
         "## Setup",
         "Run the examples in this order.",
         *(_build_command(name, command) for name, command in alone.items()),
@@ -328,6 +336,16 @@ def _build_commands() -> str:
         format_table(("Option", "What it does"), common),
         "The exit status is 0, or the exit code of the [family](errors.md) of the error.",
     )
+
+
+def _describe_word(word: Word) -> tuple[str, ...]:
+    shown = " ".join(format_usage(word).split()[2:]).replace("[OPTIONS]", "").strip()
+    options = ", ".join(f"`{format_option(option)}`" for option in word.options)
+    return f"`{word.name}`", word.summary, f"`{shown}`" if shown else "", options, ", ".join(word.synonyms)
+
+
+def _describe_option(option: Option) -> tuple[str, str]:
+    return f"`{format_option(option)}`", option.help
 
 
 @cache

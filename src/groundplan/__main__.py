@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--agent", "--access", "--config", "--project", "-P")
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
-HELP = (["--help"], ["-h"], ["help"], [])
+HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,13 +20,12 @@ from groundplan.configuration import Flags, Settings, get_user_name, load_settin
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, print_warning, write_line
-from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, refuse_missing
+from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
+from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
 
 PANEL = "Common options"
 _META = "groundplan.flags"
 PROJECT = "project"  # the parameter that a command need not give where the project is known
-PROJECTS_SHOWN_MAX = 5
 
 
 @dataclass(slots=True)
@@ -61,15 +60,7 @@ class Invocation:
         Raises:
             UsageError: there are several projects, or none.
         """
-        names = self._list_project_names()
-        if len(names) == 1:
-            return names[0]
-        if not names:
-            raise UsageError("this plan has no project yet; create one with groundplan project create NAME")
-        listed = ", ".join(names[:PROJECTS_SHOWN_MAX]) + (", …" if len(names) > PROJECTS_SHOWN_MAX else "")
-        raise UsageError(
-            f"this plan has {len(names)} projects ({listed}); give --project NAME, or set GROUNDPLAN_PROJECT"
-        )
+        return choose_project(self._list_project_names())
 
     def suggest_project(self) -> str | None:
         """Return the same project for a command that needs none; None if there is no such project."""

@@ -35,6 +35,7 @@ from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
 from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.setup.where import where
+from groundplan.surfaces.cli.short.words.help import EPILOG
 from groundplan.surfaces.cli.usage_errors import to_usage_error
 
 PROGRAM = "groundplan"
@@ -44,7 +45,6 @@ One durable planning memory, shared by people and AI agents.
 
 New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
 """
-EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,7 +63,11 @@ class Terminal:
 
 @contextmanager
 def on_terminal(
-    program: Standby | tuple[str, ...], *arguments: str, columns: int = 80, lines: int = 24, **env: str
+    program: Standby | tuple[str, ...],
+    *arguments: str,
+    columns: int = 80,
+    lines: int = 24,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
@@ -73,7 +77,7 @@ def on_terminal(
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={**environment, "TERM": "xterm-256color", "PAGER": "cat", **env},
+        env={**environment, "TERM": "xterm-256color", "PAGER": "cat", **(env or {})},
         start_new_session=True,
     )
     os.close(theirs)
@@ -109,8 +113,8 @@ def test_lists_board_and_tree_fit_the_terminal_and_have_colours(pl: ShortWords, 
 @pytest.mark.slow
 def test_without_colours_no_escape_sequence_is_sent(pl: ShortWords, program: Standby) -> None:
     fill(pl)
-    for setting in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        with on_terminal(program, "ls", **setting) as terminal:
+    for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        with on_terminal(program, "ls", env={name: value}) as terminal:
             assert "\x1b" not in terminal.read_all()
 
 
@@ -125,7 +129,7 @@ def test_long_output_goes_through_the_pager_and_short_output_does_not(
         pl.add(f"task {n}")
 
     def show(*arguments: str, lines: int) -> bool:
-        with on_terminal(program, "ls", *arguments, lines=lines, PAGER=str(pager)) as terminal:
+        with on_terminal(program, "ls", *arguments, lines=lines, env={"PAGER": str(pager)}) as terminal:
             return "PAGER" in terminal.read_all()
 
     assert show(lines=10)
@@ -158,7 +162,7 @@ def test_the_editor_changes_a_task_and_a_refused_text_is_kept(pl: ShortWords, pr
         encoding="utf-8",
     )
     editor.chmod(0o755)
-    with on_terminal(program, "edit", login, EDITOR=str(editor)) as terminal:
+    with on_terminal(program, "edit", login, env={"EDITOR": str(editor)}) as terminal:
         shown = terminal.read_all()
 
     assert terminal.process.returncode == 0, shown
@@ -176,7 +180,7 @@ def test_the_editor_changes_a_task_and_a_refused_text_is_kept(pl: ShortWords, pr
         encoding="utf-8",
     )
     racing.chmod(0o755)
-    with on_terminal(program, "edit", login, EDITOR=str(racing)) as terminal:
+    with on_terminal(program, "edit", login, env={"EDITOR": str(racing)}) as terminal:
         shown = terminal.read_all()
 
     assert terminal.process.returncode == 5, shown

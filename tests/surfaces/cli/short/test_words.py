@@ -45,7 +45,7 @@ def test_the_front_page_shows_ten_commands_first(run: Run) -> None:
     first = page[page.index("Every day") : page.index("Also")].splitlines()[1:]
 
     assert len([line for line in first if line.strip()]) == 10
-    assert max(map(len, page.splitlines())) <= 100
+    assert max(map(len, page.splitlines())) <= 90
     assert run().out == run("-h").out == page
 
 

@@ -131,7 +131,8 @@ def _complete_group(before: Sequence[str], current: str, given: dict[str, str]) 
 
 def _list_group(first: str) -> dict[str, str]:
     """Return the second words of a group of commands, with their summaries. It loads all operations."""
-    from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, OPERATIONS
+    from groundplan.catalog import OPERATIONS
+    from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
 
     found = {
         command.words[1]: command.summary or operation.summary

@@ -50,11 +50,16 @@ class TextTable:
 def _lay_out_row(row: Sequence[StyledText], widths: Sequence[int]) -> Iterator[StyledText]:
     wrapped = [cell.wrap(width) for cell, width in zip(row, widths, strict=True)]
     for index in range(max(map(len, wrapped))):
-        line, missing = StyledText(), 0
-        for lines, width in zip(wrapped, widths, strict=True):
-            part = lines[index] if index < len(lines) else StyledText()
-            if part.plain:
-                line.append(" " * missing).append_text(part)
-                missing = 0
-            missing += width - part.cell_len + GAP_COLUMNS
-        yield line
+        parts = [lines[index] if index < len(lines) else StyledText() for lines in wrapped]
+        yield join_columns(parts, widths)
+
+
+def join_columns(parts: Sequence[StyledText], widths: Sequence[int]) -> StyledText:
+    """Return parts side by side, each at its place, without blanks at the end."""
+    line, missing = StyledText(), 0
+    for part, width in zip(parts, widths, strict=True):
+        if part.plain:
+            line.append(" " * missing).append_text(part)
+            missing = 0
+        missing += width - part.cell_len + GAP_COLUMNS
+    return line

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
@@ -56,17 +57,11 @@ def edit(session: WordSession, line: Line) -> WordResult:
         kept = _make_file(f"{node.id}.md", write_document(before))
         _open_editor(kept, line)
     text = _read_file(kept) if kept is not None else _read_given(str(given))
-    try:
+    with _keep_until_written(kept, node.id):
         changes = find_changes(before, read_document(text))
         if changes:
-            kind = node.kind or TASK
-            session.run("container.update", containerType=kind, id=node.id, version=container.version, **changes)
-    except GroundplanError as error:
-        if kept is None:
-            raise
-        raise _add_place(error, kept, node.id) from None
-    if kept is not None:
-        kept.unlink(missing_ok=True)
+            of = {"containerType": node.kind or TASK, "id": node.id, "version": container.version}
+            session.run("container.update", **of, **changes)
     changed = [name for name in ("title", "name", *FIELDS[1:], "description") if changes and name in changes]
     title = str(changes.get("title") or changes.get("name") or node.summary)
     return WordResult(lambda output: _draw_edited(node, title, changed, output), last=node.id)
@@ -85,14 +80,8 @@ def add_note(session: WordSession, line: Line) -> WordResult:
             kept.unlink(missing_ok=True)
             raise UsageError("the note is empty; nothing was written")
     update = {"node_id": node.id, "add_evidence": [{"type": "note", "ref": text}]}
-    try:
+    with _keep_until_written(kept, node.id):
         answer = session.run("work.update", updates=[update])
-    except GroundplanError as error:
-        if kept is None:
-            raise
-        raise _add_place(error, kept, node.id) from None
-    if kept is not None:
-        kept.unlink(missing_ok=True)
 
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node.id, node.summary, str(node.state), output)
@@ -242,9 +231,16 @@ def _read_given(name: str) -> str:
     return sys.stdin.read() if name == "-" else _read_file(Path(name))
 
 
-def _add_place(error: GroundplanError, kept: Path, node_id: str) -> GroundplanError:
-    """Return the error with where the text is that was not written."""
-    hint = f"your text is kept in {kept}: compare it with groundplan show {node_id}, then groundplan edit --file it"
-    error.problem = f"{error.problem}; {hint}"
-    error.details = {**error.details, "kept": str(kept)}
-    return error
+@contextmanager
+def _keep_until_written(kept: Path | None, node_id: str) -> Iterator[None]:
+    """Remove the file of a text that was written. After an error it stays, and the error says where."""
+    try:
+        yield
+    except GroundplanError as error:
+        if kept is not None:
+            hint = f"compare it with groundplan show {node_id}, then groundplan edit {node_id} --file {kept}"
+            error.problem = f"{error.problem}; your text is kept in {kept}: {hint}"
+            error.details = {**error.details, "kept": str(kept)}
+        raise
+    if kept is not None:
+        kept.unlink(missing_ok=True)

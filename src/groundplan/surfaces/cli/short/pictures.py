@@ -11,6 +11,7 @@ from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import MARKS, WordResult, draw_task, get_title_style, mark_state
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 LANES = ("blocked", "ready", "claimed", "resolved")
 CARDS = 8  # in each column
 CARD_LINES = 2  # of a title
-GAP_COLUMNS = 2
 BOARD_COLUMNS_MIN = 60  # a narrower terminal gets the columns one below the other
 DEPTH = 3
 TREE_NODES_MAX = 200  # the most that one request lists
@@ -50,13 +50,7 @@ def _draw_board(lanes: Sequence[tuple[str, Outline]], output: Output) -> Iterato
     width = (output.columns - GAP_COLUMNS * (len(lanes) - 1)) // len(lanes)
     columns = [[_draw_heading(lane, answer), *_draw_cards(answer, width, output)] for lane, answer in lanes]
     for row in zip_longest(*columns, fillvalue=StyledText()):
-        line, missing = StyledText(), 0
-        for part in row:
-            if part.plain:
-                line.append(" " * missing).append_text(part)
-                missing = 0
-            missing += width - part.cell_len + GAP_COLUMNS
-        yield line
+        yield join_columns(row, [width] * len(row))
 
 
 def _draw_heading(lane: str, answer: Outline) -> StyledText:
@@ -93,7 +87,7 @@ def show_tree(session: WordSession, line: Line) -> WordResult:
 
     def read() -> WordResult:
         answer = session.run("work.outline", project=session.project, limit=TREE_NODES_MAX, **wanted)
-        last = top and top.id
+        last = None if top is None else top.id
         return WordResult(lambda output: _draw_tree(answer, top, depth, output), last=last, follow=read)
 
     return read()
@@ -106,8 +100,7 @@ def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Out
         children.setdefault(str(node.parent) if node.parent in known else "", []).append(node)
     if top is not None:
         yield draw_task(top, output)
-    branches = _draw_branches(children, "", output, depth, "")
-    yield from branches
+    yield from _draw_branches(children, "", output, depth, "")
     if not answer.nodes:
         yield "Nothing below it." if top else 'No tasks here. Next: groundplan add "what is to be done"'
     if answer.total > len(answer.nodes):
@@ -121,8 +114,7 @@ def _draw_branches(
     tee, corner, bar = ("├─ ", "└─ ", "│  ") if output.takes_unicode else ("|- ", "`- ", "|  ")
     for node in own:
         is_last = node is own[-1]
-        is_open = depth > 1
         yield draw_task(node, output, indent=indent + (corner if is_last else tee))
-        if is_open:
+        if depth > 1:
             below = indent + ("   " if is_last else bar)
             yield from _draw_branches(children, node.id, output, depth - 1, below)

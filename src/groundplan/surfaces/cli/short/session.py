@@ -23,7 +23,7 @@ from groundplan.surfaces.cli.failures import (
     print_warning,
     write_line,
 )
-from groundplan.surfaces.cli.missing_plan import refuse_missing
+from groundplan.surfaces.cli.missing_plan import choose_project, refuse_missing
 from groundplan.surfaces.cli.short.last_id import recall, remember
 from groundplan.surfaces.cli.short.operations import load_operation
 from groundplan.surfaces.stop_signals import cancel_on_signals
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from groundplan.work.graph.search.outline import OutlineNode
 
 LAST = "-"  # stands for the last task
-PROJECTS_SHOWN_MAX = 5
 
 
 class LateVocabulary(Vocabulary):
@@ -89,15 +88,7 @@ class WordSession:
             UsageError: there are several, or none.
         """
         if self._project is None:
-            names = [project.name for project in self.read("project.list").projects]
-            if not names:
-                raise UsageError("this plan has no project yet; create one with groundplan project create NAME")
-            if len(names) > 1:
-                listed = ", ".join(names[:PROJECTS_SHOWN_MAX]) + (", …" if len(names) > PROJECTS_SHOWN_MAX else "")
-                raise UsageError(
-                    f"this plan has {len(names)} projects ({listed}); give --project NAME, or set GROUNDPLAN_PROJECT"
-                )
-            self._project = names[0]
+            self._project = choose_project([project.name for project in self.read("project.list").projects])
         return self._project
 
     @property

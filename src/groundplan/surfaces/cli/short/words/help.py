@@ -12,6 +12,8 @@ from groundplan.surfaces.cli.short.words.arguments import format_option, format_
 from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, WORDS, Option, Word
 
 INDENT = "  "
+PAGE_COLUMNS = 80
+EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
 
 # The other commands, by what they are about.
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -53,10 +55,10 @@ def print_front_page() -> None:
     for title, commands in GROUPS.items():
         _print_section(output, title, list(commands.items()))
     output.print()
-    output.print(f"{PROGRAM} COMMAND --help explains a command; docs/guides/everyday.md shows a day with them.")
-    output.print(
-        "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
-    )
+    explained = f"{PROGRAM} COMMAND --help explains a command; docs/guides/everyday.md shows a day with them."
+    for sentence in (explained, EPILOG):
+        for line in StyledText(sentence).wrap(PAGE_COLUMNS):
+            output.print(line)
 
 
 def print_word_help(word: Word) -> None:

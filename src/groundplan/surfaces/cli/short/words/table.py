@@ -194,6 +194,7 @@ WORDS: tuple[Word, ...] = (
         "editing:edit",
         (NODE,),
         (Option(("--file", "-f"), "FILE", "Take the text from a file, or - for standard input.", Kind.FILE),),
+        is_first=True,
         notes=("The editor is $VISUAL, else $EDITOR, else vi. If it was changed meanwhile, what you typed is kept.",),
     ),
     Word(
