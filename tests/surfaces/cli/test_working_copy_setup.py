@@ -563,13 +563,13 @@ def test_a_file_that_cannot_be_written_takes_the_others_back(
 def test_a_file_that_somebody_edits_meanwhile_is_not_overwritten(
     run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from groundplan.repository.setup.changes import apply_changes
     from groundplan.surfaces.cli.setup.working_copy import setup
 
     def edit_and_apply(*arguments: Any) -> None:
         Path(".mcp.json").write_text("{} // mine", encoding="utf-8")
         apply_changes(*arguments)
 
-    apply_changes = setup.apply_changes
     monkeypatch.setattr(setup, "apply_changes", edit_and_apply)
 
     assert run("init", *ALL_CLIENTS, "--json").error == (7, "not_writable")
