@@ -19,7 +19,7 @@ EPILOG = "Every command takes --db, --agent, --access and --config, and all but 
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "The plan": {
         "work": "Plan, claim, connect and resolve in batches.",
-        "purpose": "The theory of change: goals, assumptions, indicators, versions.",
+        "purpose": "The theory of change: goals, assumptions, versions.",
         "context": "The facts that the plan rests on, and their sources.",
         "knowledge": "What to know about which files.",
         "task, feature, dependency": "Tasks with statuses, grouped by features.",
