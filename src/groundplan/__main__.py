@@ -67,7 +67,7 @@ def _dispatch(argv: list[str]) -> int:
     if command == ["mcp"]:
         from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
-        return run_mcp(others)
+        return run_mcp([*(word for word in argv[:at] if word != "--json"), *argv[at + 1 :]])
     if command == ["complete"]:
         from groundplan.surfaces.cli.completion.candidates import run as run_completion
 
