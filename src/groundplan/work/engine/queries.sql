@@ -453,6 +453,25 @@ SELECT n, depth_by, blocked_by, feature_n, leaves_feature
 CASE WHEN {is_waiting} AND (:inherits OR coalesce(c.kind = 'feature', false))
                 THEN 1 ELSE 0 END
 
+-- name: changes_of_blocked_above
+-- Every node whose number of ancestors that block it differs from the stored one, with the difference: waiting features
+-- block, and with `inherits` all waiting ancestors. A walk over the whole project, which joins nothing to what it found:
+-- PostgreSQL would read the project for each node, for as long as it was not analyzed.
+WITH RECURSIVE held (n, stored, blocked_above, passes_on) AS (
+    SELECT c.n, c.blocked_above, CAST(0 AS bigint), {is_blocking}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = 1
+    UNION ALL
+    SELECT c.n, c.blocked_above, walk.blocked_above + walk.passes_on, {is_blocking}
+      FROM held AS walk
+      {join_children}
+)
+SELECT n, blocked_above - stored
+  FROM held
+ WHERE blocked_above <> stored;
+
 -- name: shift_depth
 -- Add to the depth of nodes.
 UPDATE work_nodes

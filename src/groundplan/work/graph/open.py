@@ -24,6 +24,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
+from groundplan.work.engine.positions import recompute_blocked_above
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.requests import Decision
 
@@ -160,7 +161,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:
-        tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
+        recompute_blocked_above(tx)
         tx.run(sql.recompute_counts, project_id=tx.project.id)
     return _build_answer(tx, tx.project.id, after, lean=request.lean)
 
