@@ -85,8 +85,8 @@ class Readiness:
         self._project_id = tx.project.id
         self._decision = decision
         self._postpones_counts = postpones_counts
-        self._open_children = Counter[int]()  # by node: the changes that are not written yet
-        self._open_deps = Counter[int]()
+        self._open_children: dict[int, int] = {}  # by node: the changes that are not written yet
+        self._open_deps: dict[int, int] = {}
         self._states = StateChanges(tx)
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
@@ -141,7 +141,7 @@ class Readiness:
 
     def _adjust_open_dependencies(self, changes: Mapping[int, int]) -> None:
         self.snapshot(changes)
-        self._open_deps.update(changes)
+        _add_changes(self._open_deps, changes)
         if not self._postpones_counts:
             self.write_counts()
 
@@ -242,7 +242,7 @@ class Readiness:
         if not counts:
             return
         self.snapshot(counts)
-        self._open_children.update({n: sign * count for n, count in counts.items()})
+        _add_changes(self._open_children, {n: sign * count for n, count in counts.items()})
         if not self._postpones_counts:
             self.write_counts()
 
@@ -325,7 +325,12 @@ class Readiness:
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
 
 
-def _take_changes(pending: Counter[int], n: int | None) -> dict[int, list[int]]:
+def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:
+    for n, change in changes.items():
+        pending[n] = pending.get(n, 0) + change
+
+
+def _take_changes(pending: dict[int, int], n: int | None) -> dict[int, list[int]]:
     """Remove the changes of one node, or all of them, and return the nodes by change, without changes of nothing."""
     by_change: dict[int, list[int]] = {}
     for changed_n in list(pending) if n is None else [n]:
