@@ -89,7 +89,7 @@ def test_a_time_in_whole_seconds_is_trusted_later_than_one_with_fractions(
 ) -> None:
     second_ns = 1_000_000_000
     changed_ns = time.time_ns() // second_ns * second_ns
-    monkeypatch.setattr(file_watch.time, "time_ns", lambda: changed_ns + second_ns)  # later than a fine step
+    monkeypatch.setattr(time, "time_ns", lambda: changed_ns + second_ns)  # later than a fine step
 
     for modified_ns, is_noticed in ((changed_ns, True), (changed_ns + 1, False)):
         set_time_of_folder(db, modified_ns)
