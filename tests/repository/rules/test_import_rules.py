@@ -311,7 +311,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(pr
     found = reasons(taken, project.folder)
     assert found.keys() == {f"{rules}/{name}" for name in (*broken, "link.md", "pipe.md")}
     telling = {
-        "yaml.md": "not YAML in line 3",
+        "yaml.md": "no closing bracket",
         "absolute.md": "/etc/**",
         "above.md": "..",
         "malformed.md": "src/[a",

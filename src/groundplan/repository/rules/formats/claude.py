@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from groundplan.repository.rules.formats.front_matter import FENCE, Fields, parse_patterns, quote
+from groundplan.front_matter.split import FENCE
+from groundplan.repository.rules.formats.front_matter import Fields, parse_patterns, quote
 from groundplan.repository.rules.rule import ExportedAtom
 
 FOLDER = ".claude/rules"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from groundplan.front_matter.split import FENCE
 from groundplan.repository.rules.formats.front_matter import (
-    FENCE,
     Fields,
     UnreadableRule,
     is_true,
