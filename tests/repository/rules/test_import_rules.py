@@ -34,6 +34,10 @@ HAND_WRITTEN = {
     RuleFormat.CLAUDE: (".claude/rules/cart.md", "---\npaths:\n  - src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
     RuleFormat.CURSOR: (".cursor/rules/cart.mdc", "---\nglobs: src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
     RuleFormat.AGENTS: ("src/cart/AGENTS.md", "# Cart\n\nNever round twice.\n"),
+    RuleFormat.COPILOT: (
+        ".github/instructions/cart.instructions.md",
+        '---\napplyTo: "src/cart/**"\n---\n# Cart\n\nNever round twice.\n',
+    ),
 }
 
 
@@ -225,7 +229,7 @@ def test_rules_of_cursor_are_read_as_the_tool_reads_them(project: RulesProject) 
         ("Near", ("web/**",), ""),
         ("Types", ("**/*.ts", "**/*.tsx"), "Strict."),
     ]
-    assert list(reasons(taken, project.folder)) == [".cursor/rules/asked.mdc"]
+    assert (taken.skipped, project.molecules()) == ([], {"On demand": "Text."})
 
 
 def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(project: RulesProject) -> None:

@@ -118,14 +118,19 @@ def _split_parts(body: str) -> tuple[str, list[str], str]:
     return first, lines, rest
 
 
-def parse_handwritten(body: str) -> Rule:
-    """Parse a handwritten text, whose first heading is the name.
+@dataclass(frozen=True, slots=True)
+class RuleHeading:
+    """A heading, the index of its line, and its level from 1 to 6."""
 
-    A heading on top is removed, because the name repeats it; one further down stays.
-    """
-    body = body.strip()
+    line: int
+    level: int
+    title: str
+
+
+def iter_headings(text: str) -> Iterator[RuleHeading]:
+    """Yield the headings of a Markdown text outside of code fences."""
     fence = ""
-    for number, line in enumerate(body.split("\n")):
+    for number, line in enumerate(text.split("\n")):
         if found := _CODE_FENCE.match(line):
             opened = found[1]
             if not fence:
@@ -133,10 +138,19 @@ def parse_handwritten(body: str) -> Rule:
             elif opened.startswith(fence) and not line.strip(" \r" + fence[0]):
                 fence = ""
         elif not fence and (found := _HEADING.match(line)):
-            return Rule(
-                body.partition("\n")[2].strip() if number == 0 else body, _strip_closing_hashes(line[found.end() :])
-            )
-    return Rule(body)
+            yield RuleHeading(number, found[0].count("#"), _strip_closing_hashes(line[found.end() :]))
+
+
+def parse_handwritten(body: str) -> Rule:
+    """Parse a handwritten text, whose first heading is the name.
+
+    A heading on top is removed, because the name repeats it; one further down stays.
+    """
+    body = body.strip()
+    heading = next(iter_headings(body), None)
+    if heading is None:
+        return Rule(body)
+    return Rule(body.partition("\n")[2].strip() if heading.line == 0 else body, heading.title)
 
 
 def normalize_rule(rule: Rule) -> Rule:

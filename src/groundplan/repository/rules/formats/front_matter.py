@@ -14,7 +14,7 @@ from groundplan.front_matter.split import FENCE, split_text
 
 Fields = dict[str, str | list[str]]
 
-_PATTERN_FIELDS = ("paths", "globs", "applyTo")
+PATTERN_FIELDS = ("paths", "globs", "applyTo")
 _NULL_WORDS = ("", "~", "null", "Null", "NULL")
 _TEXT_TAG = "tag:yaml.org,2002:str"
 
@@ -72,6 +72,11 @@ def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
     if not found:
         raise UnreadableRule("has a list of patterns with no pattern in it")
     return found
+
+
+def find_patterns(fields: Fields, expected: str) -> str | list[str] | None:
+    """Return the value of the expected field with patterns, else that of another tool's field, or None."""
+    return next((fields[name] for name in (expected, *PATTERN_FIELDS) if fields.get(name)), None)
 
 
 def quote(text: str) -> str:
@@ -134,7 +139,7 @@ def _unquote(part: str) -> str:
 
 def _convert(field: Field) -> str | list[str]:
     """Return the value of a field as a text or a list of texts."""
-    if field.name in _PATTERN_FIELDS:
+    if field.name in PATTERN_FIELDS:
         _check_patterns(field)
     if isinstance(field.value, tuple):
         return [] if Nested() in field.value else [one.text for one in field.value if isinstance(one, Text)]
