@@ -82,7 +82,7 @@ class DeletedItem(Struct, frozen=True, forbid_unknown_fields=True):
     reason: EvidenceRef = ""
 
 
-class RelatedMolecule(Struct, frozen=True, forbid_unknown_fields=True):
+class SourceRelation(Struct, frozen=True, forbid_unknown_fields=True):
     """Another molecule of the same import, by name, and why they are related."""
 
     name: str
@@ -94,7 +94,7 @@ class SourceMolecule(Struct, kw_only=True, forbid_unknown_fields=True):
 
     name: str
     knowledge: str
-    related: list[RelatedMolecule] = []
+    related: list[SourceRelation] = []
     file: str = ""
     line: int | None = None
 
