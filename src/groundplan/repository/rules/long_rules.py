@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX
+from groundplan.markdown_lines import iter_headings
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.rule import Rule, iter_headings
+from groundplan.repository.rules.rule import Rule
 
 NAME_CHARS_MAX = 255
 

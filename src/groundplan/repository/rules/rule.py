@@ -21,13 +21,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
+from groundplan.markdown_lines import iter_headings
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 
 FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX = "> Files: ", "> Part of: ", "> Related: "
 QUOTE = ">"
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
-_CODE_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TICKS = re.compile("`+")
 
 
@@ -118,29 +117,6 @@ def _split_parts(body: str) -> tuple[str, list[str], str]:
     return first, lines, rest
 
 
-@dataclass(frozen=True, slots=True)
-class RuleHeading:
-    """A heading, the index of its line, and its level from 1 to 6."""
-
-    line: int
-    level: int
-    title: str
-
-
-def iter_headings(text: str) -> Iterator[RuleHeading]:
-    """Yield the headings of a Markdown text outside of code fences."""
-    fence = ""
-    for number, line in enumerate(text.split("\n")):
-        if found := _CODE_FENCE.match(line):
-            opened = found[1]
-            if not fence:
-                fence = opened
-            elif opened.startswith(fence) and not line.strip(" \r" + fence[0]):
-                fence = ""
-        elif not fence and (found := _HEADING.match(line)):
-            yield RuleHeading(number, found[0].count("#"), _strip_closing_hashes(line[found.end() :]))
-
-
 def parse_handwritten(body: str) -> Rule:
     """Parse a handwritten text, whose first heading is the name.
 
@@ -177,13 +153,6 @@ def _normalize_pattern(pattern: str) -> str:
         return parse_pattern(pattern).text
     except MalformedPattern:
         return pattern  # the plan will refuse it
-
-
-def _strip_closing_hashes(heading: str) -> str:
-    """Return a heading without closing signs, as in `## Title ##`."""
-    title = heading.strip()
-    bare = title.rstrip("#")
-    return bare.rstrip() if bare[-1:].isspace() else title
 
 
 def _format_code(pattern: str) -> str:
