@@ -23,6 +23,7 @@ class UnreadableSource(Invalid):
         where = file if line is None else f"{file}, line {line}"
         details: dict[str, Any] = {"file": file} if line is None else {"file": file, "line": line}
         super().__init__(f"{where}: {problem}", **details)
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.exchange.prose_paths import find_paths
 from groundplan.exchange.readers import speckit
-from groundplan.exchange.readers.speckit import find_paths, split_task
+from groundplan.exchange.readers.speckit import split_task
 from tests.exchange.readers.test_markdown import tree, write
 
 TASKS = """\

@@ -15,6 +15,7 @@ from groundplan.exchange.checklists.files import ChecklistFile, iter_checklists
 from groundplan.exchange.checklists.items import ChecklistItems
 from groundplan.exchange.item_parts import add_links, make_tags
 from groundplan.exchange.model import BadLines, ItemNote, SourcePlan
+from groundplan.exchange.prose_paths import find_paths
 from groundplan.exchange.text_files import clean_title
 from groundplan.markdown_lines import iter_headings
 from groundplan.work.importing.source_items import SourceItem
@@ -26,7 +27,6 @@ STORY_PREFIX = "US"
 
 _TASK_PREFIX = "T"
 _DIGITS_MAX = 6
-_PUNCTUATION = "`'\"()<>,;:!*"
 
 
 def read(path: Path, *, skip_bad: bool) -> SourcePlan:
@@ -86,21 +86,6 @@ def split_task(text: str) -> tuple[str, list[str], str]:
         tags.append(tag)
         rest = behind.strip()
     return task_id, tags, rest
-
-
-def find_paths(text: str) -> list[str]:
-    """Return the paths of files that a text names."""
-    found = []
-    for word in text.split():
-        is_code = word.lstrip("(").startswith("`")
-        path = word.lstrip(_PUNCTUATION).rstrip(f"{_PUNCTUATION}.")
-        name = path.rpartition("/")[2]
-        has_suffix = "." in name.strip(".")
-        if "://" in path or not path or not ("/" in path or is_code):
-            continue
-        if has_suffix or (path.endswith("/") and path.strip("/")):
-            found.append(path)
-    return found
 
 
 def _is_task_id(word: str) -> bool:
