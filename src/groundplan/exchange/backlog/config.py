@@ -16,6 +16,7 @@ from groundplan.work.importing.source_items import Fate
 CONFIG_FILE = "config.yml"
 FOLDER = "backlog"
 DRAFT_PREFIX = "draft"
+DRAFT = "draft"
 STARTED_WORD = "in progress"
 
 _DONE_WORDS = ("done", "completed", "complete")
@@ -51,7 +52,7 @@ class BacklogConfig:
         if place is Place.COMPLETED:
             return "done", None
         if place is Place.DRAFTS:
-            return "held", "draft"
+            return "held", DRAFT
         fate, reason = self._choose_fate_of_word(word)
         if place is not Place.TASKS and fate != "done":
             return "dropped", None
@@ -66,7 +67,7 @@ class BacklogConfig:
             **dict.fromkeys(map(normalize_word, last), "done"),
             **dict.fromkeys(_DONE_WORDS, "done"),
             **dict.fromkeys(_DROPPED_WORDS, "dropped"),
-            "draft": "held",
+            DRAFT: "held",
         }
         return ("done", None) if bare.startswith(_MERGED) else choose_fate(word, fates)
 

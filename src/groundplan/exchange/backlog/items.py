@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from groundplan.exchange.backlog.body import COMMENTS_MARK, FINAL_SUMMARY, parse_comments, split_body
-from groundplan.exchange.backlog.config import ACTIVE_PLACES, STARTED_WORD, BacklogConfig, Place
+from groundplan.exchange.backlog.config import ACTIVE_PLACES, DRAFT, STARTED_WORD, BacklogConfig, Place
 from groundplan.exchange.backlog.task_files import TaskFile
 from groundplan.exchange.backlog.task_ids import TaskId, parse_task_id
 from groundplan.exchange.item_parts import (
@@ -37,6 +37,7 @@ LINK_FIELDS = ("references", "documentation", "modified_files")
 TAG_FIELDS = ("labels", "category", "type")
 TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
 MILESTONE = "milestone"
+STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
 
@@ -94,13 +95,13 @@ class BacklogItems:
         )
         if (change := describe_title_changes(task.title, item.title)) is not None:
             self._note_placed(item, "title", change)
-        if hold_reason is not None and task.place is Place.TASKS and normalize_word(word) != "draft":
+        if hold_reason is not None and task.place is Place.TASKS and normalize_word(word) != DRAFT:
             self._note_placed(item, "status", f"{hold_reason} is not configured; the node is held")
         self._add_dependencies(item, task)
         self._add_fields(item, task)
         self._add_body(item, task)
         if fate == "dropped" and all(one.type != "dropped" for one in item.evidence):
-            add_evidence(item, "dropped", f"status {word}", section="Close reason")
+            add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
         return item
 
     def _note_placed(self, item: SourceItem, what: str, detail: str) -> None:

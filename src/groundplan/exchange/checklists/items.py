@@ -21,7 +21,8 @@ TEXT_SECTION = "Text"
 OPTIONAL_TAG = "optional"
 ARCHIVE_FOLDER = "changes/archive/"  # where OpenSpec moves changes that are done
 _DIGEST_CHARS = 16
-_REQUIREMENTS = "_Requirements:"
+REQUIREMENTS = "requirements"  # the property
+_REQUIREMENTS_LINE = "_Requirements:"
 
 
 class ChecklistItems:
@@ -102,9 +103,9 @@ def _add_text(item: SourceItem, text: str) -> None:
     kept = []
     for line in text.split("\n"):
         bare = line.strip().lstrip("-*+ ")
-        if bare.startswith(_REQUIREMENTS) and bare.endswith("_"):
-            names = bare.removeprefix(_REQUIREMENTS).rstrip("_").split(",")
-            item.properties["requirements"] = [name.strip() for name in names if name.strip()]
+        if bare.startswith(_REQUIREMENTS_LINE) and bare.endswith("_"):
+            names = bare.removeprefix(_REQUIREMENTS_LINE).rstrip("_").split(",")
+            item.properties[REQUIREMENTS] = [name.strip() for name in names if name.strip()]
         else:
             kept.append(line)
     add_section(item, TEXT_SECTION, "\n".join(kept))
