@@ -38,6 +38,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.history": {"node_id": "{hills}"},
     "work.onboard": {"project": "atlas"},
     "work.analyse": {"project": "atlas", "what": "critical_path"},
+    "work.import": {
+        "project": "atlas",
+        "tool": "beads",
+        "file": ".beads/issues.jsonl",
+        "items": [
+            {"source_id": "isle-1", "title": "Draw the harbour", "aliases": ["isle-1"], "priority": 3},
+            {"source_id": "isle-2", "title": "Print it", "aliases": ["isle-2"], "depends_on": ["isle-1"]},
+        ],
+    },
 }
 
 NODES = {

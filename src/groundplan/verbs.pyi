@@ -115,6 +115,7 @@ import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
+import groundplan.work.importing.import_items
 
 def to_python_name(wire_name: str) -> str: ...
 
@@ -413,6 +414,22 @@ class WorkVerbs:
         limit: int = 20,
     ) -> groundplan.work.analytics.analyse.WorkAnalysis:
         """Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped."""
+
+    def import_(
+        self,
+        *,
+        project: str,
+        tool: str,
+        file: str,
+        items: Sequence[SourceItem] = ...,
+        deleted: Sequence[DeletedItem] = ...,
+        molecules: Sequence[SourceMolecule] = ...,
+        atoms: Sequence[SourceAtom] = ...,
+        inherits_dependencies: bool = False,
+        dry_run: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.work.importing.import_items.ImportedWork:
+        """Import the items of another tool's file; again: take over what changed in it."""
 
 class BriefingVerbs:
     def brief(
@@ -1528,6 +1545,10 @@ class DecisionWrite(TypedDict):
     supersedes: NotRequired[str | None]
     answers: NotRequired[str | None]
 
+class DeletedItem(TypedDict):
+    source_id: str
+    reason: NotRequired[str]
+
 class DocumentAssumption(TypedDict):
     key: str
     assumption_text: str
@@ -1756,6 +1777,57 @@ class ReviewWrite(TypedDict):
     status: groundplan.purpose.model.AssumptionStatus | Literal["untested", "holding", "at_risk", "refuted"]
     reason: str
     evidence: NotRequired[str | None]
+
+class SourceAtom(TypedDict):
+    name: str
+    knowledge: str
+    paths: builtins.list[str]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceEvidence(TypedDict):
+    type: str
+    text: str
+
+class SourceItem(TypedDict):
+    source_id: str
+    title: str
+    aliases: NotRequired[builtins.list[str]]
+    fate: NotRequired[Literal["open", "done", "dropped", "held"]]
+    hold_reason: NotRequired[str | None]
+    source_status: NotRequired[str | None]
+    state: NotRequired[str | None]
+    priority: NotRequired[float | None]
+    parent: NotRequired[str | None]
+    depends_on: NotRequired[builtins.list[str]]
+    links: NotRequired[Sequence[SourceLink]]
+    sections: NotRequired[Sequence[SourceSection]]
+    evidence: NotRequired[Sequence[SourceEvidence]]
+    context_links: NotRequired[builtins.list[str]]
+    tags: NotRequired[builtins.list[str]]
+    properties: NotRequired[dict[str, Any]]
+    is_group: NotRequired[bool]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceLink(TypedDict):
+    type: str
+    source_id: str
+
+class SourceMolecule(TypedDict):
+    name: str
+    knowledge: str
+    related: NotRequired[Sequence[SourceRelation]]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceRelation(TypedDict):
+    name: str
+    reason: NotRequired[str]
+
+class SourceSection(TypedDict):
+    title: str
+    text: str
 
 class SourceWrite(TypedDict):
     id: NotRequired[str | None]

@@ -94,6 +94,32 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
     "work.analyse": {"project": "{project}"},
+    "work.import": {
+        "project": "{project}",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+    },
+    "work.import as work.preview_import": {
+        "project": "{project}",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+        "dry_run": True,
+    },
+    "work.import as work.import_into_new": {
+        "project": "a new one",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+    },
+    "work.import as work.preview_import_into_new": {
+        "project": "a new one",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+        "dry_run": True,
+    },
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",

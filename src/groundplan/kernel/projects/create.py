@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from msgspec import Struct
@@ -18,7 +20,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.authorize import AgentNotAllowed, limit_role
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.store.transaction import Project, Transaction
 
 ID_TRIES_MAX = 4  # ids are random; repeated collisions mean that the name is in use
 
@@ -79,6 +81,20 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
         join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
     ports.on_project_created(tx, project_id, goal or name)
     return project_id
+
+
+@contextmanager
+def enter_new_project(tx: Transaction, project_id: str, name: str, policies: str) -> Iterator[None]:
+    """Make a project that this transaction has created the current one within the block, at its first revision."""
+    rev = tx.rev
+    role = limit_role(tx.actor, get_creator_role(tx.actor), policies)
+    tx.set_project(Project(project_id, name, 1, role, None, policies, tx.now, None))
+    tx.rev = 1
+    try:
+        yield
+    finally:
+        tx.set_project(None)
+        tx.rev = rev
 
 
 def get_creator_role(actor: Actor) -> Role:

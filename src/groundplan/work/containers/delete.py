@@ -23,6 +23,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, list_entities
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
+from groundplan.work.engine.aliases import remove_aliases
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.edges import DEPENDS_ON, touch
 from groundplan.work.engine.readiness import Readiness
@@ -156,6 +157,7 @@ def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:
+    remove_aliases(tx, ids)
     place = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (
         sql.record_deleted_sections,

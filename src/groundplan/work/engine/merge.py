@@ -13,6 +13,7 @@ from groundplan.kernel.links.link import LINKS_MAX, LinkSource
 from groundplan.kernel.links.write import move_links
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.aliases import move_aliases
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.move import RootNotAllowed, reparent
@@ -179,6 +180,7 @@ def _remove_source(
     if not source.resolved:
         readiness.remove_open_children(source.parent_n)
     tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
+    move_aliases(tx, source.n, target.n)
     tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
     tx.run(sql.record_merge, project_id=tx.project.id, id=source.id, into_id=target.id)
     tx.record(WorkOp.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)

@@ -104,9 +104,10 @@ SELECT moment
 -- name: add_nodes
 -- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are
 -- checked once for all of them. An absent priority is -Infinity, which JSON cannot express, so the base record has it.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, r.changed_rev, :now, :actor_id, :now, :actor_id
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+                        rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, {r.imported}, 1, 0, r.changed_rev, :now, :actor_id, :now,
+       :actor_id
   FROM json_populate_recordset(
            json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
        ) AS r;

@@ -41,6 +41,18 @@ SELECT project_id, n, id
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
+-- name: nodes_by_alias
+-- The nodes with an alias: the project, number and id of each.
+SELECT c.project_id, c.n, c.id
+  FROM work_aliases AS a
+  JOIN work_nodes AS c
+    ON c.tenant_id = a.tenant_id
+   AND c.project_id = a.project_id
+   AND c.n = a.node_n
+ WHERE a.tenant_id = :tenant_id
+   AND a.alias = :alias
+ ORDER BY c.id;
+
 -- name: link_targets
 -- The id, kind and summary of the nodes of a project with these ids.
 SELECT c.id, c.kind, c.summary
@@ -90,10 +102,10 @@ VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
 
 -- name: add_nodes
 -- Insert new nodes, parents first.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :changed_rev, :now, :actor_id, :now,
-        :actor_id);
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+                        rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {imported:values}, 1, 0, :changed_rev, :now,
+        :actor_id, :now, :actor_id);
 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
@@ -826,6 +838,29 @@ DELETE FROM work_node_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n = :n;
+
+-- name: move_aliases
+-- Give the aliases of a node that is merged into another to the other one.
+UPDATE work_aliases
+   SET node_n = :to_n
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: remove_aliases
+-- Remove the aliases of nodes that are deleted.
+DELETE FROM work_aliases
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: detach_imports
+-- Keep that items were imported whose nodes are removed, so that the next import does not make them again.
+UPDATE work_imports
+   SET node_n = NULL
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: record_merge
 -- Record which node a node was merged into.
