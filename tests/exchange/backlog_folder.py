@@ -46,12 +46,12 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
     """Return the ids of the tasks that the tool offers, by its own rule and from the files alone.
 
     A task of `tasks/` that is not finished, and each of whose dependencies is exactly one finished task of `tasks/` and
-    `completed/`. Parents play no part; a parent with open parts counts as its parts.
+    `completed/`. Parents play no part; a parent with open parts, also drafts, counts as its parts.
     """
     finished_words = {last_status, "done", "completed", "complete", "wontfix", "won't do", "obsolete", "skipped"}
     held_words = {"draft", "parked"}
     records: list[tuple[str, str, str, list[str], str]] = []
-    for place in ("tasks", "completed"):
+    for place in ("tasks", "completed", "drafts"):
         for file in sorted((folder / place).glob("*.md")) if (folder / place).is_dir() else ():
             head = file.read_text().split("---")[1]
             written = re.search(r"^id: (.*)$", head, re.MULTILINE)
@@ -66,8 +66,11 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
     def is_finished(record: tuple[str, str, str, list[str], str]) -> bool:
         return record[0] == "completed" or record[2] in finished_words
 
+    def is_open(record: tuple[str, str, str, list[str], str]) -> bool:
+        return record[0] == "drafts" or not is_finished(record)
+
     def find(task_id: str) -> list[tuple[str, str, str, list[str], str]]:
-        return [record for record in records if _bare(record[1]) == _bare(task_id)]
+        return [record for record in records if record[0] != "drafts" and _bare(record[1]) == _bare(task_id)]
 
     offered = [
         record
@@ -77,7 +80,7 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
         and record[2] not in held_words
         and all(len(found := find(one)) == 1 and is_finished(found[0]) for one in record[3])
     ]
-    open_parents = {_bare(record[4]) for record in records if record[4] and not is_finished(record)}
+    open_parents = {_bare(record[4]) for record in records if record[4] and is_open(record)}
     return {record[1] for record in offered if _bare(record[1]) not in open_parents}
 
 

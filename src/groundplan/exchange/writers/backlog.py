@@ -201,11 +201,11 @@ def _iter_other_fields(properties: Mapping[str, object]) -> Iterator[str]:
 
 
 def _render_text(name: str, value: object) -> list[str]:
-    return [f"{name}: {quote(str(value))}"] if value not in (None, "") else []
+    return [f"{name}: {quote_if_needed(str(value))}"] if value not in (None, "") else []
 
 
 def _render_list(name: str, texts: Iterable[object]) -> str:
-    items = [f"\n  - {quote(str(text))}" for text in texts if text not in (None, "")]
+    items = [f"\n  - {quote_if_needed(str(text))}" for text in texts if text not in (None, "")]
     return f"{name}:{''.join(items)}" if items else f"{name}: []"
 
 
