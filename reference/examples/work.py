@@ -38,6 +38,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.history": {"node_id": "{hills}"},
     "work.onboard": {"project": "atlas"},
     "work.analyse": {"project": "atlas", "what": "critical_path"},
+    "work.export": {"project": "atlas"},
     "work.import": {
         "project": "atlas",
         "tool": "beads",

@@ -102,7 +102,7 @@ from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import dependency_graph, outline, query
-from groundplan.work.importing import import_items
+from groundplan.work.importing import export_items, import_items
 from groundplan.work.links.serving import count_aligned_work, find_work_serving
 
 OPERATIONS = Registry(
@@ -133,6 +133,7 @@ OPERATIONS = Registry(
         onboard.OPERATION,
         analyse_work.OPERATION,
         import_items.OPERATION,
+        export_items.OPERATION,
         brief.OPERATION,
         create_knowledge.OPERATION,
         update_knowledge.OPERATION,

@@ -94,6 +94,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
     "work.analyse": {"project": "{project}"},
+    "work.export": {"project": "{project}"},
     "work.import": {
         "project": "{project}",
         "tool": "beads",

@@ -18,6 +18,7 @@ from groundplan.work.requests import LINKS_MAX, TAGS_MAX
 EVIDENCE_BYTES_MAX = 4096
 LINK_BYTES_MAX = 4096
 TAG_CHARS_MAX = 100
+INTEGER_MAX = 1 << 53  # the largest number that can be stored
 OTHER_LINKS = "Links"  # the section for links beyond the limit
 
 
@@ -96,3 +97,16 @@ def split_text(text: str, bytes_max: int) -> list[str]:
         parts.append(encoded[start:end].decode().rstrip("\n"))
         start = end
     return [*parts, encoded[start:].decode()]
+
+
+def clean_property(value: Any) -> Any:
+    """Return a JSON value with texts that can be stored; numbers that cannot are texts."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(str(name)): clean_property(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [clean_property(one) for one in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if abs(value) <= INTEGER_MAX else str(value)  # also for NaN, which compares with nothing
+    return value

@@ -95,3 +95,11 @@ class SourcePlan:
     skipped: list[BadLine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
+
+    def note_placed(self, source_id: str, what: str, detail: str) -> None:
+        """Note what came in otherwise than it was."""
+        self.placed.append(ItemNote(source_id, what, detail))
+
+    def note_lost(self, source_id: str, what: str, detail: str) -> None:
+        """Note what has no place here."""
+        self.lost.append(ItemNote(source_id, what, detail))

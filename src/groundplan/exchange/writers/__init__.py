@@ -1,1 +1,1 @@
-"""A writer for each tool: the items of a plan as the text of its files. It knows nothing of the store."""
+"""A writer for each tool: from the items of an export to the files of the tool."""

@@ -34,6 +34,7 @@ from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review,
 from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
+from groundplan.surfaces.cli.setup.exchange import export_plan, import_plan
 from groundplan.surfaces.cli.setup.init import init
 from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.setup.where import where
@@ -80,7 +81,14 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "import": import_theory,
         "render": render,
     },
+    "work": {
+        "import": import_plan,
+        "export": export_plan,
+    },
 }
+
+# Commands of these groups that also stand by themselves: `groundplan import --from beads`.
+TOP_COMMANDS: Mapping[str, Callable[..., CommandResult]] = {"import": import_plan, "export": export_plan}
 
 
 NO_OUTPUT = ExecutionResult(None, b"\n")  # the command has printed its answer, or has none
@@ -162,6 +170,8 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
                 sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     add_single_commands(app, operations, said, panel=PLAN)
+    for name, function in TOP_COMMANDS.items():
+        app.command(name, rich_help_panel=PLAN)(with_common_options(function))
     app.command(
         "mcp",
         rich_help_panel=AGENTS,

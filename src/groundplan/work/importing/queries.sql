@@ -211,3 +211,53 @@ SELECT g.project_id, g.id
 -- Add aliases to nodes.
 INSERT INTO work_aliases (tenant_id, project_id, alias, node_n)
 VALUES (:tenant_id, :project_id, :alias, :node_n);
+
+-- name: exported_nodes
+-- Every node of a project but the root, as an export needs it, in the order of creation.
+SELECT c.n, c.id, c.parent_n, c.kind, c.summary, c.resolved, c.outcome, c.held_reason, c.state, c.properties,
+       c.context_links, c.priority, c.claimed_by, c.claimed_until, c.created_at, c.updated_at
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n IS NOT NULL
+ ORDER BY c.n;
+
+-- name: exported_edges
+-- Every edge of a project.
+SELECT d.from_n, d.type, d.to_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+ ORDER BY d.from_n, d.type, d.to_n;
+
+-- name: exported_tags
+-- Every tag of the nodes of a project.
+SELECT t.node_n, t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+ ORDER BY t.node_n, t.tag;
+
+-- name: exported_sections
+-- Every section of the nodes of a project, in order.
+SELECT s.node_n, s.title, s.content
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+ ORDER BY s.node_n, s.ordinal;
+
+-- name: exported_evidence
+-- All evidence of the nodes of a project, oldest first.
+SELECT e.node_n, e.type, e.ref
+  FROM work_evidence AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+ ORDER BY e.node_n, e.k;
+
+-- name: imported_items
+-- Under which source ids the nodes of a project were imported.
+SELECT i.node_n, i.tool, i.source_id
+  FROM work_imports AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.node_n IS NOT NULL;
