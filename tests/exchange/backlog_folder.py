@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 CONFIG = 'project_name: "Shop"\nstatuses: ["To Do", "In Progress", "Review", "Done"]\nlabels: []\n'
+ACTIVE = ("tasks", "completed")
 
 
 class BacklogFolder:
@@ -49,9 +50,9 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
     `completed/`. Parents play no part; a parent with open parts, also drafts, counts as its parts.
     """
     finished_words = {last_status, "done", "completed", "complete", "wontfix", "won't do", "obsolete", "skipped"}
-    held_words = {"draft", "parked"}
+    held_words = {"draft", "parked", "on hold"}
     records: list[tuple[str, str, str, list[str], str]] = []
-    for place in ("tasks", "completed", "drafts"):
+    for place in ("tasks", "completed", "drafts", "archive/tasks"):
         for file in sorted((folder / place).glob("*.md")) if (folder / place).is_dir() else ():
             head = file.read_text().split("---")[1]
             written = re.search(r"^id: (.*)$", head, re.MULTILINE)
@@ -64,13 +65,10 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
             records.append((place, written[1], status[1].lower(), waits, parent[1] if parent else ""))
 
     def is_finished(record: tuple[str, str, str, list[str], str]) -> bool:
-        return record[0] == "completed" or record[2] in finished_words
-
-    def is_open(record: tuple[str, str, str, list[str], str]) -> bool:
-        return record[0] == "drafts" or not is_finished(record)
+        return record[0] in ("completed", "archive/tasks") or (record[0] != "drafts" and record[2] in finished_words)
 
     def find(task_id: str) -> list[tuple[str, str, str, list[str], str]]:
-        return [record for record in records if record[0] != "drafts" and _bare(record[1]) == _bare(task_id)]
+        return [record for record in records if record[0] in ACTIVE and _bare(record[1]) == _bare(task_id)]
 
     offered = [
         record
@@ -80,7 +78,14 @@ def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
         and record[2] not in held_words
         and all(len(found := find(one)) == 1 and is_finished(found[0]) for one in record[3])
     ]
-    open_parents = {_bare(record[4]) for record in records if record[4] and is_open(record)}
+    first = {_bare(record[1]): record for record in reversed(records)}
+    open_parents = set()
+    for record in records:
+        if not is_finished(record):
+            above = _bare(record[4])
+            while above in first and is_finished(first[above]):  # here it is below the next open one
+                above = _bare(first[above][4])
+            open_parents.add(above)
     return {record[1] for record in offered if _bare(record[1]) not in open_parents}
 
 

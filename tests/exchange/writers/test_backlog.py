@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from groundplan.exchange.model import SourcePlan
 from groundplan.exchange.readers import backlog as reader
 from groundplan.exchange.writers import backlog as writer
+from groundplan.work.importing.export_items import ExportedItem, ExportedLink
 from groundplan.work.importing.source_items import Fate, SourceEvidence, SourceItem, SourceSection
 from tests.exchange.backlog_folder import BacklogFolder
+from tests.exchange.exported import to_exported
 from tests.exchange.readers.test_backlog import TASK
 from tests.proof import scaled
 
@@ -23,8 +25,8 @@ def read(folder: Path) -> SourcePlan:
     return reader.read(folder, skip_bad=False)
 
 
-def write(plan: SourcePlan, folder: Path) -> dict[str, str]:
-    files = writer.render(plan, project_name="Shop")
+def write(items: list[ExportedItem], folder: Path) -> dict[str, str]:
+    files = writer.write(items).files
     for path, text in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +55,7 @@ def test_a_folder_comes_back_as_it_was(tmp_path: Path) -> None:
     folder.task("task-15", place="archive/tasks", status="To Do", name="task-15 - Other.md")
     before = read(folder.folder)
 
-    files = write(before, tmp_path / "b")
+    files = write(to_exported(before), tmp_path / "b")
 
     assert contents(read(tmp_path / "b")) == contents(before)
     assert {path.partition("task-")[0] for path in files if "task-1" in path} == {
@@ -68,24 +70,41 @@ def test_a_folder_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_items_of_others_get_the_next_ids_and_their_fates_have_words(tmp_path: Path) -> None:
-    plan = SourcePlan("backlog")
-    plan.items = [
-        SourceItem(source_id="task-4", title="Old", source_status="To Do", fate="done"),
-        SourceItem(source_id="q8cdfw", title="Ours: new", depends_on=["task-4"], parent="a1b2c3"),
-        SourceItem(source_id="a1b2c3", title="Begun", state="busy", priority=9),
-        SourceItem(source_id="bd-x1", title="Waits", fate="held", hold_reason="the weather"),
-        SourceItem(
-            source_id="bd-x2", title="Gone", fate="dropped", evidence=[SourceEvidence("dropped", "nobody needs it")]
+    at: dict[str, Any] = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+    items = [
+        ExportedItem(
+            id="a",
+            title="Old",
+            fate="done",
+            sources={"backlog": "task-4"},
+            properties={"source": "backlog", "source_status": "To Do"},
+            **at,
         ),
-        SourceItem(source_id="gh", title="Said", fate="done", evidence=[SourceEvidence("note", "in 9f2ab1")]),
-        SourceItem(source_id="co", title="Note: this", evidence=[SourceEvidence("comment", "Note: no author")]),
+        ExportedItem(id="b", title="Ours: new", fate="open", depends_on=["a"], parent="c", **at),
+        ExportedItem(id="c", title="Begun", fate="open", is_claimed=True, priority=9, **at),
+        ExportedItem(id="d", title="Waits", fate="held", hold_reason="the weather", sources={"beads": "bd-1"}, **at),
+        ExportedItem(
+            id="e", title="Gone", fate="dropped", evidence=[SourceEvidence("dropped", "nobody needs it")], **at
+        ),
+        ExportedItem(id="f", title="Said", fate="done", evidence=[SourceEvidence("note", "in 9f2ab1")], **at),
+        ExportedItem(
+            id="g",
+            title="Note: this",
+            fate="open",
+            evidence=[SourceEvidence("comment", "Note: no author")],
+            links=[ExportedLink("relates_to", "a")],
+            properties={"size": 3},
+            **at,
+        ),
     ]
 
-    write(plan, tmp_path)
+    write(items, tmp_path)
     found = contents(read(tmp_path))
 
-    assert [(note.source_id, note.what) for note in plan.placed] == [
-        (name, "id") for name in ("q8cdfw", "a1b2c3", "bd-x1", "bd-x2", "gh", "co")
+    assert [(note.source_id, note.what) for note in writer.write(items).lost] == [
+        ("task-7", "hold"),
+        ("task-10", "links"),
+        ("task-10", "size"),
     ]
     assert {name: (item.fate, item.source_status) for name, item in found.items()} == {
         "task-4": ("done", "To Do"),
@@ -144,7 +163,7 @@ def test_every_plan_comes_back_with_its_tree_dependencies_and_texts(
     # A dependency on what is archived or a draft does not count in the tool, so it does not come back.
     active = {name for name, item in before.items() if item.fate in ("open", "done")}
 
-    write(plan, folder)
+    write(to_exported(plan), folder)
     after = contents(read(folder))
 
     assert after.keys() == before.keys()

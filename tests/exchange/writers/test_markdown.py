@@ -12,6 +12,7 @@ from groundplan.exchange.model import SourcePlan
 from groundplan.exchange.readers import markdown as reader
 from groundplan.exchange.writers import markdown as writer
 from groundplan.work.importing.source_items import SourceItem, SourceSection
+from tests.exchange.exported import to_exported
 from tests.proof import scaled
 
 
@@ -45,35 +46,43 @@ def test_a_checklist_comes_back_as_it_was(tmp_path: Path) -> None:
         """
     )
 
-    assert writer.render(read(tmp_path, text)) == {"TODO.md": text}
+    written = writer.write(to_exported(read(tmp_path, text)))
+
+    assert (written.files, written.lost) == ({"": text}, [])
 
 
-def test_what_a_box_cannot_say_is_named(tmp_path: Path) -> None:
+def test_what_a_box_cannot_say_is_named() -> None:
     plan = SourcePlan("markdown")
     plan.items = [
         SourceItem(source_id="g", title="Group", is_group=True),
         SourceItem(source_id="a", title="Two\nlines", parent="g", fate="held", hold_reason="why", depends_on=["b"]),
-        SourceItem(source_id="b", title="Begun", state="busy", sections=[SourceSection("Description", "One.\n\nTwo.")]),
+        SourceItem(source_id="b", title="Begun", source_status="~", sections=[SourceSection("Notes", "One.\n\nTwo.")]),
         SourceItem(source_id="c", title="Done here", fate="done", source_status="~", parent="b"),
-        SourceItem(source_id="d", title="Lost its parent", fate="dropped", parent="gone"),
+        SourceItem(source_id="d", title="Dropped", fate="dropped", priority=2),
     ]
 
-    assert writer.render(plan)["TODO.md"] == textwrap.dedent(
+    written = writer.write(to_exported(plan))
+
+    assert written.files[""] == textwrap.dedent(
         """\
         - [~] Begun
-          **Description**
+          **Notes**
           One.
 
           Two.
           - [x] Done here
-        - [-] Lost its parent
+        - [-] Dropped
 
         # Group
 
         - [ ] Two lines
         """
     )
-    assert [(note.source_id, note.what) for note in plan.lost] == [("a", "hold"), ("a", "dependencies")]
+    assert [(note.source_id, note.what) for note in written.lost] == [
+        ("a", "hold"),
+        ("a", "depends_on"),
+        ("d", "priority"),
+    ]
 
 
 @st.composite
@@ -113,7 +122,7 @@ def test_every_tree_comes_back(tmp_path_factory: object, plan: SourcePlan) -> No
         if not item.is_group or item.source_id in with_boxes
     }
 
-    back = read(folder, writer.render(plan)["TODO.md"])
+    back = read(folder, writer.write(to_exported(plan)).files[""])
 
     titles = {item.source_id: item.title for item in back.items}
     assert {(item.title, titles.get(item.parent or ""), item.fate, item.is_group) for item in back.items} == expected

@@ -26,6 +26,7 @@ from groundplan.front_matter.fields import Nested
 from groundplan.work.importing.source_items import SourceItem
 from groundplan.work.requests import SECTIONS_MAX
 
+TOOL = "backlog"
 PRIORITIES = {"critical": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 DATES = {
     "created_date": "source_created_at",
@@ -37,6 +38,7 @@ LINK_FIELDS = ("references", "documentation", "modified_files")
 TAG_FIELDS = ("labels", "category", "type")
 TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
 MILESTONE = "milestone"
+WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
 STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
@@ -151,7 +153,7 @@ class BacklogItems:
         item.depends_on = list(dict.fromkeys(item.depends_on))
         if not problems:
             return
-        reason = clean_text(f"waits for {'; '.join(problems.values())}")
+        reason = clean_text(f"{WAITS_FOR}{'; '.join(problems.values())}")
         item.properties[MISSING_DEPENDENCIES] = [clean_text(named) for named in problems]
         if item.fate == "open":
             item.fate, item.hold_reason = "held", reason[:PROPERTY_CHARS_MAX]

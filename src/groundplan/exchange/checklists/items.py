@@ -17,6 +17,7 @@ from groundplan.exchange.model import BadLines, ItemNote, SourcePlan
 from groundplan.exchange.text_files import TITLE_BYTES_MAX, clean_title, describe_title_changes
 from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, SourceItem
 
+TOOL = "markdown"
 TEXT_SECTION = "Text"
 OPTIONAL_TAG = "optional"
 ARCHIVE_FOLDER = "changes/archive/"  # where OpenSpec moves changes that are done

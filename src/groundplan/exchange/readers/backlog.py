@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from groundplan.exchange.backlog.config import find_folder, read_config
-from groundplan.exchange.backlog.items import BacklogItems
+from groundplan.exchange.backlog.items import TOOL, BacklogItems
 from groundplan.exchange.backlog.knowledge import read_knowledge
 from groundplan.exchange.backlog.task_files import list_files, read_fields, read_task_files
 from groundplan.exchange.model import BadLines, SourcePlan
 
-TOOL = "backlog"
 MILESTONES = "milestones"
 
 

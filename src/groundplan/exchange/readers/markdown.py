@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from groundplan.exchange.checklists.files import iter_checklists
-from groundplan.exchange.checklists.items import ChecklistItems
+from groundplan.exchange.checklists.items import TOOL, ChecklistItems
 from groundplan.exchange.model import BadLines, SourcePlan
-
-TOOL = "markdown"
 
 
 def read(path: Path, *, skip_bad: bool) -> SourcePlan:

@@ -7,7 +7,7 @@ and of ours get ids that are counted on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from groundplan.exchange.backlog.body import (
     COMMENT_FENCE,
@@ -28,75 +28,104 @@ from groundplan.exchange.backlog.items import (
     STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
+    TOOL,
+    WAITS_FOR,
 )
 from groundplan.exchange.backlog.task_ids import TaskId, parse_task_id
 from groundplan.exchange.item_parts import normalize_word
-from groundplan.exchange.model import ItemNote, SourcePlan
+from groundplan.exchange.model import ItemNote
+from groundplan.exchange.writers.written_files import (
+    PROPERTIES_OF_IMPORT,
+    WrittenFiles,
+    get_source_parent,
+    index_by_source,
+)
 from groundplan.front_matter.split import FENCE
 from groundplan.repository.rules.formats.front_matter import quote, quote_if_needed
-from groundplan.work.importing.source_items import SourceItem
+from groundplan.work.importing.export_items import ExportedItem
 
 NAME_CHARS_MAX = 80  # of the title in the name of a file
 HELD_STATUS = "On Hold"  # no configured status, so that an import holds the task again
 DROPPED_STATUS = "Won't Do"
+
+_MAPPED_PROPERTIES = {
+    "assignee",
+    MILESTONE,
+    MISSING_DEPENDENCIES,
+    *DATES.values(),
+    *TEXT_FIELDS,
+    *PROPERTIES_OF_IMPORT,
+}
 COMMENTS = next(title for title, mark in MARKS.items() if mark == COMMENTS_MARK)
 
 
-def render(plan: SourcePlan, *, project_name: str = "", task_prefix: str = "") -> dict[str, str]:
+def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the texts of a folder by their paths in it."""
-    prefix = task_prefix or _choose_prefix(plan.items)
-    ids = _assign_ids(plan, prefix)
-    config = BacklogConfig(project_name, _choose_statuses(plan.items), task_prefix=prefix)
-    files = {CONFIG_FILE: _render_config(config)}
-    for item in plan.items:
-        written = ids[item.source_id]
-        place = _choose_place(item)
+    prefix = _choose_prefix(items)
+    ids = _assign_ids(items, prefix)
+    by_source = index_by_source(items, TOOL)
+    dropped = {item.id for item in items if item.fate == "dropped"}
+    config = BacklogConfig(statuses=_choose_statuses(items), task_prefix=prefix)
+    written = WrittenFiles({CONFIG_FILE: _render_config(config)})
+    for item in items:
         # Files of the same id are read in the order of their names; a tilde comes after letters.
-        count = item.source_id.partition("~")[1:]
-        files[f"{place}/{written} - {''.join(count)}{_to_file_name(item.title)}.md"] = _render_task(
-            item, written, ids, config
-        )
-        if item.links:
-            types = ", ".join(dict.fromkeys(link.type for link in item.links))
-            plan.lost.append(ItemNote(item.source_id, "links", f"Backlog.md has no links of these types: {types}"))
-    return files
+        count = "".join(item.sources.get(TOOL, "").partition("~")[1:])
+        name = f"{ids[item.id]} - {count}{_to_file_name(item.title)}.md"
+        fields = _iter_fields(item, ids, get_source_parent(item, by_source), config)
+        if item.fate not in ("done", "dropped") and not dropped.isdisjoint(item.depends_on):
+            # The tool waits for ever for what is archived; here it holds nothing back.
+            named = ", ".join(ids[one] for one in item.depends_on if one in dropped)
+            written.lost.append(ItemNote(ids[item.id], "dependencies", f"dropped tasks do not count: {named}"))
+            item.depends_on = [one for one in item.depends_on if one not in dropped]
+        written.files[f"{_choose_place(item)}/{name}"] = "\n".join((FENCE, *fields, FENCE, "", *_iter_body(item)))
+        written.lost += _list_lost(item, ids[item.id])
+    return written
+
+
+def _list_lost(item: ExportedItem, task_id: str) -> Iterator[ItemNote]:
+    if item.links:
+        types = ", ".join(dict.fromkeys(link.type for link in item.links))
+        yield ItemNote(task_id, "links", f"Backlog.md has no links of these types: {types}")
+    for name, value in item.properties.items():
+        if name not in PROPERTIES_OF_IMPORT and not _is_writable(name, value):
+            yield ItemNote(task_id, name, "Backlog.md has no such field")
+    if _get_own_fate(item) == "held" and _choose_place(item) is Place.TASKS:
+        yield ItemNote(task_id, "hold", f"the reason is lost: {item.hold_reason}")
 
 
 # --- Ids, folders and statuses ----------------------------------------------------------------------------------------
 
 
-def _choose_prefix(items: Iterable[SourceItem]) -> str:
+def _parse_source_id(item: ExportedItem) -> TaskId | None:
+    return parse_task_id(item.sources.get(TOOL, "").partition("~")[0])
+
+
+def _choose_prefix(items: Iterable[ExportedItem]) -> str:
     """Return the prefix that most ids have, as it is written."""
     uses = Counter(
-        item.source_id.rpartition("-")[0]
+        item.sources[TOOL].rpartition("-")[0]
         for item in items
-        if (task_id := _parse_source_id(item.source_id)) is not None and task_id.prefix != DRAFT_PREFIX
+        if (task_id := _parse_source_id(item)) is not None and task_id.prefix != DRAFT_PREFIX
     )
     return uses.most_common(1)[0][0] if uses else BacklogConfig().task_prefix
 
 
-def _parse_source_id(source_id: str) -> TaskId | None:
-    return parse_task_id(source_id.partition("~")[0])
-
-
-def _assign_ids(plan: SourcePlan, prefix: str) -> dict[str, str]:
-    """Return the id in the folder for each item: the one that it has there already, or the next free one."""
-    found = {item.source_id: _parse_source_id(item.source_id) for item in plan.items}
+def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
+    """Return the id in the folder for each node: the one that it has there already, or the next free one."""
     prefixes = (prefix.casefold(), DRAFT_PREFIX)
-    known = {source_id: task_id for source_id, task_id in found.items() if task_id and task_id.prefix in prefixes}
-    last = max((task_id.numbers[0] for task_id in known.values()), default=0)
+    found = {item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes}
+    last = max((task_id.numbers[0] for task_id in found.values()), default=0)
     ids = {}
-    for item in plan.items:
-        if item.source_id in known:
-            ids[item.source_id] = item.source_id.partition("~")[0]
-            continue
-        last += 1
-        ids[item.source_id] = f"{prefix}-{last}"
-        plan.placed.append(ItemNote(item.source_id, "id", f"is {ids[item.source_id]} in Backlog.md"))
+    for item in items:
+        if item.id in found:
+            ids[item.id] = item.sources[TOOL].partition("~")[0]
+        else:
+            last += 1
+            ids[item.id] = f"{prefix}-{last}"
     return ids
 
 
-def _choose_place(item: SourceItem) -> Place:
+def _choose_place(item: ExportedItem) -> Place:
     if item.fate == "done":
         return Place.COMPLETED
     if item.fate == "dropped":
@@ -104,48 +133,58 @@ def _choose_place(item: SourceItem) -> Place:
     return Place.DRAFTS if item.fate == "held" and item.hold_reason == DRAFT else Place.TASKS
 
 
-def _choose_statuses(items: Iterable[SourceItem]) -> tuple[str, ...]:
+def _get_own_fate(item: ExportedItem) -> str:
+    """Return the fate that the status has to say: a hold for missing dependencies follows from these."""
+    reason = item.hold_reason or ""
+    is_waiting = reason.startswith(WAITS_FOR) and bool(item.properties.get(MISSING_DEPENDENCIES))
+    return "open" if item.fate == "held" and is_waiting else item.fate
+
+
+def _get_word(item: ExportedItem) -> str:
+    """Return the status word that a task came with, or nothing."""
+    word = item.properties.get("source_status")
+    return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
+
+
+def _choose_statuses(items: Iterable[ExportedItem]) -> tuple[str, ...]:
     """Return the words of open tasks and, as the end, the most frequent word of finished ones."""
     defaults = BacklogConfig().statuses
-    words: dict[str, str] = {}
+    words = {normalize_word(word): word for word in defaults[:-1]}
     ends: Counter[str] = Counter()
     for item in items:
-        if item.source_status and item.fate == "done":
-            ends[item.source_status] += 1
-        elif item.source_status and item.fate == "open":
-            words.setdefault(normalize_word(item.source_status), item.source_status)
-    words = {**{normalize_word(word): word for word in defaults[:-1]}, **words}
+        if (word := _get_word(item)) and item.fate == "done":
+            ends[word] += 1
+        elif word and _get_own_fate(item) == "open":
+            words[normalize_word(word)] = word
     end = next((word for word, _ in ends.most_common() if normalize_word(word) not in words), defaults[-1])
     return (*words.values(), end)
 
 
-def _choose_status(item: SourceItem, config: BacklogConfig) -> str:
-    """Return the word that the item came with, while it still fits, else one for its fate."""
+def _choose_status(item: ExportedItem, config: BacklogConfig) -> str:
+    """Return the word that the task came with, while it still fits, else one for its fate."""
     place = _choose_place(item)
-    word = item.source_status or ""
-    if word and config.choose_fate(word, place)[0] == _without_dependencies(item):
+    fate = _get_own_fate(item)
+    word = _get_word(item)
+    # A hold for another reason than the word, such as a loop, needs a word of its own.
+    is_held_by_word = fate != "held" or place is Place.DRAFTS or word in (item.hold_reason or "")
+    if word and is_held_by_word and config.choose_fate(word, place)[0] == fate:
         return word
-    if item.fate == "done":
+    if fate == "done":
         return config.statuses[-1]
-    if item.fate == "dropped":
+    if fate == "dropped":
         return DROPPED_STATUS
     if place is Place.DRAFTS:
         return DRAFT.capitalize()
-    if _without_dependencies(item) == "held":
+    if fate == "held":
         return HELD_STATUS
-    return config.statuses[1] if item.state else config.statuses[0]
-
-
-def _without_dependencies(item: SourceItem) -> str:
-    """Return the fate of an item as its status has to say it: a hold for missing dependencies follows from these."""
-    return "open" if item.fate == "held" and item.properties.get(MISSING_DEPENDENCIES) else item.fate
+    return config.statuses[1] if item.is_claimed else config.statuses[0]
 
 
 def _render_config(config: BacklogConfig) -> str:
     statuses = ", ".join(quote(word) for word in config.statuses)
     return (
-        f"project_name: {quote(config.project_name)}\ndefault_status: {quote(config.statuses[0])}\n"
-        f"statuses: [{statuses}]\nlabels: []\ntask_prefix: {quote(config.task_prefix)}\n"
+        f"default_status: {quote(config.statuses[0])}\nstatuses: [{statuses}]\nlabels: []\n"
+        f"task_prefix: {quote(config.task_prefix)}\n"
     )
 
 
@@ -158,17 +197,14 @@ def _to_file_name(title: str) -> str:
     return "-".join(plain.split())[:NAME_CHARS_MAX].strip("-.") or "task"
 
 
-def _render_task(item: SourceItem, written: str, ids: Mapping[str, str], config: BacklogConfig) -> str:
-    lines = [FENCE, *_iter_fields(item, written, ids, config), FENCE, ""]
-    return "\n".join((*lines, *_iter_body(item)))
-
-
-def _iter_fields(item: SourceItem, written: str, ids: Mapping[str, str], config: BacklogConfig) -> Iterator[str]:
+def _iter_fields(
+    item: ExportedItem, ids: Mapping[str, str], parent: str | None, config: BacklogConfig
+) -> Iterator[str]:
     properties = item.properties
     own_tags = {str(properties.get(name)) for name in (*TAG_FIELDS, MILESTONE)}
-    dependencies = [ids[one] for one in item.depends_on if one in ids]
     missing = properties.get(MISSING_DEPENDENCIES)
-    yield f"id: {written}"
+    dependencies = [*(ids[one] for one in item.depends_on), *(missing if isinstance(missing, list) else ())]
+    yield f"id: {ids[item.id]}"
     yield f"title: {quote_if_needed(item.title)}"
     yield f"status: {quote_if_needed(_choose_status(item, config))}"
     yield _render_list("assignee", str(properties.get("assignee") or "").split(", "))
@@ -177,27 +213,24 @@ def _iter_fields(item: SourceItem, written: str, ids: Mapping[str, str], config:
     yield _render_list("labels", [tag for tag in item.tags if tag not in own_tags])
     for name in (MILESTONE, *TEXT_FIELDS):
         yield from _render_text(name, properties.get(name))
-    yield _render_list("dependencies", [*dependencies, *(missing if isinstance(missing, list) else ())])
+    yield _render_list("dependencies", dependencies)
     if item.context_links:
         yield _render_list(LINK_FIELDS[0], item.context_links)
-    if item.parent is not None and item.parent in ids:
-        yield f"parent_task_id: {ids[item.parent]}"
+    if parent is not None:
+        yield f"parent_task_id: {ids[parent]}"
     if item.priority is not None:
         words = {value: word for word, value in PRIORITIES.items()}
         yield f"priority: {words[min(max(float(round(item.priority)), 1.0), 4.0)]}"
-    yield from _iter_other_fields(properties)
-
-
-def _iter_other_fields(properties: Mapping[str, object]) -> Iterator[str]:
-    """Yield the fields that the tool does not know and an import kept."""
-    known = {"assignee", "priority", MILESTONE, MISSING_DEPENDENCIES, *DATES.values(), *TEXT_FIELDS}
     for name, value in properties.items():
-        if name in known or name.startswith(("source", "_")) or not name.replace("-", "_").isidentifier():
-            continue
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            yield _render_list(name, value)
-        elif isinstance(value, str):
-            yield from _render_text(name, value)
+        if name not in _MAPPED_PROPERTIES and _is_writable(name, value):
+            yield _render_list(name, value) if isinstance(value, list) else "".join(_render_text(name, value))
+
+
+def _is_writable(name: str, value: object) -> bool:
+    """Return whether a property can be a field of its own, as those that an import kept are."""
+    if not name.replace("-", "_").isidentifier():
+        return False
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
 def _render_text(name: str, value: object) -> list[str]:
@@ -209,7 +242,7 @@ def _render_list(name: str, texts: Iterable[object]) -> str:
     return f"{name}:{''.join(items)}" if items else f"{name}: []"
 
 
-def _iter_body(item: SourceItem) -> Iterator[str]:
+def _iter_body(item: ExportedItem) -> Iterator[str]:
     for section in item.sections:
         if section.title == UNTITLED:
             yield from (section.text, "")
