@@ -33,7 +33,7 @@ from groundplan.policies import Policies
 from groundplan.purpose.exchange.formats.document import write_json
 from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
+from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, TOP_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
@@ -294,6 +294,7 @@ def _format_default(value: object) -> str:
 def _build_commands() -> str:
     shown = {name: command for name, command in load_commands().items() if not command.hidden}
     single = {command.words[0] for one in OPERATIONS for command in one.commands if len(command.words) == 1}
+    single |= TOP_COMMANDS.keys()
     alone = {
         name: command for name, command in shown.items() if not hasattr(command, "commands") and name not in single
     }
@@ -307,8 +308,9 @@ def _build_commands() -> str:
         for one in operations
         for command in one.commands
     ]
-    pairs = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
-    written = [(f"`groundplan {first} {second}`", _summarize_command(first, second)) for first, second in pairs]
+    custom = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
+    several_words = [*((name,) for name in TOP_COMMANDS), *custom]
+    written = [(f"`groundplan {' '.join(words)}`", _summarize_command(*words)) for words in several_words]
     common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return format_page(
         "Command line",

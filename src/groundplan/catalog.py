@@ -45,6 +45,7 @@ from groundplan.knowledge.reading.files import get_knowledge_of_files, has_knowl
 from groundplan.knowledge.writing import append_changelog, delete, record_check
 from groundplan.knowledge.writing import create as create_knowledge
 from groundplan.knowledge.writing import update as update_knowledge
+from groundplan.knowledge.writing.import_knowledge import import_knowledge
 from groundplan.purpose import check as check_purpose
 from groundplan.purpose import open as open_purpose
 from groundplan.purpose import refusals as purpose_refusals
@@ -235,6 +236,7 @@ providers.count_aligned_work.connect(count_aligned_work)
 providers.find_work_targets.connect(find_work_targets)
 providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 providers.is_knowledge_used.connect(has_knowledge)
+providers.import_knowledge.connect(import_knowledge)
 providers.find_shared_paths.connect(find_shared_paths)
 providers.context_in_force.connect(resolve.find_context_in_force)
 providers.list_versions_on_run.connect(list_versions_on_run)

@@ -115,6 +115,7 @@ import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
+import groundplan.work.importing.export_items
 import groundplan.work.importing.import_items
 
 def to_python_name(wire_name: str) -> str: ...
@@ -430,6 +431,13 @@ class WorkVerbs:
         op_id: str | None = None,
     ) -> groundplan.work.importing.import_items.ImportedWork:
         """Import the items of another tool's file; again: take over what changed in it."""
+
+    def export(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.work.importing.export_items.ExportedWork:
+        """Return all work of a project as items, for the files of other tools."""
 
 class BriefingVerbs:
     def brief(

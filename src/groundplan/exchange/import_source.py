@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -20,6 +21,13 @@ ALWAYS_LOST = "times of events, history before the import, boards and column wid
 NOTHING_FOUND = "there are no items in it; nothing was made"
 
 
+class ImportReport(NamedTuple):
+    """What became of a file, as `--json` prints it; and how many items had which status and got which fate."""
+
+    data: dict[str, Any]
+    statuses: Counter[tuple[str, str]]
+
+
 class Runner(Protocol):
     """The part of a session that an import needs."""
 
@@ -30,7 +38,7 @@ class Runner(Protocol):
 
 def import_source(
     session: Runner, tool: SourceTool, path: Path, project: str, *, dry_run: bool = False, skip_bad: bool = False
-) -> dict[str, Any]:
+) -> ImportReport:
     """Import a file or folder and return the report.
 
     Raises:
@@ -44,7 +52,8 @@ def import_source(
     else:
         # The items may be larger than a request, and their texts were cleaned while they were read.
         answer = session.run(session.operations[OPERATION], _build_request(plan, path, project, dry_run=dry_run))
-    return build_report(plan, answer)
+    statuses = Counter((item.source_status or "none", item.fate) for item in plan.items if not item.is_group)
+    return ImportReport(build_report(plan, answer), statuses)
 
 
 def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from typing import Any
 
 from groundplan.exchange.item_parts import normalize_word
 from groundplan.exchange.model import ItemNote
-from groundplan.exchange.readers.taskmaster.rules import FATES, MASTER, PRIORITIES, PROPERTIES, SECTIONS, TOOL
+from groundplan.exchange.readers.taskmaster.rules import (
+    FATES,
+    MASTER,
+    MISSING_DEPENDENCIES,
+    PRIORITIES,
+    PROPERTIES,
+    SECTIONS,
+    TOOL,
+)
 from groundplan.exchange.writers.written_files import PROPERTIES_OF_IMPORT, WrittenFiles
 from groundplan.work.importing.export_items import ExportedItem
 from groundplan.work.kinds import FEATURE
@@ -103,7 +111,7 @@ class _Tree:
             task["details"] = "\n\n".join([*([task["details"]] if "details" in task else ()), *others])
         names = {ours: name for name, ours in PROPERTIES.items()}
         for name, value in item.properties.items():
-            if name not in PROPERTIES_OF_IMPORT:
+            if name not in PROPERTIES_OF_IMPORT and name != MISSING_DEPENDENCIES:
                 task.setdefault(names.get(name, name), value)
         for name in ("tags", "context_links"):
             if getattr(item, name):
@@ -112,6 +120,8 @@ class _Tree:
 
     def _iter_dependencies(self, item: ExportedItem, *, is_subtask: bool) -> Iterator[int | str]:
         tag, number = self._numbers[item.id]
+        for missing in item.properties.get(MISSING_DEPENDENCIES, ()):
+            yield int(missing) if str(missing).isdecimal() else str(missing)
         for target in item.depends_on:
             other_tag, other = self._numbers.get(target, ("", ""))
             if other_tag != tag:

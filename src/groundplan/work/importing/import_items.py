@@ -30,6 +30,7 @@ from groundplan.work.engine.root import ROOT_N
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
 from groundplan.work.importing.compare_items import add_changed_entries, add_new_entries
 from groundplan.work.importing.entries import ImportNote, ImportState
+from groundplan.work.importing.import_knowledge import TASK, make_task, take_over_knowledge
 from groundplan.work.importing.item_fields import digest_item
 from groundplan.work.importing.place_items import leave_out_loops, place
 from groundplan.work.importing.plan_graph import PlanGraph
@@ -124,7 +125,7 @@ def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWor
     policies = Policies(inherit_dependencies=request.inherits_dependencies)
     stored = msgspec.json.encode(policies).decode()
     if not request.items and not request.molecules and not request.atoms:
-        return preview_new_project(tx, request)
+        return _finish_preview(tx, request, _prepare(tx, request, None), request.project, None)
     project_id = create_owned_project(tx, request.project, goal=None, policies=stored)
     if project_id is None:
         raise ProjectExists(request.project)
@@ -172,12 +173,15 @@ def describe_decision(request: ImportWork) -> str:
 
 def _prepare(tx: Transaction, request: ImportWork, project_id: str | None) -> ImportState:
     """Compare the items with the last import, and place those that are new or changed in the tree."""
-    _refuse_duplicates(request.items)
+    items = _list_items(request)
+    _refuse_duplicates(items)
     last = {} if project_id is None else load_last_imports(tx, project_id, request.tool)
-    new = [item for item in request.items if item.source_id not in last]
-    changed = [item for item in request.items if item.source_id in last and _differs(item, last[item.source_id])]
+    new = [item for item in items if item.source_id not in last]
+    changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
     deleted = [one for one in request.deleted if one.source_id in last]
     state = ImportState(request.tool, PlanGraph({}), last)
+    state.numbers = {source_id: one.node_n for source_id, one in last.items() if one.node_n is not None}
+    state.sources = {n: source_id for source_id, n in state.numbers.items()}
     _note_gone(state, request)
     if not (new or changed or deleted):
         return state
@@ -187,8 +191,6 @@ def _prepare(tx: Transaction, request: ImportWork, project_id: str | None) -> Im
     else:
         state.graph = load_graph(tx, project_id)
         ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
-    state.numbers = {source_id: one.node_n for source_id, one in last.items() if one.node_n is not None}
-    state.sources = {n: source_id for source_id, n in state.numbers.items()}
     first_n = _find_last_n(tx, project_id) + 1
     add_new_entries(state, new, ids, first_n=first_n)
     if project_id is not None and (changed or deleted):
@@ -198,6 +200,11 @@ def _prepare(tx: Transaction, request: ImportWork, project_id: str | None) -> Im
         add_changed_entries(state, changed, deleted, bases, load_nodes(tx, project_id, ns))
     place(state)
     return state
+
+
+def _list_items(request: ImportWork) -> list[SourceItem]:
+    """Return the items of a request, with the task for its knowledge if it has any."""
+    return [*request.items, make_task(request.tool)] if request.molecules or request.atoms else request.items
 
 
 def _refuse_duplicates(items: Sequence[SourceItem]) -> None:
@@ -214,7 +221,7 @@ def _differs(item: SourceItem, last: LastImport) -> bool:
 
 def _note_gone(state: ImportState, request: ImportWork) -> None:
     """Name the items that the file no longer has; their nodes stay as they are."""
-    there = {item.source_id for item in request.items} | {one.source_id for one in request.deleted}
+    there = {item.source_id for item in _list_items(request)} | {one.source_id for one in request.deleted}
     for source_id, one in state.last.items():
         if source_id not in there and one.node_n is not None:
             state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
@@ -261,16 +268,15 @@ def _warn_about_early_work(state: ImportState) -> None:
 
 
 def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> ImportedWork:
-    project_id = tx.project.id
     created = updated = 0
     if state.entries:
         leave_out_loops(state)
         derived = state.graph.derive(inherits=state.inherits)
         written = write_entries(tx, state, derived, decision=describe_decision(request))
-        created = sum(entry.is_new for entry in written)
+        created = sum(entry.is_new and entry.source_id != TASK for entry in written)
         updated = sum(not entry.is_new and entry.source_id is not None for entry in written)
-        state.lost += add_aliases(tx, project_id, _list_aliases(state))
-    return _build_answer(request, state, tx.project.name, created=created, updated=updated)
+        state.lost += add_aliases(tx, tx.project.id, _list_aliases(state))
+    return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
 
 def _finish_preview(
@@ -280,10 +286,10 @@ def _finish_preview(
     if state.entries:
         leave_out_loops(state)
         _refuse_unstorable(state)
-        created = sum(entry.is_new for entry in state.entries.values())
+        created = sum(entry.is_new and entry.source_id != TASK for entry in state.entries.values())
         updated = sum(has_effect(entry) for entry in state.entries.values())
         state.lost += check_aliases(tx, project_id, _list_aliases(state))[1]
-    return _build_answer(request, state, name, created=created, updated=updated)
+    return _build_answer(tx, request, state, name, created=created, updated=updated)
 
 
 def _refuse_unstorable(state: ImportState) -> None:
@@ -302,22 +308,16 @@ def _list_aliases(state: ImportState) -> list[WantedAlias]:
     ]
 
 
-def _build_answer(request: ImportWork, state: ImportState, project: str, *, created: int, updated: int) -> ImportedWork:
-    counts = ImportCounts(
-        created=created,
-        updated=updated,
-        unchanged=max(len(request.items) - created - updated, 0),
-        conflicts=len(state.conflicts),
-    )
+def _build_answer(
+    tx: Transaction, request: ImportWork, state: ImportState, project: str, *, created: int, updated: int
+) -> ImportedWork:
+    if request.molecules or request.atoms:
+        known = take_over_knowledge(tx, state, request.molecules, request.atoms, dry_run=request.dry_run)
+        created, updated = created + known.created, updated + known.updated
+    total = len(request.items) + len(request.molecules) + len(request.atoms)
+    counts = ImportCounts(created, updated, max(total - created - updated, 0), len(state.conflicts))
     return ImportedWork(
-        project,
-        request.tool,
-        request.dry_run,
-        counts,
-        state.lost,
-        state.placed,
-        state.conflicts,
-        state.warnings,
+        project, request.tool, request.dry_run, counts, state.lost, state.placed, state.conflicts, state.warnings
     )
 
 

@@ -66,8 +66,9 @@ def describe_fate(fate: str, hold_reason: str | None) -> str:
 
 def build_properties(item: SourceItem, tool: str) -> dict[str, Any]:
     """Return the properties of the node of an item."""
+    priority = item.priority
     added = {
-        PRIORITY: item.priority,
+        PRIORITY: int(priority) if priority is not None and priority.is_integer() else priority,
         "source": tool,
         "source_id": item.source_id,
         "source_status": item.source_status,

@@ -261,3 +261,11 @@ SELECT i.node_n, i.tool, i.source_id
  WHERE i.tenant_id = :tenant_id
    AND i.project_id = :project_id
    AND i.node_n IS NOT NULL;
+
+-- name: node_id
+-- The id of a node.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = :n;

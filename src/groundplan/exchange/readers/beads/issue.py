@@ -101,7 +101,10 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
         line=issue.line,
     )
     for name in SECTIONS:
-        add_section(item, name, issue.text(name))
+        text = issue.text(name)
+        if text != clean_text(text) and "\r" not in text:
+            plan.note_placed(issue.id, name, "control characters were replaced")
+        add_section(item, name, text)
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")

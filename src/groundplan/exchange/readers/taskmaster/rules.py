@@ -21,6 +21,8 @@ STARTED = "in progress"
 PRIORITIES: Mapping[str, float] = {"critical": 4, "high": 3, "medium": 2, "low": 1}
 PRIORITY_DEFAULT = "medium"
 
+# The property with dependencies that name nothing, for an export.
+MISSING_DEPENDENCIES = "missing_dependencies"
 SECTIONS = ("description", "details", "testStrategy", "acceptanceCriteria", "completionNotes", "analysisResults")
 PROPERTIES: Mapping[str, str] = {"updatedAt": "source_updated_at"}
 # What is taken over elsewhere, or says again what the place in the file says.

@@ -15,6 +15,7 @@ from groundplan.exchange.model import BadLines, SourcePlan
 from groundplan.exchange.readers.taskmaster.rules import (
     FATES,
     KNOWN_FIELDS,
+    MISSING_DEPENDENCIES,
     PRIORITIES,
     PRIORITY_DEFAULT,
     PROPERTIES,
@@ -142,6 +143,7 @@ class TagTasks:
                     task.item.depends_on.append(target.item.source_id)
                 continue
             self._plan.note_placed(task.item.source_id, "dependencies", f"{text} is not there, so it is never done")
+            task.item.properties.setdefault(MISSING_DEPENDENCIES, []).append(text)
             if task.item.fate == "open":
                 task.item.fate, task.item.hold_reason = "held", f"waits for {text}, which is not there"
 

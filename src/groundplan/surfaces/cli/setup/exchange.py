@@ -78,7 +78,7 @@ def import_plan(
     limit_s = NO_LIMIT_S if timeout is None else timeout
     with (
         show_progress(f"importing from {tool}", as_json=invocation.as_json),
-        invocation.session(limit_s=limit_s) as session,
+        invocation.session(reads_only=dry_run, limit_s=limit_s) as session,
     ):
         report = import_source(session, SourceTool(tool), Path(path), name, dry_run=dry_run, skip_bad=skip_bad)
 
@@ -87,7 +87,7 @@ def import_plan(
 
         draw_report(report, path)
 
-    return CommandResult(report, draw, exit_code=RuleViolated.exit_code if report["skipped"] else 0)
+    return CommandResult(report.data, draw, exit_code=RuleViolated.exit_code if report.data["skipped"] else 0)
 
 
 def export_plan(

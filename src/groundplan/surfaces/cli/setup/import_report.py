@@ -7,17 +7,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from groundplan.exchange.import_source import ALWAYS_LOST
+from groundplan.exchange.import_source import ALWAYS_LOST, ImportReport
 from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 from groundplan.surfaces.cli.terminal import echo, format_value, to_one_line
 
 SHOWN_MAX = 12  # of each list; --json has all of them
 VALUE_CHARS_MAX = 60
+FATES = {
+    "open": "open",
+    "done": "resolved",
+    "dropped": "resolved, as dropped",
+    "held": "open, on hold until somebody releases it",
+}
 
 
-def draw_report(report: Mapping[str, Any], path: str) -> None:
+def draw_report(report: ImportReport, path: str) -> None:
     """Print what became of a file."""
-    REPORT({**report, "path": path})
+    statuses = [
+        {"status": status, "items": count, "becomes": FATES[fate]}
+        for (status, fate), count in report.statuses.most_common()
+    ]
+    REPORT({**report.data, "path": path, "statuses": statuses})
 
 
 def _describe_outcome(report: Mapping[str, Any]) -> Iterator[str]:
@@ -84,6 +94,7 @@ def _shorten(text: str) -> str:
 REPORT = View(
     _describe_outcome,
     Rows(_list_counts, "what, count, becomes"),
+    Rows("statuses", "status, items, becomes", title="Statuses:"),
     Rows(lambda report: _list_changes(report, "placed"), "what, count, example", title="Changed on the way:"),
     Rows(lambda report: _list_changes(report, "lost"), "what, count, example", title="Lost:"),
     Lines(lambda report: [*_list_conflicts(report)], title="Conflicts:"),
