@@ -60,7 +60,7 @@ def read(path: Path, *, skip_bad: bool) -> SourcePlan:
 
 
 def _is_pull_request(entry: Mapping[str, Any]) -> bool:
-    return bool(entry.get("pull_request")) or entry.get("isPullRequest") is True
+    return entry.get("pull_request") is not None or entry.get("isPullRequest") is True
 
 
 def _find_problem(entry: Mapping[str, Any]) -> str | None:
