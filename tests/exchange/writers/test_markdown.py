@@ -58,7 +58,7 @@ def test_what_a_box_cannot_say_is_named() -> None:
         SourceItem(source_id="a", title="Two\nlines", parent="g", fate="held", hold_reason="why", depends_on=["b"]),
         SourceItem(source_id="b", title="Begun", source_status="~", sections=[SourceSection("Notes", "One.\n\nTwo.")]),
         SourceItem(source_id="c", title="Done here", fate="done", source_status="~", parent="b"),
-        SourceItem(source_id="d", title="Dropped", fate="dropped", priority=2),
+        SourceItem(source_id="d", title="Dropped", fate="dropped", priority=2.0),
     ]
 
     written = writer.write(to_exported(plan))
