@@ -32,7 +32,7 @@ def fates(switch: Switch) -> dict[str, str]:
 
 def test_boxes_are_offered_headings_are_not_and_finish_with_their_last_box(engine: Engine, tmp_path: Path) -> None:
     switch = Switch(engine, "markdown")
-    path = tmp_path / "TODO.md"
+    path = tmp_path / "PLAN.md"
     path.write_text(CHECKLIST)
 
     first = switch.run(path)
@@ -64,7 +64,7 @@ def test_boxes_are_offered_headings_are_not_and_finish_with_their_last_box(engin
 
 def test_an_exported_checklist_imports_without_a_change(engine: Engine, tmp_path: Path) -> None:
     switch = Switch(engine, "markdown")
-    path = tmp_path / "TODO.md"
+    path = tmp_path / "PLAN.md"
     path.write_text(CHECKLIST)
     switch.run(path)
 
@@ -76,7 +76,7 @@ def test_an_exported_checklist_imports_without_a_change(engine: Engine, tmp_path
 
 def test_an_open_box_below_a_ticked_one_moves_up_and_is_named(engine: Engine, tmp_path: Path) -> None:
     switch = Switch(engine, "markdown")
-    path = tmp_path / "TODO.md"
+    path = tmp_path / "PLAN.md"
     path.write_text("- [x] Done\n  - [ ] Forgotten\n")
 
     report = switch.run(path)

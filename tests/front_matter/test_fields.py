@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, Nested, Text, parse_fields, parse_front
+from groundplan.front_matter.fields import Field, FieldText, Nested, parse_fields, parse_front
 from groundplan.front_matter.split import split_text
 from tests.proof import scaled
 
@@ -105,8 +105,12 @@ def test_a_field_has_its_line_and_a_body_too() -> None:
 def test_quotes_tags_and_nesting_are_reported() -> None:
     fields = parse_fields("a: 5\nb: '5'\nc: !!int 5\nd:\n  e: f\ng: [h, [i]]")
 
-    assert [fields[name].value for name in "abc"] == [Text("5"), Text("5", is_plain=False), Text("5", tag="!!int")]
-    assert (fields["d"].value, fields["g"].value) == (Nested(), (Text("h"), Nested()))
+    assert [fields[name].value for name in "abc"] == [
+        FieldText("5"),
+        FieldText("5", is_plain=False),
+        FieldText("5", tag="!!int"),
+    ]
+    assert (fields["d"].value, fields["g"].value) == (Nested(), (FieldText("h"), Nested()))
 
 
 @settings(max_examples=scaled(100, 5000))
@@ -132,7 +136,7 @@ def test_texts_and_lists_of_texts_are_what_yaml_wrote(
     read = parse_fields(written)
 
     assert {
-        name: [item.text for item in field.value if isinstance(item, Text)]
+        name: [item.text for item in field.value if isinstance(item, FieldText)]
         if isinstance(field.value, tuple)
         else field.value.text
         for name, field in read.items()

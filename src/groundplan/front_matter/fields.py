@@ -41,7 +41,7 @@ _CLOSING = {"[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FieldText:
     """A text; plain if it had no quotes, and with the tag (`!name`) in front of it."""
 
     text: str
@@ -54,7 +54,7 @@ class Nested:
     """A value that is neither text nor a list of texts."""
 
 
-Value = Text | Nested | tuple[Text | Nested, ...]
+Value = FieldText | Nested | tuple[FieldText | Nested, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Field:
     def texts(self) -> list[str]:
         """The value as a list of texts, without those that are empty or nested."""
         items = self.value if isinstance(self.value, tuple) else (self.value,)
-        return [item.text for item in items if isinstance(item, Text) and item.text]
+        return [item.text for item in items if isinstance(item, FieldText) and item.text]
 
 
 def parse_front(front: str) -> dict[str, Field]:
@@ -158,7 +158,7 @@ def _parse_value(rest: str, below: Sequence[str]) -> Value:
         return _parse_content(rest, below, tag, indent=0)
     content = next((index for index, line in enumerate(below) if not _is_empty(line)), None)
     if content is None:
-        return Text("", tag=tag)
+        return FieldText("", tag=tag)
     first = below[content].strip(BLANKS)
     if _is_item(first):
         return _parse_items(below[content:])
@@ -179,19 +179,19 @@ def _split_tag(rest: str) -> tuple[str, str]:
 def _parse_content(rest: str, below: Sequence[str], tag: str, *, indent: int) -> Value:
     """Parse a value that begins in `rest`; `indent` is that of the field or item."""
     if (header := parse_block_header(rest)) is not None:
-        return Text(parse_block(below, header, indent), is_plain=False, tag=tag)
+        return FieldText(parse_block(below, header, indent), is_plain=False, tag=tag)
     if rest[0] in "\"'":
         lines = "\n".join((rest, *below))
         quoted, end = parse_quoted(lines)
         if _is_end(lines[end:]):
-            return Text(quoted, is_plain=False, tag=tag)
+            return FieldText(quoted, is_plain=False, tag=tag)
     elif rest[0] == "[":
         lines = "\n".join((rest, *below))
         items, end = _parse_list(lines)
         if _is_end(lines[end:]):
             return Nested() if tag else items
     plain = fold_lines([strip_comment(line) for line in (rest, *below)])
-    return Nested() if _is_mapping(plain) else Text(plain, tag=tag)
+    return Nested() if _is_mapping(plain) else FieldText(plain, tag=tag)
 
 
 def _is_end(rest: str) -> bool:
@@ -204,18 +204,18 @@ def _is_mapping(text: str) -> bool:
     return text.startswith("{") and text.endswith("}") and (":" in text or not text[1:-1].strip())
 
 
-def _parse_items(lines: Sequence[str]) -> tuple[Text | Nested, ...]:
+def _parse_items(lines: Sequence[str]) -> tuple[FieldText | Nested, ...]:
     """Parse a list with one item below the other."""
     indent = _count_indent(lines[0])
     begins = [index for index, line in enumerate(lines) if _count_indent(line) == indent and _is_item(line[indent:])]
     if any(not _is_empty(line) and _count_indent(line) <= indent and not _is_item(line[indent:]) for line in lines):
         raise MalformedValue("has items that are not below each other")
-    items: list[Text | Nested] = []
+    items: list[FieldText | Nested] = []
     for begin, end in zip(begins, (*begins[1:], len(lines)), strict=True):
         below = lines[begin + 1 : end]
         rest, tag = _split_tag(lines[begin][indent + 1 :])
         if not strip_comment(rest):
-            items.append(Text("", tag=tag) if all(_is_empty(line) for line in below) else Nested())
+            items.append(FieldText("", tag=tag) if all(_is_empty(line) for line in below) else Nested())
             continue
         value = Nested() if _is_item(rest) else _parse_content(rest, below, tag, indent=indent)
         items.append(Nested() if isinstance(value, tuple) else value)
@@ -226,9 +226,9 @@ def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip(BLANKS))
 
 
-def _parse_list(text: str) -> tuple[tuple[Text | Nested, ...], int]:
+def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
     """Parse a list in brackets; return its items, and the index behind it."""
-    items: list[Text | Nested] = []
+    items: list[FieldText | Nested] = []
     position = 1
     while True:
         while text[position : position + 1].isspace():
@@ -242,11 +242,11 @@ def _parse_list(text: str) -> tuple[tuple[Text | Nested, ...], int]:
         end = _find_item_end(text, position)
         plain = fold_lines([strip_comment(line) for line in text[begin:end].split("\n")])
         if quoted is not None and not text[position:end].strip():
-            items.append(Text(quoted, is_plain=False))
+            items.append(FieldText(quoted, is_plain=False))
         elif plain:
             bare, tag = _split_tag(plain)
             is_list = bare.startswith("[") and bare.endswith("]")
-            items.append(Nested() if is_list or _is_mapping(bare) else Text(bare, tag=tag))
+            items.append(Nested() if is_list or _is_mapping(bare) else FieldText(bare, tag=tag))
         position = end + (text[end] == ",")
 
 

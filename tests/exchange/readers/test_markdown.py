@@ -24,7 +24,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def read(folder: Path, text: str, *, skip_bad: bool = False) -> SourcePlan:
     (folder / ".git").mkdir(exist_ok=True)
-    return markdown.read(write(folder, "TODO.md", text), skip_bad=skip_bad)
+    return markdown.read(write(folder, "PLAN.md", text), skip_bad=skip_bad)
 
 
 def tree(plan: SourcePlan) -> list[tuple[str, str | None]]:
@@ -160,8 +160,8 @@ def test_numbers_make_children_where_indentation_does_not(tmp_path: Path) -> Non
     ]
     assert [item.title for item in plan.items if "optional" in item.tags] == ["2.2 Tests"]
     assert [item.source_id for item in plan.items if item.title == "2.1 Cart"] == [
-        "TODO.md#Implementation Plan/2.1 Cart",
-        "TODO.md#Implementation Plan/2.1 Cart~2",
+        "PLAN.md#Implementation Plan/2.1 Cart",
+        "PLAN.md#Implementation Plan/2.1 Cart~2",
     ]
 
 
@@ -198,16 +198,16 @@ def test_a_tick_keeps_the_id_another_text_is_another_item_and_equal_ones_are_cou
     before = [item.source_id for item in read(tmp_path, text).items]
 
     assert before == [
-        "TODO.md#A",
-        "TODO.md#A/same",
-        "TODO.md#A/same~2",
-        "TODO.md#A/B",
-        "TODO.md#A/B/same",
-        "TODO.md#A/B/other",
+        "PLAN.md#A",
+        "PLAN.md#A/same",
+        "PLAN.md#A/same~2",
+        "PLAN.md#A/B",
+        "PLAN.md#A/B/same",
+        "PLAN.md#A/B/other",
     ]
     assert [item.source_id for item in read(tmp_path, text.replace("[ ]", "[x]")).items] == before
     assert {item.source_id for item in read(tmp_path, text.replace("other", "new")).items} - {*before} == {
-        "TODO.md#A/B/new"
+        "PLAN.md#A/B/new"
     }
 
 
@@ -226,8 +226,8 @@ def test_a_folder_is_searched_and_each_file_is_a_group(tmp_path: Path) -> None:
     write(tmp_path, "openspec/changes/add-cart/tasks.md", "## 1. Cart\n- [ ] 1.1 Build\n")
     write(tmp_path, "openspec/changes/archive/old/tasks.md", "## 1. Old\n- [x] 1.1 Built\n- [ ] 1.2 Forgotten\n")
     write(tmp_path, "openspec/README.md", "# No boxes\n")
-    write(tmp_path, "openspec/node_modules/x/TODO.md", "- [ ] theirs\n")
-    write(tmp_path, "openspec/.hidden/TODO.md", "- [ ] hidden\n")
+    write(tmp_path, "openspec/node_modules/x/PLAN.md", "- [ ] theirs\n")
+    write(tmp_path, "openspec/.hidden/PLAN.md", "- [ ] hidden\n")
     write(tmp_path, "openspec/notes.txt", "- [ ] no Markdown\n")
     (tmp_path / "openspec/link.md").symlink_to(tmp_path / "openspec/changes/add-cart/tasks.md")
 
@@ -251,16 +251,16 @@ def test_a_file_has_the_same_ids_alone_in_its_folder_and_from_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".git").mkdir()
-    path = write(tmp_path, "docs/TODO.md", "- [ ] one\n")
+    path = write(tmp_path, "docs/PLAN.md", "- [ ] one\n")
     (item,) = markdown.read(path, skip_bad=False).items
     monkeypatch.chdir(tmp_path / "docs")
 
-    assert markdown.read(Path("TODO.md"), skip_bad=False).items[0].source_id == item.source_id == "docs/TODO.md#one"
-    assert [one.source_id for one in markdown.read(tmp_path, skip_bad=False).items] == ["docs/TODO.md", item.source_id]
+    assert markdown.read(Path("PLAN.md"), skip_bad=False).items[0].source_id == item.source_id == "docs/PLAN.md#one"
+    assert [one.source_id for one in markdown.read(tmp_path, skip_bad=False).items] == ["docs/PLAN.md", item.source_id]
 
 
 def test_byte_order_marks_and_crlf_play_no_part(tmp_path: Path) -> None:
-    path = tmp_path / "TODO.md"
+    path = tmp_path / "PLAN.md"
     path.write_bytes("\ufeff# A\r\n- [ ] one\r\n  more\r\n".encode())
 
     group, item = markdown.read(path, skip_bad=False).items

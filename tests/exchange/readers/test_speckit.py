@@ -86,7 +86,7 @@ def test_only_task_lists_of_a_folder_are_read_and_an_id_of_two_of_them_is_no_ali
         ("T001: do it", ("T001", [], "do it")),
         ("T12b [US1] [x] do", ("T12b", ["US1"], "[x] do")),
         ("[P] do it", ("", ["P"], "do it")),
-        ("TODO do it", ("", [], "TODO do it")),
+        ("Test do it", ("", [], "Test do it")),
         ("T do", ("", [], "T do")),
         ("T001", ("T001", [], "")),
         ("T001 [P", ("T001", [], "[P")),

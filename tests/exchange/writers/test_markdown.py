@@ -17,7 +17,7 @@ from tests.proof import scaled
 
 
 def read(folder: Path, text: str) -> SourcePlan:
-    path = folder / "TODO.md"
+    path = folder / "PLAN.md"
     path.write_text(text, encoding="utf-8", newline="\n")
     return reader.read(path, skip_bad=False)
 

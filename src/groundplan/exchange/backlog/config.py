@@ -24,7 +24,7 @@ _MERGED = "merged into "
 _DROPPED_WORDS = ("won't do", "wont do", "wontfix", "won't fix", "obsolete", "skipped")
 
 
-class Place(StrEnum):
+class TaskFolder(StrEnum):
     """The folders of task files, in the order in which they claim ids."""
 
     TASKS = "tasks"
@@ -35,7 +35,7 @@ class Place(StrEnum):
 
 
 # A dependency counts if it is in one of these.
-ACTIVE_PLACES = (Place.TASKS, Place.COMPLETED)
+ACTIVE_PLACES = (TaskFolder.TASKS, TaskFolder.COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class BacklogConfig:
     default_status: str = "To Do"
     task_prefix: str = "task"
 
-    def choose_fate(self, word: str, place: Place) -> tuple[Fate, str | None]:
+    def choose_fate(self, word: str, place: TaskFolder) -> tuple[Fate, str | None]:
         """Return the fate of a task by its status and its folder, and the reason of a hold."""
-        if place is Place.COMPLETED:
+        if place is TaskFolder.COMPLETED:
             return "done", None
-        if place is Place.DRAFTS:
+        if place is TaskFolder.DRAFTS:
             return "held", DRAFT
         fate, reason = self._choose_fate_of_word(word)
-        if place is not Place.TASKS and fate != "done":
+        if place is not TaskFolder.TASKS and fate != "done":
             return "dropped", None
         return fate, reason
 
@@ -79,9 +79,11 @@ def find_folder(path: Path) -> Path:
         UnreadableSource: there is none.
     """
     for folder in (path, path / FOLDER):
-        if (folder / CONFIG_FILE).is_file() or (folder / Place.TASKS).is_dir():
+        if (folder / CONFIG_FILE).is_file() or (folder / TaskFolder.TASKS).is_dir():
             return folder
-    raise UnreadableSource(str(path), f"is not a folder of Backlog.md: it has neither {CONFIG_FILE} nor {Place.TASKS}/")
+    raise UnreadableSource(
+        str(path), f"is not a folder of Backlog.md: it has neither {CONFIG_FILE} nor {TaskFolder.TASKS}/"
+    )
 
 
 def read_config(folder: Path) -> BacklogConfig:

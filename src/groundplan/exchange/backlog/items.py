@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from groundplan.exchange.backlog.body import COMMENTS_MARK, FINAL_SUMMARY, parse_comments, split_body
-from groundplan.exchange.backlog.config import ACTIVE_PLACES, DRAFT, STARTED_WORD, BacklogConfig, Place
+from groundplan.exchange.backlog.config import ACTIVE_PLACES, DRAFT, STARTED_WORD, BacklogConfig, TaskFolder
 from groundplan.exchange.backlog.task_files import TaskFile
 from groundplan.exchange.backlog.task_ids import TaskId, parse_task_id
 from groundplan.exchange.item_parts import (
@@ -76,7 +76,7 @@ class BacklogItems:
 
     def build(self) -> list[SourceItem]:
         """Return the items of all tasks, those of each folder by ordinal and id."""
-        places = list(Place)
+        places = list(TaskFolder)
         tasks = sorted(self._tasks, key=lambda task: (places.index(task.place), task.order))
         return [self._build_item(task) for task in tasks]
 
@@ -97,7 +97,7 @@ class BacklogItems:
         )
         if (change := describe_title_changes(task.title, item.title)) is not None:
             self._note_placed(item, "title", change)
-        if hold_reason is not None and task.place is Place.TASKS and normalize_word(word) != DRAFT:
+        if hold_reason is not None and task.place is TaskFolder.TASKS and normalize_word(word) != DRAFT:
             self._note_placed(item, "status", f"{hold_reason} is not configured; the node is held")
         self._add_dependencies(item, task)
         self._add_fields(item, task)

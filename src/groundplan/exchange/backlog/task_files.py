@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundplan.exchange.backlog.config import DRAFT_PREFIX, BacklogConfig, Place
+from groundplan.exchange.backlog.config import DRAFT_PREFIX, BacklogConfig, TaskFolder
 from groundplan.exchange.backlog.task_ids import TaskId, parse_file_name, parse_task_id
 from groundplan.exchange.model import BadLines, SourcePlan, UnreadableSource
 from groundplan.exchange.text_files import TITLE_BYTES_MAX, find_conflict_marker, iter_files, read_text
@@ -22,7 +22,7 @@ class TaskFile:
     """A task file: where it is, its id as it is written, its fields and its body."""
 
     path: Path
-    place: Place
+    place: TaskFolder
     task_id: TaskId
     written_id: str
     title: str
@@ -55,7 +55,7 @@ def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: 
         BadLineFound: a task file cannot be read, and bad ones are not skipped.
     """
     prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
-    for place in Place:
+    for place in TaskFolder:
         found = []
         for path in list_files(folder / place):
             task_id = parse_file_name(path.name) if path.parent == folder / place else None
@@ -95,7 +95,7 @@ def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | Non
     return None
 
 
-def _read_task(path: Path, place: Place, task_id: TaskId, bad: BadLines) -> TaskFile | None:
+def _read_task(path: Path, place: TaskFolder, task_id: TaskId, bad: BadLines) -> TaskFile | None:
     if (parts := read_fields(path, bad)) is None:
         return None
     fields, body = parts

@@ -21,7 +21,7 @@ OPTIONAL_SIGN = "*"  # behind the box, as Kiro writes it
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class CheckBox:
     """A box: its indentation, the sign in it, and the text behind it."""
 
     indent: int
@@ -38,7 +38,7 @@ class Box:
         return tuple(int(part) for part in parts) if is_number else ()
 
 
-def parse_box(line: str) -> Box | None:
+def parse_box(line: str) -> CheckBox | None:
     """Return the box in a line, or None. Links, as in `- [x](address)`, and other signs are no boxes."""
     bare = line.lstrip(" \t")
     rest = _strip_bullet(bare)
@@ -50,7 +50,7 @@ def parse_box(line: str) -> Box | None:
         text = text[1:]
     if text[:1] not in ("", " ", "\t"):
         return None
-    return Box(measure_indent(line), rest[1], text.strip(), is_optional)
+    return CheckBox(measure_indent(line), rest[1], text.strip(), is_optional)
 
 
 def measure_indent(line: str) -> int:

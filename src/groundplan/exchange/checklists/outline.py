@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from groundplan.exchange.checklists.boxes import Box, measure_indent, parse_box
+from groundplan.exchange.checklists.boxes import CheckBox, measure_indent, parse_box
 from groundplan.front_matter.errors import UnreadableFrontMatter
 from groundplan.front_matter.split import split_text
 from groundplan.markdown_lines import iter_lines, parse_heading
@@ -24,7 +24,7 @@ class OutlineEntry:
     title: str
     parent: OutlineEntry | None
     level: int = 0  # of a heading
-    box: Box | None = None
+    box: CheckBox | None = None
     has_boxes: bool = False
     lines: list[str] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ class _OutlineReader:
     def __init__(self) -> None:
         self.entries: list[OutlineEntry] = []
         self._headings: list[OutlineEntry] = []  # from the top to the current one
-        self._boxes: list[tuple[Box, OutlineEntry]] = []  # those around the current line, below the heading
+        self._boxes: list[tuple[CheckBox, OutlineEntry]] = []  # those around the current line, below the heading
         self._numbers: dict[tuple[int, ...], OutlineEntry] = {}  # the last box with each number, below the heading
 
     def add_heading(self, line: int, level: int, title: str) -> None:
@@ -78,7 +78,7 @@ class _OutlineReader:
         self._boxes.clear()
         self._numbers.clear()
 
-    def add_box(self, line: int, box: Box) -> None:
+    def add_box(self, line: int, box: CheckBox) -> None:
         self._leave_boxes(box.indent)
         parent = self._boxes[-1][1] if self._boxes else self._find_by_number(box) or self._heading
         entry = OutlineEntry(line, box.text, parent, box=box)
@@ -107,7 +107,7 @@ class _OutlineReader:
         while self._boxes and self._boxes[-1][0].indent >= indent:
             self._boxes.pop()
 
-    def _find_by_number(self, box: Box) -> OutlineEntry | None:
+    def _find_by_number(self, box: CheckBox) -> OutlineEntry | None:
         """Return the last box whose number the number of this one continues, the longest first."""
         number = box.number
         return next(

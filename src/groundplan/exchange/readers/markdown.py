@@ -1,4 +1,4 @@
-"""Checklists in Markdown files: TODO and PLAN files, and the task lists of Kiro and OpenSpec."""
+"""Checklists in Markdown files, also the task lists of Kiro and OpenSpec."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from groundplan.exchange.backlog.body import (
     UNTITLED,
     make_mark,
 )
-from groundplan.exchange.backlog.config import CONFIG_FILE, DRAFT, DRAFT_PREFIX, BacklogConfig, Place
+from groundplan.exchange.backlog.config import CONFIG_FILE, DRAFT, DRAFT_PREFIX, BacklogConfig, TaskFolder
 from groundplan.exchange.backlog.items import (
     DATES,
     LINK_FIELDS,
@@ -89,7 +89,7 @@ def _list_lost(item: ExportedItem, task_id: str) -> Iterator[ItemNote]:
     for name, value in item.properties.items():
         if name not in PROPERTIES_OF_IMPORT and not _is_writable(name, value):
             yield ItemNote(task_id, name, "Backlog.md has no such field")
-    if _get_own_fate(item) == "held" and _choose_place(item) is Place.TASKS:
+    if _get_own_fate(item) == "held" and _choose_place(item) is TaskFolder.TASKS:
         yield ItemNote(task_id, "hold", f"the reason is lost: {item.hold_reason}")
 
 
@@ -125,12 +125,12 @@ def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
     return ids
 
 
-def _choose_place(item: ExportedItem) -> Place:
+def _choose_place(item: ExportedItem) -> TaskFolder:
     if item.fate == "done":
-        return Place.COMPLETED
+        return TaskFolder.COMPLETED
     if item.fate == "dropped":
-        return Place.ARCHIVED_TASKS
-    return Place.DRAFTS if item.fate == "held" and item.hold_reason == DRAFT else Place.TASKS
+        return TaskFolder.ARCHIVED_TASKS
+    return TaskFolder.DRAFTS if item.fate == "held" and item.hold_reason == DRAFT else TaskFolder.TASKS
 
 
 def _get_own_fate(item: ExportedItem) -> str:
@@ -166,14 +166,14 @@ def _choose_status(item: ExportedItem, config: BacklogConfig) -> str:
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
-    is_held_by_word = fate != "held" or place is Place.DRAFTS or word in (item.hold_reason or "")
+    is_held_by_word = fate != "held" or place is TaskFolder.DRAFTS or word in (item.hold_reason or "")
     if word and is_held_by_word and config.choose_fate(word, place)[0] == fate:
         return word
     if fate == "done":
         return config.statuses[-1]
     if fate == "dropped":
         return DROPPED_STATUS
-    if place is Place.DRAFTS:
+    if place is TaskFolder.DRAFTS:
         return DRAFT.capitalize()
     if fate == "held":
         return HELD_STATUS

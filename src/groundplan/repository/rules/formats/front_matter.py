@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, Nested, Text, parse_front
+from groundplan.front_matter.fields import Field, FieldText, Nested, parse_front
 from groundplan.front_matter.split import FENCE, split_text
 
 Fields = dict[str, str | list[str]]
@@ -142,7 +142,7 @@ def _convert(field: Field) -> str | list[str]:
     if field.name in PATTERN_FIELDS:
         _check_patterns(field)
     if isinstance(field.value, tuple):
-        return [] if Nested() in field.value else [one.text for one in field.value if isinstance(one, Text)]
+        return [] if Nested() in field.value else [one.text for one in field.value if isinstance(one, FieldText)]
     if isinstance(field.value, Nested):
         return []  # a field of another tool, which is ignored
     return "" if field.value.is_plain and field.value.text in _NULL_WORDS else field.value.text.rstrip("\n")
@@ -155,7 +155,7 @@ def _check_patterns(field: Field) -> None:
     loader: Any = yaml.SafeLoader("")
     is_list = isinstance(field.value, tuple)
     for item in field.value if isinstance(field.value, tuple) else (field.value,):
-        if isinstance(item, Text) and not item.tag:
+        if isinstance(item, FieldText) and not item.tag:
             if not item.is_plain or (item.text in _NULL_WORDS and not is_list):
                 continue
             if loader.resolve(yaml.ScalarNode, item.text, (True, False)) == _TEXT_TAG:
