@@ -201,7 +201,7 @@ def _iter_fields(
     item: ExportedItem, ids: Mapping[str, str], parent: str | None, config: BacklogConfig
 ) -> Iterator[str]:
     properties = item.properties
-    own_tags = {str(properties.get(name)) for name in (*TAG_FIELDS, MILESTONE)}
+    own_tags = [properties.get(name) for name in (*TAG_FIELDS, MILESTONE)]
     missing = properties.get(MISSING_DEPENDENCIES)
     dependencies = [*(ids[one] for one in item.depends_on), *(missing if isinstance(missing, list) else ())]
     yield f"id: {ids[item.id]}"
