@@ -114,13 +114,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "file": "issues.jsonl",
         "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
     },
-    "work.import as work.preview_import_into_new": {
-        "project": "a new one",
-        "tool": "beads",
-        "file": "issues.jsonl",
-        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
-        "dry_run": True,
-    },
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",

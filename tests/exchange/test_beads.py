@@ -186,7 +186,7 @@ def test_deletions_of_older_versions_drop_their_nodes(switch: Switch, tmp_path: 
 
 def test_a_backup_joins_its_tables_and_counts_rows_of_others(switch: Switch, tmp_path: Path) -> None:
     folder = tmp_path / ".beads" / "backup"
-    columns = {"pinned": 0, "ephemeral": 0, "metadata": '{"k": 1}', "description": ""}
+    columns: dict[str, Any] = {"pinned": 0, "ephemeral": 0, "metadata": '{"k": 1}', "description": ""}
     write_issues(folder, [issue("a", **columns), issue("b", **{**columns, "ephemeral": 1}), issue("c", **columns)])
     rows = [
         {"issue_id": "c", "depends_on_id": "a", "type": "blocks"},
@@ -240,7 +240,7 @@ def issue_files(draw: st.DrawFn) -> list[dict[str, Any]]:
         given: dict[str, Any] = {
             "issue_type": draw(st.sampled_from(["task", "task", "task", "epic", "gate", "agent"])),
             "blocks": draw(st.lists(st.sampled_from([*IDS, "nowhere"]), max_size=2, unique=True)),
-            "parents": [draw(st.sampled_from(earlier))] if earlier and draw(st.booleans()) else [],
+            "parents": draw(st.lists(st.sampled_from(earlier), max_size=1)) if earlier else [],
         }
         if draw(st.integers(0, 5)) == 0:
             given["defer_until"] = draw(st.sampled_from([LATER, EARLIER]))

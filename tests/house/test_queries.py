@@ -197,6 +197,14 @@ READ_ALL = {
     "work/tracing: recently_changed": "an index in the order of change, of which the last few entries are taken",
     "work/tracing: open_nodes": "coverage asks of each whether it serves something",
     "work/tracing: resolved_without_evidence": "no index has it; coverage counts all of it",
+    "work/importing: graph_nodes": "an import computes what follows for every node",
+    "work/importing: graph_dependencies": "the same",
+    "work/importing: feature_counts": "the same; there are few features",
+    "work/importing: exported_nodes": "an export is of the whole project",
+    "work/importing: exported_edges": "the same",
+    "work/importing: exported_tags": "the same",
+    "work/importing: exported_sections": "the same",
+    "work/importing: exported_evidence": "the same",
     "work/graph/reading: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")

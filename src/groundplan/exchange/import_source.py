@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from groundplan import session as sessions
 from groundplan.exchange.model import BadLine, ItemNote, SourcePlan
 from groundplan.exchange.readers.registry import SourceTool, read_source
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.work.importing.import_items import ImportCounts, ImportedWork
 
@@ -51,9 +55,24 @@ def import_source(
         answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
     else:
         # The items may be larger than a request, and their texts were cleaned while they were read.
-        answer = session.run(session.operations[OPERATION], _build_request(plan, path, project, dry_run=dry_run))
-    statuses = Counter((item.source_status or "none", item.fate) for item in plan.items if not item.is_group)
+        request = _build_request(plan, path, project, dry_run=dry_run)
+        try:
+            answer = session.run(session.operations[OPERATION], request)
+        except NotFound as error:
+            if not dry_run or error.details.get("thing") != "project":
+                raise
+            answer = _try_out(request)
+    statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     return ImportReport(build_report(plan, answer), statuses)
+
+
+def _try_out(request: dict[str, Any]) -> ImportedWork:
+    """Import into a database that is thrown away: a project that does not exist yet has nothing to compare with."""
+    with TemporaryDirectory() as folder, sessions.open(str(Path(folder) / "plan.db"), actor="import") as session:
+        cancellation = Cancellation(NO_LIMIT_S)
+        request = {**request, "dry_run": False}
+        answer: ImportedWork = session.execute(session.operations[OPERATION], request, cancellation).answer
+    return msgspec.structs.replace(answer, dry_run=True)
 
 
 def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class NamedKnowledgeRow(Struct):
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
     """Create or update atoms and molecules, and return what became of each draft."""
-    existing = _load_existing(tx, request.drafts) if tx.has_project else {}
+    existing = _load_existing(tx, request.drafts)
     outcomes = []
     written: dict[str, str] = {}  # ids of molecules that this import created or updated, by name
     for draft in request.drafts:

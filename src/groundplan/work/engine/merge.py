@@ -13,7 +13,6 @@ from groundplan.kernel.links.link import LINKS_MAX, LinkSource
 from groundplan.kernel.links.write import move_links
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.aliases import move_aliases
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.move import RootNotAllowed, reparent
@@ -22,6 +21,7 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
 from groundplan.work.events import WorkOp
+from groundplan.work.importing.removed_nodes import move_aliases
 from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, encode_links
 

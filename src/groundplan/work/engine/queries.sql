@@ -839,29 +839,6 @@ DELETE FROM work_node_tags
    AND project_id = :project_id
    AND node_n = :n;
 
--- name: move_aliases
--- Give the aliases of a node that is merged into another to the other one.
-UPDATE work_aliases
-   SET node_n = :to_n
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n;
-
--- name: remove_aliases
--- Remove the aliases of nodes that are deleted.
-DELETE FROM work_aliases
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
--- name: detach_imports
--- Keep that items were imported whose nodes are removed, so that the next import does not make them again.
-UPDATE work_imports
-   SET node_n = NULL
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: record_merge
 -- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)

@@ -36,7 +36,7 @@ def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias])
 
 
 def check_aliases(
-    tx: Transaction, project_id: str | None, wanted: Sequence[WantedAlias]
+    tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]
 ) -> tuple[list[WantedAlias], list[ImportNote]]:
     """Return the aliases that can be added, and a note for each that cannot; one that the node has is neither."""
     known: dict[str, int] = {}
@@ -44,8 +44,7 @@ def check_aliases(
     visible = find_visible_project_ids(tx)
     for chunk in split_rows(dict.fromkeys(one.alias for one in wanted)):
         encoded = to_json_array(chunk)
-        if project_id is not None:
-            known |= dict(tx.all(sql.aliases_among, project_id=project_id, aliases=encoded))
+        known |= dict(tx.all(sql.aliases_among, project_id=project_id, aliases=encoded))
         found = tx.all(sql.nodes_with_ids, ids=encoded)
         ours |= {node_id for owner, node_id in found if visible is None or owner in visible}
     taken, refused = [], []

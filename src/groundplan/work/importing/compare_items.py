@@ -20,7 +20,7 @@ from groundplan.work.importing.item_fields import (
     list_fields,
     list_sections,
 )
-from groundplan.work.importing.plan_graph import GraphNode
+from groundplan.work.importing.plan_graph import PlanNodeState
 from groundplan.work.importing.source_items import DeletedItem, SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import StoredNode
 from groundplan.work.importing.three_way import ImportConflict, compare_lists, merge_fields
@@ -36,7 +36,7 @@ def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequen
     for n, (item, node_id) in enumerate(zip(items, ids, strict=True), first_n):
         state.numbers[item.source_id] = n
         state.sources[n] = item.source_id
-        node = GraphNode(n, node_id, ROOT_N, FEATURE if item.is_group else None)
+        node = PlanNodeState(n, node_id, ROOT_N, FEATURE if item.is_group else None)
         state.graph.nodes[n] = node
         state.entries[n] = ImportEntry(
             node,
@@ -165,13 +165,12 @@ def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
 
 def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, Any]) -> bool:
     """Take over the fields that changed only in the file, and return whether there are conflicts."""
-    assert entry.source_id is not None and entry.stored is not None and entry.base is not None  # noqa: S101, PT018
-    here = _list_here(state, entry.stored)
-    merged = merge_fields(entry.source_id, entry.base, there, here)
-    entry.base.fields = merged.base
-    entry.base.written = {name: value for name, value in entry.base.written.items() if name not in merged.taken}
+    source_id, stored, base = entry.get_stored_item()
+    merged = merge_fields(source_id, base, there, _list_here(state, stored))
+    base.fields = merged.base
+    base.written = {name: value for name, value in base.written.items() if name not in merged.taken}
     state.conflicts += merged.conflicts
-    row = entry.stored.row
+    row = stored.row
     properties = row.properties_value
     for name, value in merged.taken.items():
         if name == "title":
@@ -183,7 +182,7 @@ def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, 
             entry.changes.append(changed("state", row.state_value, value))
             row.state = encode_state(value, ("items", "state"))
         elif name == "parent":
-            entry.node.parent_n = ROOT_N if value is None else _find_parent(state, entry.source_id, value)
+            entry.node.parent_n = ROOT_N if value is None else _find_parent(state, source_id, value)
         elif name.startswith(PROPERTIES):
             key = name.removeprefix(PROPERTIES)
             entry.changes.append(changed(name, properties.get(key), value))
@@ -206,36 +205,36 @@ def set_properties(entry: ImportEntry, properties: dict[str, Any]) -> None:
 
 
 def _take_section(state: ImportState, entry: ImportEntry, title: str, text: str | None) -> None:
-    assert entry.source_id is not None and entry.stored is not None  # noqa: S101, PT018
-    stored = next((section for section in entry.stored.sections if section.title == title), None)
+    source_id, node, _ = entry.get_stored_item()
+    stored = next((section for section in node.sections if section.title == title), None)
     if text is None:
         entry.gone_sections += [stored] if stored else []
     elif stored is not None:
         entry.changed_sections.append(SectionChange(stored, text))
-    elif len(entry.stored.sections) + len(entry.new_sections) < SECTIONS_MAX:
+    elif len(node.sections) + len(entry.new_sections) < SECTIONS_MAX:
         entry.new_sections[title] = text
     else:
-        state.lost.append(ImportNote(entry.source_id, "section", f"{title}: the node has {SECTIONS_MAX} sections"))
+        state.lost.append(ImportNote(source_id, "section", f"{title}: the node has {SECTIONS_MAX} sections"))
 
 
 def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> None:
     """Take over the entries of lists that are new in the file, and those that are gone from it."""
-    assert entry.source_id is not None and entry.stored is not None and entry.base is not None  # noqa: S101, PT018
-    base, fresh = entry.base, build_base(item, state.tool)
+    _, stored, base = entry.get_stored_item()
+    fresh = build_base(item, state.tool)
     edges = compare_lists(
         [*((DEPENDS_ON, target) for target in base.depends_on), *map(tuple, base.links)], list_edges(item)
     )
     _add_edges(state, entry, edges.added)  # type: ignore[arg-type] # tuples of two
     for type_, target in edges.removed:
         to_n = state.numbers.get(target)
-        if to_n is not None and (type_, to_n) in entry.stored.edges:
+        if to_n is not None and (type_, to_n) in stored.edges:
             entry.gone_edges.append((type_, to_n))
             if type_ == DEPENDS_ON:
                 state.graph.waits[entry.node.n].remove(to_n)
     tags = compare_lists(base.tags, fresh.tags)
-    room = TAGS_MAX - len(entry.stored.tags)
-    entry.new_tags = [tag for tag in tags.added if tag not in entry.stored.tags][:room]
-    entry.gone_tags = [tag for tag in tags.removed if tag in entry.stored.tags]
+    room = TAGS_MAX - len(stored.tags)
+    entry.new_tags = [tag for tag in tags.added if tag not in stored.tags][:room]
+    entry.gone_tags = [tag for tag in tags.removed if tag in stored.tags]
     _compare_context_links(entry, base.context_links, fresh.context_links)
     known = {*base.evidence}
     digests = digest_evidence(item.evidence)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.audit import Change
 from groundplan.work.importing.item_fields import ImportBase
-from groundplan.work.importing.plan_graph import GraphNode, PlanGraph
+from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
 from groundplan.work.importing.source_items import SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import LastImport, StoredNode, StoredSection
 from groundplan.work.importing.three_way import ImportConflict
@@ -35,7 +35,7 @@ class SectionChange:
 class ImportEntry:
     """A node that the import creates or changes."""
 
-    node: GraphNode
+    node: PlanNodeState
     source_id: str | None = None  # None: not an imported item; it changes because of one
     item: SourceItem | None = None
     stored: StoredNode | None = None  # of an item that changed; None also if the node is new
@@ -44,7 +44,7 @@ class ImportEntry:
     digest: str = ""
     hold_reason: str | None = None
     source_parent: str | None = None  # the parent in the file, if the node is below another one
-    before: GraphNode | None = None  # the stored node as the import found it
+    before: PlanNodeState | None = None  # the stored node as the import found it
     changes: list[Change] = field(default_factory=list)
     new_edges: list[tuple[str, int]] = field(default_factory=list)
     gone_edges: list[tuple[str, int]] = field(default_factory=list)
@@ -67,6 +67,12 @@ class ImportEntry:
         """Set what the last import said about the item; it is the base of the next one, until this one changes it."""
         self.last_base = base
         self.base = msgspec.structs.replace(base, fields=dict(base.fields), written=dict(base.written))
+
+    def get_stored_item(self) -> tuple[str, StoredNode, ImportBase]:
+        """Return the source id, the stored node and the base of an item that was imported before."""
+        if self.source_id is None or self.stored is None or self.base is None:
+            raise LookupError(f"node {self.node.id} is no item that was imported before")
+        return self.source_id, self.stored, self.base
 
     @property
     def is_reopened(self) -> bool:

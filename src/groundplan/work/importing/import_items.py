@@ -41,7 +41,6 @@ from groundplan.work.importing.stored_state import (
     load_graph,
     load_last_imports,
     load_nodes,
-    make_empty_graph,
 )
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.importing.write_entries import build_new_properties, has_effect, write_entries
@@ -108,7 +107,7 @@ def import_work(tx: Transaction, request: ImportWork) -> ImportedWork:
         DuplicateItem: two items have the same source id.
         ReservedProperty: the name of a property is reserved for the engine.
     """
-    state = _prepare(tx, request, tx.project.id)
+    state = _prepare(tx, request)
     _choose_inheritance(tx, request, state, get_policies(tx))
     return _finish(tx, request, state)
 
@@ -124,14 +123,15 @@ def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWor
     before = Policies()
     policies = Policies(inherit_dependencies=request.inherits_dependencies)
     stored = msgspec.json.encode(policies).decode()
-    if not request.items and not request.molecules and not request.atoms:
-        return _finish_preview(tx, request, _prepare(tx, request, None), request.project, None)
+    if not _list_items(request):
+        empty = ImportState(request.tool, PlanGraph({}), {})
+        return _build_answer(tx, request, empty, request.project, created=0, updated=0)
     project_id = create_owned_project(tx, request.project, goal=None, policies=stored)
     if project_id is None:
         raise ProjectExists(request.project)
     record_policies(tx, project_id, before, policies, decision=describe_decision(request))
     with enter_new_project(tx, project_id, request.project, stored):
-        state = _prepare(tx, request, project_id)
+        state = _prepare(tx, request)
         state.inherits = policies.inherit_dependencies
         return _finish(tx, request, state)
 
@@ -143,24 +143,12 @@ def preview(tx: Transaction, request: ImportWork) -> ImportedWork:
         DuplicateItem: two items have the same source id.
         ReservedProperty: the name of a property is reserved for the engine.
     """
-    state = _prepare(tx, request, tx.project.id)
+    state = _prepare(tx, request)
     policies = get_policies(tx)
     state.inherits = policies.inherit_dependencies or _may_inherit(tx, request, state)
     if request.inherits_dependencies and not state.inherits:
         _warn_about_early_work(state)
-    return _finish_preview(tx, request, state, tx.project.name, tx.project.id)
-
-
-def preview_new_project(tx: Transaction, request: ImportWork) -> ImportedWork:
-    """Return what an import into a project that does not exist would do.
-
-    Raises:
-        DuplicateItem: two items have the same source id.
-        ReservedProperty: the name of a property is reserved for the engine.
-    """
-    state = _prepare(tx, request, None)
-    state.inherits = request.inherits_dependencies
-    return _finish_preview(tx, request, state, request.project, None)
+    return _finish_preview(tx, request, state)
 
 
 def describe_decision(request: ImportWork) -> str:
@@ -171,11 +159,12 @@ def describe_decision(request: ImportWork) -> str:
 # --- Steps ------------------------------------------------------------------------------------------------------------
 
 
-def _prepare(tx: Transaction, request: ImportWork, project_id: str | None) -> ImportState:
+def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     """Compare the items with the last import, and place those that are new or changed in the tree."""
     items = _list_items(request)
     _refuse_duplicates(items)
-    last = {} if project_id is None else load_last_imports(tx, project_id, request.tool)
+    project_id = tx.project.id
+    last = load_last_imports(tx, project_id, request.tool)
     new = [item for item in items if item.source_id not in last]
     changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
     deleted = [one for one in request.deleted if one.source_id in last]
@@ -185,15 +174,10 @@ def _prepare(tx: Transaction, request: ImportWork, project_id: str | None) -> Im
     _note_gone(state, request)
     if not (new or changed or deleted):
         return state
-    if project_id is None:
-        state.graph = make_empty_graph(request.project)
-        ids = [item.source_id for item in new]
-    else:
-        state.graph = load_graph(tx, project_id)
-        ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
-    first_n = _find_last_n(tx, project_id) + 1
-    add_new_entries(state, new, ids, first_n=first_n)
-    if project_id is not None and (changed or deleted):
+    state.graph = load_graph(tx, project_id)
+    ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
+    add_new_entries(state, new, ids, first_n=tx.scalar(sql.last_n, project_id=project_id) + 1)
+    if changed or deleted:
         source_ids = [*(item.source_id for item in changed), *(one.source_id for one in deleted)]
         bases = load_bases(tx, project_id, request.tool, source_ids)
         ns = [n for source_id in source_ids if (n := last[source_id].node_n) is not None]
@@ -225,10 +209,6 @@ def _note_gone(state: ImportState, request: ImportWork) -> None:
     for source_id, one in state.last.items():
         if source_id not in there and one.node_n is not None:
             state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
-
-
-def _find_last_n(tx: Transaction, project_id: str | None) -> int:
-    return ROOT_N if project_id is None else tx.scalar(sql.last_n, project_id=project_id)
 
 
 def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState, policies: Policies) -> None:
@@ -279,17 +259,15 @@ def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> Importe
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
 
-def _finish_preview(
-    tx: Transaction, request: ImportWork, state: ImportState, name: str, project_id: str | None
-) -> ImportedWork:
+def _finish_preview(tx: Transaction, request: ImportWork, state: ImportState) -> ImportedWork:
     created = updated = 0
     if state.entries:
         leave_out_loops(state)
         _refuse_unstorable(state)
         created = sum(entry.is_new and entry.source_id != TASK for entry in state.entries.values())
         updated = sum(has_effect(entry) for entry in state.entries.values())
-        state.lost += check_aliases(tx, project_id, _list_aliases(state))[1]
-    return _build_answer(tx, request, state, name, created=created, updated=updated)
+        state.lost += check_aliases(tx, tx.project.id, _list_aliases(state))[1]
+    return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
 
 def _refuse_unstorable(state: ImportState) -> None:
@@ -331,16 +309,6 @@ IMPORT_INTO_NEW: Operation[ImportWork, Any] = Operation(
     handler=import_into_new_project,
 )
 
-PREVIEW_NEW: Operation[ImportWork, Any] = Operation(
-    name="work.preview_import_into_new",
-    summary="Say what an import would do in a new project.",
-    permission=Permission.PROJECT_CREATE,
-    effect=Effect.READ,
-    input=ImportWork,
-    output=ImportedWork,
-    handler=preview_new_project,
-)
-
 PREVIEW: Operation[ImportWork, Any] = Operation(
     name="work.preview_import",
     summary="Say what an import would do.",
@@ -350,7 +318,6 @@ PREVIEW: Operation[ImportWork, Any] = Operation(
     output=ImportedWork,
     handler=preview,
     project=lambda _tx, request: request.project,
-    when_project_missing=PREVIEW_NEW,
 )
 
 OPERATION: Operation[ImportWork, Any] = Operation(
@@ -362,7 +329,7 @@ OPERATION: Operation[ImportWork, Any] = Operation(
     output=ImportedWork,
     handler=import_work,
     project=lambda _tx, request: request.project,
-    variants=(PREVIEW, IMPORT_INTO_NEW, PREVIEW_NEW),
+    variants=(PREVIEW, IMPORT_INTO_NEW),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,
     when_project_missing=IMPORT_INTO_NEW,
     http=Route("POST", "/projects/{project}/work/import"),

@@ -40,7 +40,7 @@ def take_over_knowledge(
 ) -> KnowledgeCounts:
     """Import atoms and molecules into the current project, and add conflicts to the state."""
     tool = f"{state.tool} knowledge"
-    last = load_last_imports(tx, tx.project.id, tool) if tx.has_project else {}
+    last = load_last_imports(tx, tx.project.id, tool)
     drafts = [
         KnowledgeDraft(one.name, one.knowledge, [], [(other.name, other.reason) for other in one.related], None)
         for one in molecules

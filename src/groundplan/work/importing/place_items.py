@@ -10,7 +10,7 @@ from groundplan.work.engine.edges import DEPENDS_ON
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import ACTIVE
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
-from groundplan.work.importing.plan_graph import GraphNode, PlanGraph
+from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.kinds import FEATURE
 from groundplan.work.moment_graph import find_cycle
@@ -112,7 +112,7 @@ def _open_groups(state: ImportState) -> None:
     _set_group_status(state, [nodes[n] for n in groups if nodes[n].stored is None])
 
 
-def _set_group_status(state: ImportState, groups: Iterable[GraphNode]) -> None:
+def _set_group_status(state: ImportState, groups: Iterable[PlanNodeState]) -> None:
     """Set whether new groups were begun, if they are open, or dropped, if they are not."""
     done_above = _find_features_with_done_items(state)
     for group in groups:

@@ -29,7 +29,7 @@ class DerivedColumns(NamedTuple):
 
 
 @dataclass(slots=True)
-class GraphNode:
+class PlanNodeState:
     """A node of the project, stored or new."""
 
     n: int
@@ -68,7 +68,7 @@ class LoopEdge(NamedTuple):
 class PlanGraph:
     """The nodes of a project by number, and for each node those that it depends on."""
 
-    nodes: dict[int, GraphNode]
+    nodes: dict[int, PlanNodeState]
     waits: dict[int, list[int]] = field(default_factory=dict)
 
     def is_open(self, n: int) -> bool:

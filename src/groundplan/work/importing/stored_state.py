@@ -11,11 +11,9 @@ from msgspec import Struct
 
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.importing.item_fields import ImportBase
-from groundplan.work.importing.plan_graph import DerivedColumns, GraphNode, PlanGraph
-from groundplan.work.kinds import PROJECT
+from groundplan.work.importing.plan_graph import DerivedColumns, PlanGraph, PlanNodeState
 
 T = TypeVar("T")
 
@@ -31,7 +29,7 @@ class LastImport(NamedTuple):
     digest: str
 
 
-class GraphNodeRow(Struct):
+class PlanNodeRow(Struct):
     """A stored node of the graph."""
 
     n: int
@@ -86,9 +84,9 @@ def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collecti
 def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
     """Return the graph of a project as it is stored."""
     graph = PlanGraph({})
-    for row in tx.all(sql.graph_nodes, GraphNodeRow, project_id=project_id):
+    for row in tx.all(sql.graph_nodes, PlanNodeRow, project_id=project_id):
         derived = DerivedColumns(row.depth, row.feature_n, row.open_children, row.open_deps, row.blocked_above)
-        graph.nodes[row.n] = GraphNode(
+        graph.nodes[row.n] = PlanNodeState(
             row.n,
             row.id,
             row.parent_n,
@@ -102,12 +100,6 @@ def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
     for from_n, to_n in tx.all(sql.graph_dependencies, project_id=project_id):
         graph.waits.setdefault(from_n, []).append(to_n)
     return graph
-
-
-def make_empty_graph(name: str) -> PlanGraph:
-    """Return the graph of a project that does not exist yet: its root."""
-    root = GraphNode(ROOT_N, name, None, PROJECT, stored=DerivedColumns(0, None, 0, 0, 0))
-    return PlanGraph({ROOT_N: root})
 
 
 def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int, StoredNode]:

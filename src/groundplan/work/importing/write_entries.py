@@ -22,7 +22,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.importing.compare_items import read_fate, set_properties
 from groundplan.work.importing.entries import ImportEntry, ImportState
 from groundplan.work.importing.item_fields import build_properties, describe_fate, is_same, shorten
-from groundplan.work.importing.plan_graph import DerivedColumns, GraphNode
+from groundplan.work.importing.plan_graph import DerivedColumns, PlanNodeState
 from groundplan.work.importing.stored_state import load_bases, load_nodes, run_in_chunks, split_rows
 from groundplan.work.kinds import DROPPED, FEATURE
 from groundplan.work.priority import get_complexity, get_priority
@@ -226,8 +226,8 @@ def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
     if not node.resolved:
         row.held_reason = held_reason
     if entry.is_moved:
-        assert entry.before is not None and entry.before.parent_n is not None  # noqa: S101, PT018 - it was moved
-        entry.changes.append(changed("parent", nodes[entry.before.parent_n].id, nodes[node.parent_n or ROOT_N].id))
+        old_parent = (entry.before.parent_n if entry.before else None) or ROOT_N
+        entry.changes.append(changed("parent", nodes[old_parent].id, nodes[node.parent_n or ROOT_N].id))
     if entry.source_parent is not None and row.properties_value.get(SOURCE_PARENT) != entry.source_parent:
         before = row.properties_value.get(SOURCE_PARENT)
         entry.changes.append(changed(f"properties.{SOURCE_PARENT}", before, entry.source_parent))
@@ -318,7 +318,7 @@ def _write_counts(tx: Transaction, state: ImportState, derived: Derived) -> None
     }
     tasks = [node for node in nodes.values() if node.is_task]
     tx.run(sql.set_counts, **place, **counts, **_count_tasks(tasks))
-    of_features: dict[int | None, list[GraphNode]] = {}
+    of_features: dict[int | None, list[PlanNodeState]] = {}
     for node in tasks:
         of_features.setdefault(derived[node.n].feature_n, []).append(node)
     for stored in tx.all(sql.feature_counts, FeatureTasksRow, **place):
@@ -327,7 +327,7 @@ def _write_counts(tx: Transaction, state: ImportState, derived: Derived) -> None
             tx.run(sql.set_feature_counts, **place, **now._asdict())
 
 
-def _count_tasks(tasks: list[GraphNode]) -> dict[str, int]:
+def _count_tasks(tasks: list[PlanNodeState]) -> dict[str, int]:
     fates = Counter((node.resolved, node.is_dropped) for node in tasks)
     return {
         "tasks": len(tasks),

@@ -27,13 +27,13 @@ from groundplan.work.importing.source_items import ALIAS_CHARS_MAX, SourceItem
 
 
 @dataclass(slots=True)
-class Task:
+class FileTask:
     """A task or a subtask of the file, and its item."""
 
     fields: dict[str, Any]
     key: str  # 12, or 12.3 for a subtask
     item: SourceItem
-    parent: Task | None = None
+    parent: FileTask | None = None
 
 
 class TagTasks:
@@ -48,7 +48,7 @@ class TagTasks:
         self._tag = tag
         self._group = tag if has_group else None
         self._has_short_ids = has_short_ids
-        self._tasks: dict[str, Task] = {}  # by key
+        self._tasks: dict[str, FileTask] = {}  # by key
 
     def read(self, tasks: list[Any]) -> None:
         """Add the tasks of the tag to the plan."""
@@ -62,7 +62,7 @@ class TagTasks:
             self._finish_with_parent(task)
             self._plan.items.append(task.item)
 
-    def _add(self, fields: Any, where: str, parent: Task | None) -> Task | None:
+    def _add(self, fields: Any, where: str, parent: FileTask | None) -> FileTask | None:
         id_ = _read_id(fields.get("id")) if isinstance(fields, dict) else None
         if id_ is None:
             self._bad.add(self._file, None, f"{where} has no id")
@@ -74,7 +74,7 @@ class TagTasks:
             problem = "no title" if not title else f"a title of more than {TITLE_BYTES_MAX} bytes"
             self._bad.add(self._file, None, f"{where} has {problem}", source_id)
             return None
-        task = Task(fields, key, self._make_item(fields, source_id, key, title, parent), parent)
+        task = FileTask(fields, key, self._make_item(fields, source_id, key, title, parent), parent)
         self._tasks[key] = task
         if isinstance(fields.get("subtasks"), list) and fields["subtasks"] and parent is not None:
             self._plan.note_lost(source_id, "subtasks", "a subtask has no subtasks of its own in Taskmaster")
@@ -104,7 +104,7 @@ class TagTasks:
         return clean_title(first)
 
     def _make_item(
-        self, fields: dict[str, Any], source_id: str, key: str, title: str, parent: Task | None
+        self, fields: dict[str, Any], source_id: str, key: str, title: str, parent: FileTask | None
     ) -> SourceItem:
         status = str(fields.get("status") or "")
         fate, hold_reason = choose_fate(status, FATES)
@@ -132,7 +132,7 @@ class TagTasks:
             add_section(item, name, "\n".join(f"- {one}" for one in text) if isinstance(text, list) else text)
         return item
 
-    def _set_dependencies(self, task: Task) -> None:
+    def _set_dependencies(self, task: FileTask) -> None:
         for text in _list_ids(task.fields.get("dependencies")):
             key = text
             if task.parent is not None and "." not in text:
@@ -147,7 +147,7 @@ class TagTasks:
             if task.item.fate == "open":
                 task.item.fate, task.item.hold_reason = "held", f"waits for {text}, which is not there"
 
-    def _finish_with_parent(self, task: Task) -> None:
+    def _finish_with_parent(self, task: FileTask) -> None:
         """Finish an open subtask with its finished task: Taskmaster never offers it again."""
         parent = task.parent
         if parent is not None and task.item.fate in ("open", "held") and parent.item.fate in ("done", "dropped"):
