@@ -50,19 +50,20 @@ def import_source(
         BadLineFound: a line is bad, and bad lines are not skipped.
     """
     plan = read_source(tool, path, skip_bad=skip_bad)
+    statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
     if is_empty:
         answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
     else:
         # The items may be larger than a request, and their texts were cleaned while they were read.
         request = _build_request(plan, path, project, dry_run=dry_run)
+        plan.items.clear()  # the request has them; a file of 20 MB would be in memory twice
         try:
             answer = session.run(session.operations[OPERATION], request)
         except NotFound as error:
             if not dry_run or error.details.get("thing") != "project":
                 raise
             answer = _try_out(request)
-    statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     return ImportReport(build_report(plan, answer), statuses)
 
 
