@@ -133,10 +133,11 @@ def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: P
         pass
 
     def fault_at(place: int) -> Callable[[str], None]:
-        done = count()
+        done, begun = count(), count()
 
-        def before(_: str) -> None:
-            if next(done) == place:
+        def before(statement: str) -> None:
+            # A step can be shorter than the distance between two faults: none goes past its own step.
+            if next(done) == place or (statement.startswith("BEGIN") and next(begun)):
                 raise Fault
 
         return before
