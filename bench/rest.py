@@ -36,7 +36,7 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 def run(options: Options) -> list[Result]:
     """Measure each read and the bare route in turns."""
     db = options.scratch / "http.db"
-    token = _fill(db)
+    token = fill(db)
     sets = []
     for _ in range(options.process_sets):
         with pin_to_one_core(spread=options.spread), _start_server(db, token, options.scratch) as (ours, bare):
@@ -61,31 +61,42 @@ def run(options: Options) -> list[Result]:
     ]
 
 
-class Connection:
+class KeptConnection:
     """A kept connection, with as little of a client as possible."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self._head = f"HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n"
+    def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def get(self, target: str) -> bytes:
-        """Return the body of an answer."""
-        self._socket.sendall(f"GET {target} {self._head}".encode())
+    def exchange(self, request: bytes) -> tuple[bytes, bytes]:
+        """Return the head and the body of an answer."""
+        self._socket.sendall(request)
         received = b""
         while True:
             received += self._socket.recv(1 << 16)
             head, separator, body = received.partition(b"\r\n\r\n")
             found = _LENGTH.search(head)
             if separator and found and len(body) >= int(found[1]):
-                assert head.startswith(b"HTTP/1.1 200"), head
-                return body
+                assert head.startswith(b"HTTP/1.1 200"), received
+                return head, body
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_given: object) -> None:
         self._socket.close()
+
+
+class Connection(KeptConnection):
+    """A connection for reads over REST."""
+
+    def __init__(self, port: int, token: str) -> None:
+        super().__init__(port)
+        self._head = f"HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\r\n"
+
+    def get(self, target: str) -> bytes:
+        """Return the body of an answer."""
+        return self.exchange(f"GET {target} {self._head}".encode())[1]
 
 
 @contextlib.contextmanager
@@ -116,7 +127,7 @@ def run_program(*arguments: str) -> Iterator[int]:
             process.terminate()
 
 
-def _fill(db: Path) -> str:
+def fill(db: Path) -> str:
     """Create a project, and return a token for it."""
     with groundplan.open(str(db), actor="ada") as plan:
         plan.project.create(name=PROJECT)

@@ -10,15 +10,18 @@ from pathlib import Path
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.http.description.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
-from reference.pages import build_pages
+from reference.man_page import ALIAS, build_man_page
+from reference.pages import SETTINGS, build_pages, load_commands
 from reference.verbs_stub import VerbsStub
 from tests.contracts.snapshots import FROZEN, database, frozen_changes, operations, rendered, tools
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT / "tests" / "contracts"
 REFERENCE = ROOT / "docs" / "reference"
+PACKAGING = ROOT / "packaging"
 VERBS = ROOT / "src" / "groundplan" / "verbs.pyi"
 SCHEMA = CONTRACTS / "schema.json"
+SUMMARY = "a planning memory shared by people and AI agents"
 
 
 @cache
@@ -30,6 +33,8 @@ def build_files() -> dict[Path, str]:
         CONTRACTS / "openapi.json": rendered(build_openapi(RouteTable(OPERATIONS))),
         SCHEMA: rendered(database()),
         VERBS: VerbsStub().write(),
+        PACKAGING / "groundplan.1": build_man_page(load_commands(), SUMMARY, SETTINGS),
+        PACKAGING / "pl.1": ALIAS,
         **{REFERENCE / name: text for name, text in build_pages().items()},
     }
 

@@ -55,7 +55,8 @@ def build_http_page() -> str:
         format_table(("Method", "Path", "Operation"), rows),
         "## Events",
         f"`GET {PREFIX}/projects/{{project}}/events` is a stream of server-sent events (`text/event-stream`): what "
-        "each write changed. `Last-Event-ID`, or `?after=42.0`, goes on after an event "
+        f"each write changed; `GET {PREFIX}/organization/events` is that of the organization. `Last-Event-ID`, or "
+        "`?after=42.0`, goes on after an event "
         "([guide](../guides/live-events.md)).",
         "## Headers",
         format_table(("Header", "Of", "Meaning"), HEADERS),

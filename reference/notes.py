@@ -28,6 +28,16 @@ NOTES: Mapping[str, str] = {
     "knowledge.context": "Molecules are sorted by name, and so are the atoms within them. The order of the paths does "
     "not change the answer. Items that do not fit are left out whole and counted in `left_out`.",
     "knowledge.delete": "The changelog is no longer shown; the events keep everything.",
+    # Organizations
+    "organization.configure": "Only administrators may. `default_policies` are copied into each new project.",
+    "organization.add_member": "An e-mail address of a person is invited: the first verified login with it is bound to "
+    "this member. `invitation` is there only if one was made. See [organizations](../concepts/organizations.md).",
+    "organization.remove_member": "It is refused if a project would be left without an owner. What the person did "
+    "stays in the history.",
+    "organization.events": "Only what the caller may see: an event about a project is for those who see the project, "
+    "one about an invitation or an account for administrators. The live stream is `GET /v1/organization/events`.",
+    "invitation.list": "An administrator sees all, others those that they made.",
+    "invitation.revoke": "The member that it was for stays; remove them if they should not be one.",
     # Tokens
     "token.create": "`secret` is the token: it is shown once and not stored. In a pipe the command prints only this. "
     "A request that is repeated with the same `op_id` creates nothing, and its `secret` is null. Over MCP there is no "

@@ -13,10 +13,11 @@ from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
-from groundplan import configuration
+from groundplan import configuration, setting_values
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
+    ADMINISTRATOR_PERMISSIONS,
     AGENT_ROLE,
     AGENT_ROLE_POLICY,
     GRANTS,
@@ -27,14 +28,17 @@ from groundplan.kernel.access import (
     Role,
 )
 from groundplan.kernel.store import tables
+from groundplan.kernel.tables import PEOPLE_EVENTS
 from groundplan.kernel.tokens.table import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
 from groundplan.purpose.exchange.formats.document import write_json
 from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
+from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, TOP_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
+from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, WORDS, Option, Word
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
 from reference.examples import COMMANDS
@@ -45,6 +49,7 @@ from tests.purpose.theories import whole_theory
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
+    "org": "The organization of commands and of MCP over stdio, by id. A token has its own.",
     "project": "The project of a command that names none. Default: the only project of the store.",
     "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
     "access": "`open` trusts everybody who can open the store; `members` uses the stored roles.",
@@ -55,7 +60,17 @@ SETTINGS = {
     "both. Existing projects keep theirs.",
     "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
     "at most 600. Imports and migrations have no limit, except `--timeout`.",
+    "short_name": "Another name of the program, which `groundplan init --short` makes. A commit message may name a "
+    "task with it, as in `pl-q8cdfw`.",
     "config_file": "The configuration file itself.",
+    "oidc_issuer": "The OpenID Connect issuer where people log in to `groundplan serve`, as an https address "
+    "([guide](../guides/single-sign-on.md)).",
+    "oidc_client_id": "The name of this server at the issuer.",
+    "oidc_client_secret": "Its secret there, better in the environment than in a file. A public client has none.",
+    "oidc_audience": "The names of this server in access tokens of the issuer. Default: `https://NAME` and "
+    "`https://NAME/mcp` for each `--allowed-host`.",
+    "oidc_hosts": "Hosts of the issuer's endpoints besides its own. The server connects to no others.",
+    "oidc_person_clients": "Clients at the issuer whose access tokens act as the person. All others act as agents.",
 }
 
 
@@ -128,7 +143,9 @@ def _build_access() -> str:
         "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
         "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
-        "Every member of the organization has these permissions; some are for persons only. A token that is limited to "
+        "Every member of the organization has these permissions; some are for persons or for administrators only. An "
+        "administrator is a person with this role in the organization, or with open access; the role opens no "
+        "project. The organization may restrict who creates projects. A token that is limited to "
         "a role needs one of the roles named here; one that is limited to projects counts as a viewer's.",
         format_table(("Permission", "Who", "Role of a limited token", "Needed by"), of_organization),
         "## Tokens",
@@ -152,6 +169,7 @@ def _format_grant(role: Role, permission: Permission) -> str:
 
 def _format_organization_grant(permission: Permission) -> tuple[str, str]:
     who = "persons" if permission in PERSON_PERMISSIONS else "all"
+    who = "administrators" if permission in ADMINISTRATOR_PERMISSIONS else who
     return who, ", ".join(role.value for role in Role if role in ORGANIZATION_GRANTS[permission])
 
 
@@ -165,7 +183,8 @@ def _list_operations(permission: Permission) -> str:
 
 def _list_conditions() -> Iterator[tuple[str, str]]:
     yield NEW_TOKENS, "persons: for themselves and agents; for others, owners of the organization"
-    yield OWN_TOKENS, "whom it is for, who created it, owners of the organization"
+    yield OWN_TOKENS, "whom it is for, who created it, administrators"
+    yield PEOPLE_EVENTS, "for events of people and templates, members; of addresses and accounts, administrators"
     yield TOKEN_EVENTS, "for events of tokens and logins, the actor and owners of the organization"
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
         # Permissions of the same roles have the same condition, so it is described by the roles.
@@ -175,6 +194,12 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     yield tables.OWN_DRAFT_OF_AGENT, "only this agent has written it"
     yield "(SELECT gp_actor_is_agent())", "an agent"
     yield "gp_is_making(project_id)", "the actor is creating the project"
+    yield (
+        "((SELECT gp_is_unlimited_person()) AND user_id = (SELECT gp_actor()) OR (SELECT gp_administers()))",
+        ("administrators and the person"),
+    )
+    yield tables.ADMINISTERS, "an administrator"
+    yield "(SELECT gp_owns_organization())", "a login"
     yield tables.WRITES_IN_ORGANIZATION, "members of the organization, without a token for viewers or projects"
     yield (
         f"{tables.IN_ORGANIZATION} AND (SELECT gp_may_write())",
@@ -182,7 +207,7 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     )
     yield tables.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
-    for column in ("actor_id", "created_by", "user_id"):
+    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by"):
         yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
     yield "gp_has_no_members(project_id)", "the project has no members yet"
 
@@ -269,8 +294,8 @@ def _build_configuration() -> str:
         "another user owns is refused.",
         format_table(("Key in the file", "Environment", "Flag", "Default", "Description"), rows),
         "## Tool groups",
-        ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)
-        + f"; `{configuration.TOOLS_ALL}` selects all of them.",
+        ", ".join(f"`{group}`" for group in setting_values.TOOL_GROUPS)
+        + f"; `{setting_values.TOOLS_ALL}` selects all of them.",
         "## Log",
         f"`{LOG_VARIABLE}` names a file for internal errors of Groundplan. Each one is appended with its traceback, "
         "under the reference that the error message shows. Only you can read the file (mode 0600). Without this "
@@ -294,6 +319,7 @@ def _format_default(value: object) -> str:
 def _build_commands() -> str:
     shown = {name: command for name, command in load_commands().items() if not command.hidden}
     single = {command.words[0] for one in OPERATIONS for command in one.commands if len(command.words) == 1}
+    single |= TOP_COMMANDS.keys()
     alone = {
         name: command for name, command in shown.items() if not hasattr(command, "commands") and name not in single
     }
@@ -307,11 +333,18 @@ def _build_commands() -> str:
         for one in operations
         for command in one.commands
     ]
-    pairs = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
-    written = [(f"`groundplan {first} {second}`", _summarize_command(first, second)) for first, second in pairs]
+    custom = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
+    several_words = [*((name,) for name in TOP_COMMANDS), *custom]
+    written = [(f"`groundplan {' '.join(words)}`", _summarize_command(*words)) for words in several_words]
     common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return format_page(
         "Command line",
+        "## Short words",
+        "They work in the project of the repository, take ids from three characters on, titles where they are unique, "
+        "`-` for the last task, and several ids at once. `pl` is the same program. "
+        "[Every day](../guides/everyday.md) shows them.",
+        format_table(("Word", "What it does", "Arguments", "Options", "Also"), list(map(_describe_word, WORDS))),
+        format_table(("Option of every word", "What it does"), [_describe_option(one) for one in COMMON_OPTIONS]),
         "## Setup",
         "Run the examples in this order.",
         *(_build_command(name, command) for name, command in alone.items()),
@@ -328,6 +361,16 @@ def _build_commands() -> str:
     )
 
 
+def _describe_word(word: Word) -> tuple[str, ...]:
+    shown = " ".join(format_usage(word).split()[2:]).replace("[OPTIONS]", "").strip()
+    options = ", ".join(f"`{format_option(option)}`" for option in word.options)
+    return f"`{word.name}`", word.summary, f"`{shown}`" if shown else "", options, ", ".join(word.synonyms)
+
+
+def _describe_option(option: Option) -> tuple[str, str]:
+    return f"`{format_option(option)}`", option.help
+
+
 @cache
 def load_commands() -> dict[str, Any]:
     """Return the commands and groups of the program, by name."""
@@ -339,7 +382,9 @@ def load_commands() -> dict[str, Any]:
 def _summarize_command(first: str, *rest: str) -> str:
     """Return the first paragraph of the help of a command."""
     found = load_commands()[first]
-    help_: str = (found.commands[" ".join(rest)] if rest else found).help
+    for word in rest:
+        found = found.commands[word]
+    help_: str = found.help
     return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
 
 

@@ -48,7 +48,7 @@ sys.exit(status[0] if status else 1)
 """
 PROGRAM = "groundplan.__main__"
 # Third-party modules that commands need, besides our own.
-MODULES = ("psycopg", "rich.table", "typer._adapters")
+MODULES = ("psycopg", "typer._adapters")
 START_TIMEOUT_S = 30.0
 
 

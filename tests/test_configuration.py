@@ -10,30 +10,24 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from msgspec import Struct
 
 import groundplan
 from groundplan import policies
 from groundplan.catalog import build_schema
-from groundplan.configuration import (
-    ACCESS,
-    CLAIM_TTL_MINUTES,
-    CLAIM_TTL_MINUTES_MAX,
-    TOOL_GROUPS,
-    TOOL_GROUPS_DEFAULT,
-    Flags,
-    Settings,
-    get_user_name,
-    load_settings,
-)
+from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.configuration_file import FILE_BYTES_MAX
-from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
+from groundplan.setting_values import ACCESS, CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX, TOOL_GROUPS, TOOL_GROUPS_DEFAULT
 from groundplan.work.preferences import WorkPreferences
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
@@ -65,6 +59,25 @@ def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
     assert tuple(access.value for access in Access) == ACCESS
 
 
+@pytest.mark.parametrize("org", ["", "Acme", "a b", "-a", "a-", "a" * 64, "ä"])
+def test_the_id_of_an_organization_has_small_letters_digits_and_dashes(org: str) -> None:
+    assert error_of(Flags(org=org)).details["setting"] == "--org"
+    with pytest.raises(Invalid):
+        parse_request({"id": org}, HasOrganization)
+
+
+def test_an_organization_is_selected_by_a_flag_the_environment_or_the_file() -> None:
+    write_file("org: of-file\n")
+
+    assert settings().org == "of-file"
+    assert settings(GROUNDPLAN_ORG="of-env").org == "of-env"
+    assert settings(Flags(org="of-flag"), GROUNDPLAN_ORG="of-env").org == "of-flag"
+
+
+class HasOrganization(Struct, forbid_unknown_fields=True):
+    id: OrganizationId
+
+
 def test_the_limit_of_a_write_is_that_of_the_store() -> None:
     assert settings().write_timeout_s == WRITE_LIMIT_S
 
@@ -74,7 +87,9 @@ def test_the_bounds_of_a_claim_are_those_of_the_policies() -> None:
 
 
 def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() -> None:
-    assert settings() == Settings("groundplan.db", None, None, "open", TOOL_GROUPS_DEFAULT, 60, False, None, sources={})
+    assert settings() == Settings(
+        "groundplan.db", LOCAL_ORGANIZATION, None, None, "open", TOOL_GROUPS_DEFAULT, 60, False, None, sources={}
+    )
     assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
 
 
@@ -89,6 +104,7 @@ def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
 def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() -> None:
     found = settings(
         GROUNDPLAN_DB="a.db",
+        GROUNDPLAN_ORG="acme",
         GROUNDPLAN_PROJECT="atlas",
         GROUNDPLAN_AGENT="ben",
         GROUNDPLAN_ACCESS="members",
@@ -98,7 +114,7 @@ def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() ->
     )
 
     assert found._replace(sources={}) == Settings(
-        "a.db", "atlas", "ben", "members", ("work", "purpose"), 0.5, True, None, sources={}
+        "a.db", "acme", "atlas", "ben", "members", ("work", "purpose"), 0.5, True, None, sources={}
     )
     assert found.sources["project"] == "GROUNDPLAN_PROJECT"
     assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings(sources={})
@@ -142,6 +158,16 @@ def test_the_nearest_plan_wins_and_a_database_without_configuration_is_a_plan_to
 
     assert (found.db, found.agent) == (str(here / "a" / "groundplan.db"), None)
     assert not found.may_create_db
+
+
+def test_the_plan_of_a_named_repository_wins_over_that_of_this_folder(tmp_path: Path) -> None:
+    write_file("agent_identity: here\n")
+    (tmp_path / "repository" / "deep").mkdir(parents=True)
+    (tmp_path / "repository" / "groundplan.yaml").write_text("agent_identity: there\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+
+    assert load_settings(Flags(repo=str(tmp_path / "repository" / "deep")), {}).agent == "there"
+    assert load_settings(Flags(repo=str(tmp_path / "empty")), {}).agent == "here"
 
 
 def test_a_file_of_another_user_above_this_folder_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +218,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
 
     assert error_of().details["allowed"] == [
         "db_path",
+        "org",
         "project",
         "agent_identity",
         "access",
@@ -200,6 +227,13 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "lean",
         "pipelines",
         "write_timeout_s",
+        "short_name",
+        "oidc_issuer",
+        "oidc_client_id",
+        "oidc_client_secret",
+        "oidc_audience",
+        "oidc_hosts",
+        "oidc_person_clients",
     ]
 
 
@@ -221,6 +255,9 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "tools: 3",
         "tools: ''",
         "tools: []",
+        "short_name: 'a b'",
+        "short_name: '../pl'",
+        "short_name: 7",
         "write_timeout_s: 0",
         "write_timeout_s: 601",
         "write_timeout_s: .inf",

@@ -15,6 +15,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             {"ref": "print", "summary": "Print the map", "depends_on": ["survey"]},
         ],
     },
+    "work.add": {
+        "project": "atlas",
+        "nodes": [{"ref": "legend", "summary": "Draw the legend", "parent_ref": "{print}", "tags": ["drawing"]}],
+    },
     "work.next": {"project": "atlas"},
     "work.claim": {"project": "atlas", "scope": "{survey}"},
     "work.context": {"node_id": "{survey}", "depth": 1},
@@ -30,6 +34,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.connect": {"edges": [{"from": "{hills}", "to": "{coast}", "type": "relates_to"}]},
     "work.query": {"project": "atlas", "filter": {"is_actionable": True}},
     "work.outline": {"project": "atlas", "lane": "ready"},
+    "work.lookup": {"project": "atlas", "refs": ["{survey}", "walk the"]},
     "work.dependencies": {"project": "atlas"},
     "work.restructure": {
         "operations": [{"op": "drop", "node_id": "{hills}", "reason": "The land registry has all heights"}],
@@ -38,6 +43,16 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.history": {"node_id": "{hills}"},
     "work.onboard": {"project": "atlas"},
     "work.analyse": {"project": "atlas", "what": "critical_path"},
+    "work.export": {"project": "atlas"},
+    "work.import": {
+        "project": "atlas",
+        "tool": "beads",
+        "file": ".beads/issues.jsonl",
+        "items": [
+            {"source_id": "isle-1", "title": "Draw the harbour", "aliases": ["isle-1"], "priority": 3},
+            {"source_id": "isle-2", "title": "Print it", "aliases": ["isle-2"], "depends_on": ["isle-1"]},
+        ],
+    },
 }
 
 NODES = {
@@ -45,4 +60,5 @@ NODES = {
     "coast": "k7m2qp",
     "hills": "x3nc9t",
     "print": "e6ryb1",
+    "legend": "w9f4hs",
 }

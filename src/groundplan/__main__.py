@@ -2,39 +2,92 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from groundplan import __version__
+if TYPE_CHECKING:
+    from groundplan.surfaces.cli.short.words.table import Word
 
 # Options with a value that may precede a command.
-LEADING_OPTIONS = ("--db", "--agent", "--access", "--config")
+LEADING_OPTIONS = ("--db", "--org", "--agent", "--access", "--config", "--project", "-P")
+COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
+HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
-    argv = sys.argv[1:] if arguments is None else list(arguments)
-    if argv in (["--version"], ["-V"]):
-        print(f"groundplan {__version__}")
-        return 0
+    if arguments is None:
+        return _run_process(sys.argv[1:])
     try:
-        at = _find_command_index(argv)
-        if argv[at : at + 1] == ["mcp"]:
-            from groundplan.surfaces.cli.setup.mcp import run as run_mcp
-
-            return run_mcp(argv[:at] + argv[at + 1 :])
-        from groundplan.surfaces.cli.program import run
-
-        return run(argv)
+        return _dispatch(list(arguments))
     except KeyboardInterrupt:
         return 130  # the exit status of shells after Ctrl-C
+
+
+def _run_process(argv: list[str]) -> int:
+    """Run the program as a process of its own, which ends with it."""
+    if _find_word(argv) is None:
+        return main(argv)
+    import gc
+
+    gc.disable()  # a short word ends before there is much to collect
+    status = main(argv)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # closed; that was reported already
+        return status
+    os._exit(status)  # freeing every module would take 10 ms; the store is closed
+
+
+def _find_word(argv: list[str]) -> Word | None:
+    command = argv[_find_command_index(argv) :][:1]
+    if not command or command == ["mcp"]:  # a server loads nothing that it does not need
+        return None
+    from groundplan.surfaces.cli.short.words.table import find_word
+
+    return find_word(command[0])
+
+
+def _dispatch(argv: list[str]) -> int:
+    if argv in (["--version"], ["-V"]):
+        from groundplan.surfaces.cli.setup.versions import format_versions
+
+        print(format_versions())
+        return 0
+    if argv in HELP and COMPLETION not in os.environ:
+        from groundplan.surfaces.cli.short.words.help import print_front_page
+
+        print_front_page()
+        return 0
+    at = _find_command_index(argv)
+    command, others = argv[at : at + 1], argv[:at] + argv[at + 1 :]
+    if command == ["mcp"]:
+        from groundplan.surfaces.cli.setup.mcp import run as run_mcp
+
+        return run_mcp([*(word for word in argv[:at] if word != "--json"), *argv[at + 1 :]])
+    if command == ["complete"]:
+        from groundplan.surfaces.cli.completion.candidates import run as run_completion
+
+        return run_completion(others)
+    if command:
+        from groundplan.surfaces.cli.short.dispatch import run_word
+
+        status = run_word(command[0], others)
+        if status is not None:
+            return status
+    from groundplan.surfaces.cli.program import run
+
+    return run(argv)
 
 
 def _find_command_index(argv: Sequence[str]) -> int:
     """Return the index of the first argument after the leading options."""
     at = 0
-    while at < len(argv) and argv[at].partition("=")[0] in LEADING_OPTIONS:
-        at += 1 if "=" in argv[at] else 2
+    while at < len(argv) and (argv[at].partition("=")[0] in LEADING_OPTIONS or argv[at] == "--json"):
+        at += 1 if "=" in argv[at] or argv[at] == "--json" else 2
     return at
 
 

@@ -1,17 +1,14 @@
-"""The operations and tables of the kernel and every slice, and the connections between slices."""
+"""The operations and tables of the kernel and every slice."""
 
 from __future__ import annotations
 
-from groundplan import providers
-from groundplan.briefing import brief, brief_task, titles
+from groundplan import configure_organization, connections
+from groundplan.briefing import brief, titles
 from groundplan.briefing.coverage import coverage, serving_work
 from groundplan.briefing.inbox import inbox
 from groundplan.briefing.search import search as search_slices
 from groundplan.briefing.throughline import throughline
 from groundplan.briefing.undo import undo
-from groundplan.briefing.watch.find_marks import describe_marks, find_marked_work
-from groundplan.context import refusals as context_refusals
-from groundplan.context import resolve
 from groundplan.context import tables as context_tables
 from groundplan.context import view as view_context
 from groundplan.context.editing import edit
@@ -21,41 +18,42 @@ from groundplan.context.reading import trace
 from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
-from groundplan.context.runs.fact_targets import find_fact_targets
-from groundplan.kernel import ports, tables
+from groundplan.kernel import tables
 from groundplan.kernel.events import list as list_events
+from groundplan.kernel.identities import list_invitations, revoke_invitation
 from groundplan.kernel.members import add, remove
 from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
+from groundplan.kernel.organizations import (
+    add_person,
+    list_people,
+    remove_person,
+    unlink_account,
+)
+from groundplan.kernel.organizations import list_events as list_organization_events
+from groundplan.kernel.organizations import view as view_organization
 from groundplan.kernel.projects import archive, create
 from groundplan.kernel.projects import list as list_projects
-from groundplan.kernel.store.guards import declare_refusals
 from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.tokens import create as create_token
 from groundplan.kernel.tokens import list as list_tokens
 from groundplan.kernel.tokens import revoke as revoke_token
-from groundplan.kernel.tokens import token
 from groundplan.knowledge import tables as knowledge_tables
-from groundplan.knowledge.paths.shared_paths import find_shared_paths
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import coverage as knowledge_coverage
 from groundplan.knowledge.reading import get, match, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
-from groundplan.knowledge.reading.files import get_knowledge_of_files, has_knowledge
 from groundplan.knowledge.writing import append_changelog, delete, record_check
 from groundplan.knowledge.writing import create as create_knowledge
 from groundplan.knowledge.writing import update as update_knowledge
 from groundplan.purpose import check as check_purpose
 from groundplan.purpose import open as open_purpose
-from groundplan.purpose import refusals as purpose_refusals
 from groundplan.purpose import tables as purpose_tables
 from groundplan.purpose.editing import edit as edit_purpose
 from groundplan.purpose.exchange import export as export_purpose
 from groundplan.purpose.exchange import import_document as import_purpose
 from groundplan.purpose.exchange import render as render_purpose
 from groundplan.purpose.observing import record as record_purpose
-from groundplan.purpose.reading.link_targets import find_purpose_targets
-from groundplan.purpose.version import list_versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
 from groundplan.purpose.versions import discard as discard_version
 from groundplan.purpose.versions import draft as draft_version
@@ -95,17 +93,24 @@ from groundplan.work.containers.workflow import (
     terminate,
     unblock,
 )
-from groundplan.work.engine.claims import move_leases
-from groundplan.work.engine.insert import generate_project_id
-from groundplan.work.engine.refs import find_work_targets, resolve_task
-from groundplan.work.engine.root import create_root
+from groundplan.work.graph import add as add_nodes
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import dependency_graph, outline, query
-from groundplan.work.links.serving import count_aligned_work, find_work_serving
+from groundplan.work.graph.search import dependency_graph, lookup, outline, query
+from groundplan.work.importing import export_items, import_items
 
 OPERATIONS = Registry(
     (
+        view_organization.OPERATION,
+        configure_organization.OPERATION,
+        list_people.OPERATION,
+        add_person.OPERATION,
+        remove_person.OPERATION,
+        remove_person.LEAVE,
+        unlink_account.OPERATION,
+        list_organization_events.OPERATION,
+        list_invitations.OPERATION,
+        revoke_invitation.OPERATION,
         list_projects.OPERATION,
         create.OPERATION,
         *archive.OPERATIONS,
@@ -119,6 +124,7 @@ OPERATIONS = Registry(
         list_events.OPERATION,
         open.OPERATION,
         plan.OPERATION,
+        add_nodes.OPERATION,
         next.OPERATION,
         next.CLAIM,
         context.OPERATION,
@@ -126,11 +132,14 @@ OPERATIONS = Registry(
         connect.OPERATION,
         query.OPERATION,
         outline.OPERATION,
+        lookup.OPERATION,
         dependency_graph.OPERATION,
         restructure.OPERATION,
         history.OPERATION,
         onboard.OPERATION,
         analyse_work.OPERATION,
+        import_items.OPERATION,
+        export_items.OPERATION,
         brief.OPERATION,
         create_knowledge.OPERATION,
         update_knowledge.OPERATION,
@@ -221,26 +230,7 @@ OPERATIONS = Registry(
     )
 )
 
-ports.on_project_created.connect(create_root)
-ports.on_clock_jump.connect(move_leases)
-ports.generate_project_id.connect(generate_project_id)
-providers.resolve_task.connect(resolve_task)
-providers.describe_marks.connect(describe_marks)
-providers.find_marked_work.connect(find_marked_work)
-providers.find_work_serving.connect(find_work_serving)
-providers.count_aligned_work.connect(count_aligned_work)
-providers.find_work_targets.connect(find_work_targets)
-providers.find_knowledge_of_files.connect(get_knowledge_of_files)
-providers.is_knowledge_used.connect(has_knowledge)
-providers.find_shared_paths.connect(find_shared_paths)
-providers.context_in_force.connect(resolve.find_context_in_force)
-providers.list_versions_on_run.connect(list_versions_on_run)
-providers.find_purpose_targets.connect(find_purpose_targets)
-providers.find_fact_targets.connect(find_fact_targets)
-providers.build_briefing.connect(brief_task.build_briefing)
-
-for refusals in (token.REFUSALS, work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
-    declare_refusals(refusals)
+connections.connect()
 
 
 def build_schema() -> Schema:

@@ -1,9 +1,9 @@
 """The settings of a process: from the configuration file, then the environment, then the flags.
 
-    groundplan.yaml (or graph.config.yaml)   db_path, project, agent_identity, access, tools, claim_ttl_minutes, lean,
-                                             pipelines, write_timeout_s
-    environment                              GROUNDPLAN_DB, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
-    flags                                    --db, --agent, --access, --tools
+    groundplan.yaml (or graph.config.yaml)   db_path, org, project, agent_identity, access, tools, claim_ttl_minutes,
+                                             lean, pipelines, write_timeout_s, short_name, oidc_issuer, …
+    environment                              GROUNDPLAN_DB, GROUNDPLAN_ORG, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
+    flags                                    --db, --org, --agent, --access, --tools
 
 A later source overrides an earlier one. An invalid value raises an error that names its location. The MCP server loads
 this module before its first answer, so it imports very little, and YAML only if there is a file.
@@ -12,7 +12,7 @@ this module before its first answer, so it imports very little, and YAML only if
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,31 +20,39 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from groundplan.configuration_file import malformed, read_entries
 from groundplan.discovery import DB_NAME, FoundPlan, find_plans
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
+from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
+from groundplan.setting_values import (
+    CLAIM_TTL_MINUTES,
+    CLAIM_TTL_MINUTES_MAX,
+    ORGANIZATION_DEFAULT,
+    SHORT_NAME_DEFAULT,
+    TOOL_GROUPS_DEFAULT,
+    WRITE_TIMEOUT_S,
+    WRITE_TIMEOUT_S_MAX,
+    check_short_name,
+    invalid_setting,
+    parse_access,
+    parse_boolean,
+    parse_db,
+    parse_duration,
+    parse_name,
+    parse_org,
+    parse_pipelines_setting,
+    parse_text,
+    parse_texts,
+    parse_tools,
+)
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
     from groundplan.kernel.next_steps import Vocabulary
     from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
-PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 DB_DEFAULT = DB_NAME
-
-# Copies of `Group`, `Access` and `policies`, which import other modules; a test compares them.
-ACCESS = ("open", "members")
-TOOL_GROUPS = ("work", "knowledge", "purpose", "context", "containers", "briefing")
-TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containers")
-TOOLS_ALL = "all"
-CLAIM_TTL_MINUTES = 60.0
-CLAIM_TTL_MINUTES_MAX = 525_600.0
-WRITE_TIMEOUT_S = 10.0
-WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
-
-TRUE_WORDS = ("true", "yes", "on", "1")
-FALSE_WORDS = ("false", "no", "off", "0")
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_DB": "db",
+    "GROUNDPLAN_ORG": "org",
     "GROUNDPLAN_PROJECT": "project",
     "GROUNDPLAN_AGENT": "agent",
     "GROUNDPLAN_ACCESS": "access",
@@ -52,9 +60,13 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_CLAIM_TTL_MINUTES": "claim_ttl_minutes",
     "GROUNDPLAN_LEAN": "lean",
     "GROUNDPLAN_WRITE_TIMEOUT_S": "write_timeout_s",
+    "GROUNDPLAN_OIDC_ISSUER": "oidc_issuer",
+    "GROUNDPLAN_OIDC_CLIENT_ID": "oidc_client_id",
+    "GROUNDPLAN_OIDC_CLIENT_SECRET": "oidc_client_secret",
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
+    "org": "org",
     "project": "project",
     "agent_identity": "agent",
     "access": "access",
@@ -63,6 +75,13 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "lean": "lean",
     "pipelines": "pipelines",
     "write_timeout_s": "write_timeout_s",
+    "short_name": "short_name",
+    "oidc_issuer": "oidc_issuer",
+    "oidc_client_id": "oidc_client_id",
+    "oidc_client_secret": "oidc_client_secret",
+    "oidc_audience": "oidc_audience",
+    "oidc_hosts": "oidc_hosts",
+    "oidc_person_clients": "oidc_person_clients",
 }
 
 
@@ -74,12 +93,15 @@ class Flags(NamedTuple):
     access: str | None = None
     tools: str | None = None
     config: str | None = None
+    repo: str | None = None  # the folder where the plan is looked for first
+    org: str | None = None
 
 
 class Settings(NamedTuple):
     """The resulting settings."""
 
     db: str = DB_DEFAULT
+    org: str = ORGANIZATION_DEFAULT  # where no token decides
     project: str | None = None  # where a command names none; None: the only project of the plan
     agent: str | None = None  # None: not given
     access: str = "open"
@@ -88,6 +110,14 @@ class Settings(NamedTuple):
     lean: bool = False
     pipelines: str | None = None  # as a project stores them; None: the defaults
     write_timeout_s: float = WRITE_TIMEOUT_S
+    # The issuer of logins for a server; see surfaces/http/identity_provider/settings.py.
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: str | None = None
+    oidc_audience: tuple[str, ...] = ()
+    oidc_hosts: tuple[str, ...] = ()
+    oidc_person_clients: tuple[str, ...] = ()
+    short_name: str = SHORT_NAME_DEFAULT  # another name of the program, and of its tasks in commit messages
     config_file: str | None = None
     sources: Mapping[str, str] = MappingProxyType({})  # where each setting was given; the others have their defaults
 
@@ -105,7 +135,9 @@ class Settings(NamedTuple):
         access = Access(self.access)
         if self.agent is None and access is Access.MEMBERS:
             return None
-        return local_actor(self.agent or otherwise(), kind=kind, access=access, responsible=responsible)
+        return local_actor(
+            self.agent or otherwise(), kind=kind, access=access, responsible=responsible, organization=self.org
+        )
 
     def preferences(
         self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
@@ -135,7 +167,7 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.db is not None or bool(environment.get("GROUNDPLAN_DB"))
-    plan = _choose_plan(flags.config, is_db_named=is_db_named)
+    plan = _choose_plan(flags, is_db_named=is_db_named)
     if plan is not None and plan.config_file is not None:
         found = _read_settings(plan.config_file)
         sources = dict.fromkeys(found, plan.config_file)
@@ -146,7 +178,7 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
         if given := environment.get(variable):
             found[setting] = _PARSERS[setting](given, variable)
             sources[setting] = variable
-    for setting in ("db", "agent", "access", "tools"):
+    for setting in ("db", "agent", "access", "tools", "org"):
         if (given := getattr(flags, setting)) is not None:
             found[setting] = _PARSERS[setting](given, f"--{setting}")
             sources[setting] = f"--{setting}"
@@ -158,56 +190,14 @@ def get_user_name() -> str:
     import getpass  # here, because a server does not need it
 
     try:
-        return _parse_name(getpass.getuser(), "user name")
+        return parse_name(getpass.getuser(), "user name")
     except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as in containers
         return "local"
 
 
-def check_db(db: str, where: str = "--db") -> str:
-    """Return a checked store: a path, or the URL of a PostgreSQL database."""
-    if not db.strip() or "\0" in db:
-        raise _invalid(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
-    if db.startswith(("postgresql://", "postgres://")):
-        return _check_url(db, where)
-    scheme, separator, _ = db.partition("://")
-    if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
-        # Only the scheme of a URL is shown: the rest may contain a password.
-        found = quote_text(scheme + separator) if separator else quote_text(db)
-        raise _invalid(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {found}", where)
-    if not db.strip("./"):
-        raise _invalid(
-            f"{where} is a folder; name a file in it, for example {quote_text(db.rstrip('/') + '/plan.db')}", where
-        )
-    # Clients start a server without a shell, so `~` is not expanded.
-    return _expand_user(db) if db.startswith("~") else db
-
-
-def _check_url(url: str, where: str) -> str:
-    try:
-        from psycopg import ProgrammingError
-        from psycopg.conninfo import conninfo_to_dict
-    except ImportError:  # opening the store reports it
-        return url
-    try:
-        conninfo_to_dict(url)
-    except (ProgrammingError, UnicodeError):
-        # The message does not show the URL, which contains a password.
-        sentence = "is not a valid PostgreSQL URL; write postgresql://USER:PASSWORD@HOST:PORT/NAME"
-        raise _invalid(f"{where} {sentence}", where) from None
-    return url
-
-
-def _expand_user(db: str) -> str:
-    from pathlib import Path
-
-    try:
-        return str(Path(db).expanduser())
-    except RuntimeError:  # no such user, so it is a file name
-        return db
-
-
-def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
-    """Return the plan of the given configuration file, else the nearest plan of this folder and those above it."""
+def _choose_plan(flags: Flags, *, is_db_named: bool) -> FoundPlan | None:
+    """Return the plan of the given configuration file, else the nearest one of the given repository or this folder."""
+    config = flags.config
     if config is not None:
         if not config or "\0" in config or not os.path.lexists(config):
             raise Invalid(
@@ -216,7 +206,8 @@ def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
                 file=config,
             )
         return FoundPlan(config, None)
-    plan = next(find_plans(), None)
+    plan = next(find_plans(flags.repo), None) if flags.repo else None
+    plan = plan or next(find_plans(), None)
     if plan is not None and plan.owner is not None:
         if is_db_named:
             return None
@@ -231,114 +222,25 @@ def _choose_plan(config: str | None, *, is_db_named: bool) -> FoundPlan | None:
     return plan
 
 
-# --- Values, from any source ---------------------------------------------------------------------------------------
-
-
-def _parse_text(value: Any, where: str) -> str:
-    if isinstance(value, str):
-        return value
-    raise _invalid(f"{where} must be text, not {describe_value(value)}; put it in quotes if it is text", where)
-
-
-def _parse_db(value: Any, where: str) -> str:
-    return check_db(_parse_text(value, where), where)
-
-
-def _parse_name(value: Any, where: str) -> str:
-    name = _parse_text(value, where)
-    if 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and " " not in name:
-        return name
-    from groundplan.kernel.input_gate.strict_json import validate_value
-    from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-
-    try:
-        validate_value(name)
-        return apply_marker(NormalizedName(), name, ())
-    except Invalid as error:
-        wrong = error.message.removeprefix("arguments ")
-        raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
-
-
-def _parse_access(value: Any, where: str) -> str:
-    if value in ACCESS:
-        return str(value)
-    raise _not_among(value, ACCESS, where)
-
-
-def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
-    given = value.split(",") if isinstance(value, str) else value
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise _invalid(
-            f"{where} must be a list of tool groups, not {describe_value(value)}", where, allowed=list(TOOL_GROUPS)
-        )
-    names = [name.strip() for name in given if name.strip()]
-    if not names:
-        raise _invalid(
-            f"{where} names no tool group; give {TOOLS_ALL}, or some of {join_alternatives(TOOL_GROUPS)}", where
-        )
-    for name in names:
-        if name != TOOLS_ALL and name not in TOOL_GROUPS:
-            raise _not_among(name, [*TOOL_GROUPS, TOOLS_ALL], where)
-    if TOOLS_ALL in names:
-        return TOOL_GROUPS
-    return tuple(group for group in TOOL_GROUPS if group in names)
-
-
-def _parse_duration(value: Any, where: str, *, unit: str, most: float) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
-    except (ValueError, OverflowError):
-        number = 0.0
-    if 0 < number <= most:
-        return number
-    raise _invalid(
-        f"{where} must be a number of {unit} above 0, at most {most:,.0f}, not {describe_value(value)}", where
-    )
-
-
-def _parse_boolean(value: Any, where: str) -> bool:
-    word = str(value).lower() if isinstance(value, str | bool | int) else ""
-    if word in TRUE_WORDS or word in FALSE_WORDS:
-        return word in TRUE_WORDS
-    raise _not_among(value, (TRUE_WORDS[0], FALSE_WORDS[0]), where)
-
-
-def _parse_pipelines(value: Any, where: str) -> str | None:
-    from groundplan.work.containers.pipeline import (  # here, because few processes have some
-        DEFAULT_PIPELINES,
-        encode_pipelines,
-        parse_pipelines,
-    )
-
-    try:
-        return encode_pipelines(parse_pipelines(value, DEFAULT_PIPELINES, ("pipelines",)))
-    except Invalid as error:
-        raise _invalid(f"{where}: {error.message}", where) from None
-
-
 _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
-    "db": _parse_db,
-    "project": _parse_name,
-    "agent": _parse_name,
-    "access": _parse_access,
-    "tools": _parse_tools,
-    "claim_ttl_minutes": partial(_parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
-    "lean": _parse_boolean,
-    "pipelines": _parse_pipelines,
-    "write_timeout_s": partial(_parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
+    "db": parse_db,
+    "org": parse_org,
+    "project": parse_name,
+    "agent": parse_name,
+    "access": parse_access,
+    "tools": parse_tools,
+    "claim_ttl_minutes": partial(parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),
+    "lean": parse_boolean,
+    "pipelines": parse_pipelines_setting,
+    "write_timeout_s": partial(parse_duration, unit="seconds", most=WRITE_TIMEOUT_S_MAX),
+    "oidc_issuer": parse_text,
+    "oidc_client_id": parse_text,
+    "oidc_client_secret": parse_text,
+    "oidc_audience": parse_texts,
+    "oidc_hosts": parse_texts,
+    "oidc_person_clients": parse_texts,
+    "short_name": check_short_name,
 }
-
-
-def _not_among(value: Any, allowed: Sequence[str], where: str) -> Invalid:
-    near = find_nearest(value, allowed) if isinstance(value, str) else None
-    hint = f"; did you mean {near!r}?" if near else ""
-    details = {"near": near} if near else {}
-    sentence = f"{where} must be {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
-    return _invalid(sentence, where, allowed=list(allowed), **details)
-
-
-def _invalid(sentence: str, where: str, **details: Any) -> Invalid:
-    return Invalid(sentence, code="config_invalid_value", setting=where, **details)
 
 
 # --- The file -------------------------------------------------------------------------------------------------------
@@ -354,7 +256,7 @@ def _read_settings(path: str) -> dict[str, Any]:
         if setting in found:
             raise malformed(f"{where} appears twice; keep one of them", path, line)
         if value is None:
-            raise _invalid(f"{where} has no value; give it one or remove the line", where)
+            raise invalid_setting(f"{where} has no value; give it one or remove the line", where)
         checked = _PARSERS[setting](value, where)
         found[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
     return found

@@ -16,9 +16,12 @@ def read_entries(path: str) -> list[tuple[str, Any, int]]:
     Raises:
         Invalid: the file cannot be read, or is not YAML with keys and values.
     """
+    text = _read_text(path)
+    plain = read_plain_entries(text)
+    if plain is not None:
+        return plain
     import yaml  # here, because it takes 30 ms
 
-    text = _read_text(path)
     try:
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
@@ -36,6 +39,32 @@ def read_entries(path: str) -> list[tuple[str, Any, int]]:
         raise malformed(f"{path} is not valid YAML: line {line}: {error.problem}", path, line) from None
     except (yaml.YAMLError, ValueError, RecursionError):
         raise malformed(f"{path} is not valid YAML; it contains text that YAML does not allow", path, 1) from None
+
+
+def read_plain_entries(text: str) -> list[tuple[str, Any, int]] | None:
+    """Return the entries of lines such as `key: value` as YAML has them; None if there is more, and YAML must decide.
+
+    A value is a plain word, a path, or a text in single quotation marks, as `init` writes them.
+    """
+    entries: list[tuple[str, Any, int]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line or line.startswith("#"):
+            continue
+        key, colon, value = line.partition(": ")
+        if not (colon and key.isidentifier() and key.isascii()):
+            return None
+        quoted = len(value) > 1 and value[0] == value[-1] == "'" and "'" not in value[1:-1]
+        if quoted and value.isprintable():
+            value = value[1:-1]
+        elif not (set(value) <= _PLAIN_VALUE and value[:1].isalpha() and value.lower() not in _YAML_WORDS):
+            return None
+        entries.append((key, value, number))
+    return entries
+
+
+# What stands for itself in YAML, and the words that do not.
+_PLAIN_VALUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./")
+_YAML_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 
 
 def _read_text(path: str) -> str:

@@ -3,6 +3,9 @@
     groundplan.yaml, graph.config.yaml   a configuration, in the folder or in `.groundplan/`
     groundplan.db                        a database without a configuration
 
+A linked worktree of a git repository uses the plan of the main working copy, unless it has a database of its own: the
+configuration may be committed and then stands in both, but the tasks are the same ones.
+
 Nothing is created. The MCP server loads this module before its first answer, so it imports very little.
 """
 
@@ -12,9 +15,12 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from groundplan.git_folders import find_git_folders
+
 CONFIG_NAMES = ("groundplan.yaml", "graph.config.yaml")
 PLAN_FOLDER = ".groundplan"
 DB_NAME = "groundplan.db"
+REPOSITORY_DB_NAME = "plan.db"  # in the plan folder
 
 
 class FoundPlan(NamedTuple):
@@ -25,11 +31,14 @@ class FoundPlan(NamedTuple):
     owner: str | None = None  # another user, who wrote the file and could decide what is read
 
 
-def find_plans() -> Iterator[FoundPlan]:
-    """Yield the plan of the current folder, then those of the folders above it. Paths in the folder are relative."""
-    yield from _list_folder("", is_above=False)
+def find_plans(start: str = "") -> Iterator[FoundPlan]:
+    """Yield the plan of a folder, by default the current one, then those of the folders above it.
+
+    Paths in the current folder are relative.
+    """
+    yield from _list_folder(f"{start.rstrip('/')}/" if start else "", is_above=False)
     try:
-        folder = os.path.realpath(".")
+        folder = os.path.realpath(start or ".")
     except OSError:  # the current folder was deleted
         return
     while folder:
@@ -38,12 +47,27 @@ def find_plans() -> Iterator[FoundPlan]:
 
 
 def _list_folder(folder: str, *, is_above: bool) -> Iterator[FoundPlan]:
+    main_copy = _find_main_copy(folder)
+    if main_copy is not None:
+        yield from _list_plan(f"{main_copy}/", is_above=True)
+    yield from _list_plan(folder, is_above=is_above)
+
+
+def _list_plan(folder: str, *, is_above: bool) -> Iterator[FoundPlan]:
     configs = (f"{folder}{place}{name}" for place in ("", f"{PLAN_FOLDER}/") for name in CONFIG_NAMES)
     config = next(filter(os.path.lexists, configs), None)
     db = f"{folder}{DB_NAME}"
     if config is not None or os.path.lexists(db):
         owner = _find_other_owner(config or db) if is_above else None
         yield FoundPlan(config, None if config else db, owner)
+
+
+def _find_main_copy(folder: str) -> str | None:
+    """Return the main working copy of a linked worktree without a database of its own."""
+    if any(os.path.lexists(f"{folder}{db}") for db in (f"{PLAN_FOLDER}/{REPOSITORY_DB_NAME}", DB_NAME)):
+        return None
+    found = find_git_folders(folder)
+    return None if found is None else found.main_copy
 
 
 def _find_other_owner(path: str) -> str | None:

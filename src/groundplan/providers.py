@@ -148,3 +148,33 @@ class AlignedWorkCounts(NamedTuple):
 
 # Counts the open work that serves purpose nodes, by a link of its own or of an ancestor; takes the keys of these nodes.
 count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()
+
+
+class KnowledgeDraft(NamedTuple):
+    """Knowledge in the file of another tool: an atom if it has paths, else a molecule. Its name is its key."""
+
+    name: str
+    knowledge: str
+    paths: list[str]
+    related: list[tuple[str, str]]  # names of other molecules, and the reasons
+    last_digest: str | None  # of the knowledge at the last import; None if it was never imported
+
+
+class KnowledgeImport(NamedTuple):
+    """Knowledge to take over, and the task that it is created by; without one, nothing is written."""
+
+    task_id: str | None
+    drafts: list[KnowledgeDraft]
+
+
+class KnowledgeOutcome(NamedTuple):
+    """What became of a draft: created, updated, unchanged or conflict; the text here, and the digest of the draft."""
+
+    name: str
+    outcome: str
+    here: str | None
+    digest: str
+
+
+# Takes over knowledge from the file of another tool into the current project.
+import_knowledge: Provider[KnowledgeImport, list[KnowledgeOutcome]] = Provider()

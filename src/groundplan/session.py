@@ -14,7 +14,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.parse_request import parse_request
@@ -22,6 +22,7 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.execute import DEFAULT_PREFERENCES, ExecutionResult, execute
 from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
@@ -87,19 +88,29 @@ class Session(Verbs):
 
 
 def open(  # noqa: A001 - groundplan.open() is the public name
-    db: str, *, actor: str, kind: ActorKind | str = ActorKind.PERSON, access: Access | str = Access.OPEN
+    db: str,
+    *,
+    actor: str,
+    kind: ActorKind | str = ActorKind.PERSON,
+    access: Access | str = Access.OPEN,
+    organization: str = LOCAL_ORGANIZATION,
 ) -> Session:
-    """Open a file or a `postgresql://` URL as an actor.
+    """Open a file or a `postgresql://` URL as an actor of an organization.
 
     Raises:
-        Invalid: the name of the actor, `kind` or `access` is not valid.
+        Invalid: the name of the actor, `kind`, `access` or the id of the organization is not valid.
     """
-    validate_value(actor)
-    options = parse_request({"actor": actor, "kind": kind, "access": access}, _ActorOptions)
-    return Session(open_store(db, build_schema), local_actor(options.actor, kind=options.kind, access=options.access))
+    given = {"actor": actor, "kind": kind, "access": access, "organization": organization}
+    validate_value(given)
+    options = parse_request(given, _ActorOptions)
+    return Session(
+        open_store(db, build_schema),
+        local_actor(options.actor, kind=options.kind, access=options.access, organization=options.organization),
+    )
 
 
 class _ActorOptions(Struct, forbid_unknown_fields=True):
     actor: Name
     kind: ActorKind
     access: Access
+    organization: OrganizationId

@@ -31,9 +31,17 @@ import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.events.list
+import groundplan.kernel.identities.list_invitations
+import groundplan.kernel.identities.revoke_invitation
 import groundplan.kernel.members.add
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
+import groundplan.kernel.organizations.add_person
+import groundplan.kernel.organizations.list_events
+import groundplan.kernel.organizations.list_people
+import groundplan.kernel.organizations.organization
+import groundplan.kernel.organizations.remove_person
+import groundplan.kernel.organizations.unlink_account
 import groundplan.kernel.projects.archive
 import groundplan.kernel.projects.list
 import groundplan.kernel.projects.view
@@ -111,14 +119,19 @@ import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
 import groundplan.work.graph.restructure
 import groundplan.work.graph.search.dependency_graph
+import groundplan.work.graph.search.lookup
 import groundplan.work.graph.search.orders
 import groundplan.work.graph.search.outline
 import groundplan.work.graph.search.query
 import groundplan.work.graph.update
+import groundplan.work.importing.export_items
+import groundplan.work.importing.import_items
 
 def to_python_name(wire_name: str) -> str: ...
 
 class Verbs:
+    organization: OrganizationVerbs
+    invitation: InvitationVerbs
     project: ProjectVerbs
     member: MemberVerbs
     token: TokenVerbs
@@ -133,6 +146,88 @@ class Verbs:
     section: SectionVerbs
     template: TemplateVerbs
     tag: TagVerbs
+
+class OrganizationVerbs:
+    def view(self) -> groundplan.kernel.organizations.organization.OneOrganization:
+        """Show your organization: its name, your role in it, and its settings."""
+
+    def configure(
+        self,
+        *,
+        name: str = ...,
+        project_creators: groundplan.kernel.access.ProjectCreators | Literal["members", "owners", "administrators"] = ...,
+        allowed_domains: builtins.list[str] = ...,
+        default_policies: PolicyChanges = ...,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.organization.OneOrganization:
+        """Change the name of your organization, and who may join it and create projects."""
+
+    def members(
+        self,
+        *,
+        limit: int = 200,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.organizations.list_people.People:
+        """List the members of your organization."""
+
+    def add_member(
+        self,
+        *,
+        name: str,
+        role: groundplan.kernel.access.OrganizationRole | Literal["member", "administrator"] | None = None,
+        kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
+        email: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.add_person.OnePerson:
+        """Add somebody to your organization, or change their role in it; an e-mail address is invited."""
+
+    def remove_member(
+        self,
+        *,
+        name: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+        """Remove somebody from your organization and its projects, and end their tokens and logins."""
+
+    def leave(
+        self,
+        *,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+        """Leave your organization and its projects; your tokens and logins end."""
+
+    def unlink_account(
+        self,
+        *,
+        name: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.organizations.unlink_account.UnlinkedAccounts:
+        """Unlink the account that a person logs in with, so that another one can be bound; their logins end."""
+
+    def events(
+        self,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.organizations.list_events.OrganizationEvents:
+        """What happened in your organization, newest first."""
+
+class InvitationVerbs:
+    def list(
+        self,
+        *,
+        ended: bool = False,
+    ) -> groundplan.kernel.identities.list_invitations.Invitations:
+        """List invitations that were not used yet; used and revoked ones too when asked."""
+
+    def revoke(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.identities.revoke_invitation.OneInvitation:
+        """Revoke an invitation, so that nobody can use it any more."""
 
 class ProjectVerbs:
     def list(
@@ -277,6 +372,17 @@ class WorkVerbs:
     ) -> groundplan.work.graph.plan.Planned:
         """Create nodes; refs name each other, in any order, or existing nodes."""
 
+    def add(
+        self,
+        *,
+        nodes: Sequence[TaggedPlanNode],
+        project: str | None = None,
+        lean: bool | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.graph.plan.Planned:
+        """Create nodes as work plan does, with tags."""
+
     def next(
         self,
         *,
@@ -359,10 +465,21 @@ class WorkVerbs:
         parent: str | None = None,
         lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
         node: str | None = None,
+        filter: TagFilter | None = None,
+        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> groundplan.work.graph.search.outline.Outline:
-        """Children of a node, one column of the board, or one node, with their states."""
+        """Children of a node, one column of the board, what a filter finds, or one node, with their states."""
+
+    def lookup(
+        self,
+        *,
+        project: str,
+        refs: builtins.list[str] = ...,
+        beginning: str | None = None,
+    ) -> groundplan.work.graph.search.lookup.LookedUp:
+        """The nodes that a person means by ids, beginnings of ids or titles."""
 
     def dependencies(
         self,
@@ -413,6 +530,29 @@ class WorkVerbs:
         limit: int = 20,
     ) -> groundplan.work.analytics.analyse.WorkAnalysis:
         """Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped."""
+
+    def import_(
+        self,
+        *,
+        project: str,
+        tool: str,
+        file: str,
+        items: Sequence[SourceItem] = ...,
+        deleted: Sequence[DeletedItem] = ...,
+        molecules: Sequence[SourceMolecule] = ...,
+        atoms: Sequence[SourceAtom] = ...,
+        inherits_dependencies: bool = False,
+        dry_run: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.work.importing.import_items.ImportedWork:
+        """Import the items of another tool's file; again: take over what changed in it."""
+
+    def export(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.work.importing.export_items.ExportedWork:
+        """Return all work of a project as items, for the files of other tools."""
 
 class BriefingVerbs:
     def brief(
@@ -1528,6 +1668,10 @@ class DecisionWrite(TypedDict):
     supersedes: NotRequired[str | None]
     answers: NotRequired[str | None]
 
+class DeletedItem(TypedDict):
+    source_id: str
+    reason: NotRequired[str]
+
 class DocumentAssumption(TypedDict):
     key: str
     assumption_text: str
@@ -1757,6 +1901,57 @@ class ReviewWrite(TypedDict):
     reason: str
     evidence: NotRequired[str | None]
 
+class SourceAtom(TypedDict):
+    name: str
+    knowledge: str
+    paths: builtins.list[str]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceEvidence(TypedDict):
+    type: str
+    text: str
+
+class SourceItem(TypedDict):
+    source_id: str
+    title: str
+    aliases: NotRequired[builtins.list[str]]
+    fate: NotRequired[Literal["open", "done", "dropped", "held"]]
+    hold_reason: NotRequired[str | None]
+    source_status: NotRequired[str | None]
+    state: NotRequired[str | None]
+    priority: NotRequired[float | None]
+    parent: NotRequired[str | None]
+    depends_on: NotRequired[builtins.list[str]]
+    links: NotRequired[Sequence[SourceLink]]
+    sections: NotRequired[Sequence[SourceSection]]
+    evidence: NotRequired[Sequence[SourceEvidence]]
+    context_links: NotRequired[builtins.list[str]]
+    tags: NotRequired[builtins.list[str]]
+    properties: NotRequired[dict[str, Any]]
+    is_group: NotRequired[bool]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceLink(TypedDict):
+    type: str
+    source_id: str
+
+class SourceMolecule(TypedDict):
+    name: str
+    knowledge: str
+    related: NotRequired[Sequence[SourceRelation]]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+
+class SourceRelation(TypedDict):
+    name: str
+    reason: NotRequired[str]
+
+class SourceSection(TypedDict):
+    title: str
+    text: str
+
 class SourceWrite(TypedDict):
     id: NotRequired[str | None]
     kind: NotRequired[groundplan.context.schemas.SourceKind | Literal["file", "url", "gis", "api", "manual"]]
@@ -1770,6 +1965,32 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+
+class TagFilter(TypedDict):
+    resolved: NotRequired[bool | None]
+    properties: NotRequired[dict[str, Any] | None]
+    text: NotRequired[str | None]
+    ancestor: NotRequired[str | None]
+    parent: NotRequired[str | None]
+    depends_on: NotRequired[str | None]
+    depended_by: NotRequired[str | None]
+    has_evidence_type: NotRequired[str | None]
+    is_leaf: NotRequired[bool | None]
+    is_actionable: NotRequired[bool | None]
+    is_blocked: NotRequired[bool | None]
+    claimed_by: NotRequired[str | None]
+    tag: NotRequired[str | None]
+
+class TaggedPlanNode(TypedDict):
+    ref: str
+    summary: str
+    parent_ref: NotRequired[str | None]
+    depends_on: NotRequired[builtins.list[str]]
+    context_links: NotRequired[builtins.list[str]]
+    properties: NotRequired[dict[str, Any]]
+    serves: NotRequired[builtins.list[str]]
+    rests_on: NotRequired[builtins.list[str]]
+    tags: NotRequired[builtins.list[str]]
 
 class TheoryDocument(TypedDict):
     nodes: Sequence[DocumentNode]

@@ -57,8 +57,18 @@ ROWS = {row.name: row for operation in OPERATIONS for row in _rows(operation)}
 # committed run of facts and {draft} a draft, with {source} in it and a {suggestion} that waits for a
 # person. {goal} is the row of the goal G1 in the draft of the purpose, {kept} the one in the published version;
 # {undrafted} is a project with the same people and without a purpose. Dora is a member that an owner can
-# remove.
+# remove, with an account in the organization; {invitation} is an open invitation there.
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "organization.view": {},
+    "organization.configure": {"project_creators": "owners", "allowed_domains": ["example.org"]},
+    "organization.members": {},
+    "organization.add_member": {"name": "emil"},
+    "organization.remove_member": {"name": "dora"},
+    "organization.leave": {},
+    "organization.unlink_account": {"name": "dora"},
+    "organization.events": {},
+    "invitation.list": {},
+    "invitation.revoke": {"id": "{invitation}"},
     "project.list": {},
     "project.create": {"name": "a new one"},
     "project.archive": {"project": "{project}"},
@@ -79,6 +89,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.open as work.begin": {"project": "a new one"},
     "work.open as work.configure": {"project": "{project}", "policies": {"claims": "enforced"}},
     "work.plan": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast"}]},
+    "work.add": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast", "tags": ["map"]}]},
     "work.next": {"project": "{project}"},
     "work.next as work.claim": {"project": "{project}", "claim": True},
     "work.claim": {"project": "{project}"},
@@ -87,6 +98,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
     "work.outline": {"project": "{project}"},
+    "work.lookup": {"project": "{project}", "refs": ["{node}"]},
     "work.dependencies": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
@@ -94,6 +106,26 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.onboard": {"project": "{project}"},
     "work.onboard without project": {},
     "work.analyse": {"project": "{project}"},
+    "work.export": {"project": "{project}"},
+    "work.import": {
+        "project": "{project}",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+    },
+    "work.import as work.preview_import": {
+        "project": "{project}",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+        "dry_run": True,
+    },
+    "work.import as work.import_into_new": {
+        "project": "a new one",
+        "tool": "beads",
+        "file": "issues.jsonl",
+        "items": [{"source_id": "isle-1", "title": "Draw the harbour"}],
+    },
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",

@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from msgspec import convert
 
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
-from groundplan.kernel.actors import Actor, ActorKind
+from groundplan.kernel.access import (
+    ADMINISTRATOR_PERMISSIONS,
+    GRANTS,
+    ORGANIZATION_GRANTS,
+    PERSON_PERMISSIONS,
+    Permission,
+    Role,
+)
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
@@ -26,6 +35,8 @@ from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, perso
 # What each may do. The bot is stored as an owner: the project holds agents to the role of an editor.
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role.EDITOR}
 STORED = {**ROLES, "bot": Role.OWNER}
+ADMINISTRATORS = {"ada", "mallory"}  # each of their own organization
+OWNERS = {"ada", "finn", "mallory"}  # each of a project that would have no owner without them
 FOR_PERSONS = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
@@ -39,6 +50,15 @@ PEOPLE: dict[str, Actor | None] = {
 }
 
 
+class SessionMaker(Protocol):
+    """Opens sessions: an engine, or one organization of it."""
+
+    @property
+    def store(self) -> Store: ...
+
+    def session(self, actor: Actor | str | None) -> Session: ...
+
+
 MOMENT = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 # Names of things in a missing project or organization.
@@ -49,7 +69,14 @@ MISSING_UUIDS = {
         ("atom", "section", "template", "run", "draft", "source", "suggestion", "goal", "kept")
     )
 }
-MISSING = {"token": "qqqqqqqqqq", "project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, **MISSING_UUIDS}
+MISSING = {
+    "token": "qqqqqqqqqq",
+    "invitation": "qqqqqqqqqq",
+    "project": "sumac",
+    "undrafted": "south of sumac",
+    **MISSING_NODES,
+    **MISSING_UUIDS,
+}
 
 
 @pytest.fixture
@@ -81,7 +108,26 @@ def add_changes(engine: Engine) -> None:
 
 def populate(engine: Engine) -> None:
     """Create atlas with its people and one of each thing, a project of Finn's, and another organization."""
-    ada, finn = engine.session("ada"), engine.session("finn")
+    populate_atlas(engine)
+    finn = engine.session("finn")
+    finn.call("container.create", containerType="project", name="finn's own", tags="coast")
+    finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
+    engine.create_organization("rival", "mallory")
+    trusted = engine.session(Actor("rival", "mallory", ActorKind.PERSON, Access.OPEN))
+    trusted.call("organization.add_member", name="mallory", role="administrator")
+    mallory = engine.session(PEOPLE["mallory"])
+    mallory.call("organization.add_member", name="dora", email="dora@example.org")
+    mallory.call("organization.add_member", name="gus@example.org")
+    log_in(engine, "dora@example.org", "rival")
+    mallory.call("token.create", kind="person")
+    mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
+    mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
+    add_changes(engine)
+
+
+def populate_atlas(engine: SessionMaker) -> None:
+    """Create atlas with its people and one of each thing, and tokens, invitations and an account beside it."""
+    ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     for name, role in {**STORED, "dora": Role.VIEWER}.items():
         kind = ActorKind.AGENT if name == "bot" else ActorKind.PERSON
@@ -101,18 +147,21 @@ def populate(engine: Engine) -> None:
     ada.call("context.edit", runId=draft, sources=[survey], inputs=[length])
     ada.call("context.edit", runId=draft, inputs=[weaker])
     for name in ("ada", "ben", "cleo", "finn"):
-        engine.session("ada").call("token.create", kind="person", name=name)
-    finn.call("container.create", containerType="project", name="finn's own", tags="coast")
-    finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    engine.create_organization("rival", "mallory")
-    mallory = engine.session(PEOPLE["mallory"])
-    mallory.call("token.create", kind="person")
-    mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
-    mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    add_changes(engine)
+        ada.call("token.create", kind="person", name=name)
+    ada.call("organization.add_member", name="ada", role="administrator")
+    ada.call("organization.add_member", name="dora", email="dora@example.org")
+    ada.call("organization.add_member", name="gus@example.org")
+    assert ada.actor is not None
+    log_in(engine, "dora@example.org", ada.actor.organization)
 
 
-def add_purpose(engine: Engine) -> None:
+def log_in(engine: SessionMaker, email: str, organization: str) -> None:
+    """Bind an account to whoever was invited under an address."""
+    account = VerifiedIdentity("https://id.example", email, email, True, None, organization)
+    bind_login(engine.store, account)
+
+
+def add_purpose(engine: SessionMaker) -> None:
     """Add a published version and a draft to atlas, and a project for the same people without a purpose."""
     ada = engine.session("ada")
     ada.call("project.create", name="south of atlas")
@@ -138,10 +187,14 @@ def in_version(status: str) -> str:
     return f"toc_version_id IN (SELECT id FROM toc_versions WHERE status = '{status}')"
 
 
-def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
-    """Return the values of the placeholders in a project, existing or not, for a caller."""
-    organization = "rival" if who == "mallory" else "local"
-    of_project = f"WHERE (tenant_id, project_id) IN (SELECT tenant_id, id FROM projects WHERE name = '{project}')"
+def placeholder_values(
+    engine: Engine, project: str, who: str = "finn", *, organization: str | None = None
+) -> dict[str, str]:
+    """Return the values of the placeholders in a project, existing or not, for a caller; or in one organization."""
+    only = "" if organization is None else f" AND tenant_id = '{organization}'"
+    organization = organization or ("rival" if who == "mallory" else "local")
+    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{project}'{only}"
+    of_project = f"WHERE (tenant_id, project_id) IN ({projects})"
     rows = engine.as_owner(
         f"SELECT 'node', id, n FROM work_nodes {of_project} AND parent_n IS NOT NULL "
         f"UNION ALL SELECT 'atom', id, 0 FROM graph_atoms {of_project} "
@@ -153,6 +206,8 @@ def placeholder_values(engine: Engine, project: str, who: str = "finn") -> dict[
         f"UNION ALL SELECT 'goal', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('DRAFT')} "
         f"UNION ALL SELECT 'kept', id, 0 FROM toc_nodes {of_project} AND key = 'G1' AND {in_version('PUBLISHED')} "
         f"UNION ALL SELECT 'token', id, 0 FROM access_tokens WHERE tenant_id = '{organization}' AND actor_id = '{who}' "
+        f"UNION ALL SELECT 'invitation', id, 0 FROM invitations WHERE tenant_id = '{organization}' "
+        "AND accepted_at IS NULL "
         f"UNION ALL SELECT 'template', id, 0 FROM work_templates WHERE tenant_id = '{organization}' ORDER BY 3"
     )
     nodes = [id_ for thing, id_, _ in rows if thing == "node"]
@@ -168,9 +223,16 @@ def expected_status(row: str, who: str) -> int:
         return 401
     if not ROWS[row].in_project:
         if who == "bot" and handled.permission in {Permission.PROJECT_CREATE, *PERSON_PERMISSIONS}:
-            return 403  # no person is responsible for it, and only a person manages tokens
-        # Mallory has her own organization, where she may do what members may.
-        return 404 if who == "nobody of this name" else 200
+            return 403  # no person is responsible for it, and only a person manages tokens and people
+        # Mallory has her own organization, which she administers.
+        if who == "nobody of this name":
+            return 404
+        if who not in ADMINISTRATORS:
+            if handled.permission in ADMINISTRATOR_PERMISSIONS:
+                return 403
+            if row == "invitation.revoke":  # it is somebody else's
+                return 404
+        return 422 if row == "organization.leave" and who in OWNERS else 200
     if who not in ROLES:
         # An operation for a missing project creates it. Names are unique in the organization, so Finn is
         # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.

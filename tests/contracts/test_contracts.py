@@ -110,7 +110,9 @@ class Learned(dict[str, str]):
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
         self.learn_of_run(answer)
-        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template", "token")]
+        inside = [
+            getattr(answer, part, None) for part in ("atom", "task", "feature", "template", "token", "invitation")
+        ]
         for thing in (answer, *inside):
             called = getattr(thing, "title", None) or getattr(thing, "name", None)
             if called in MADE_AS:

@@ -26,12 +26,15 @@ SLOW = {
     "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.commits.postgres_watch"),
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
-    "mcp": (),
+    "mcp": ("groundplan.surfaces.http.mcp.official_server",),  # itself imported by the first request to MCP
+    "mcp_types": ("groundplan.surfaces.http.mcp.official_server",),
+    "pydantic": (),
     "starlette": ("groundplan.surfaces.http.", "groundplan.surfaces.web."),
     "uvicorn": ("groundplan.surfaces.http.listening.slow_clients",),
     "jinja2": ("groundplan.surfaces.http.description.docs_page",),
-    "jwt": (),
-    "cryptography": (),
+    "jwt": ("groundplan.surfaces.http.identity_provider.",),
+    "cryptography": ("groundplan.surfaces.http.identity_provider.",),
+    "httpx": ("groundplan.surfaces.http.identity_provider.",),
     "anyio": (),
 }
 
@@ -111,9 +114,9 @@ def test_surfaces_do_not_import_each_other() -> None:
         for name in imports_anywhere(path):
             other = name.split(".")[2:3]
             # `groundplan mcp` and `groundplan serve` are commands like any other, so the command line starts them.
-            # Pages are served by the same server as REST, and rest on it.
+            # Pages are served by the same server as REST, and rest on it. That server has the tools of MCP, too.
             is_started = surface == ["cli"] and other in (["mcp"], ["http"], ["web"])
-            is_own = other == surface or is_started or (surface, other) == (["web"], ["http"])
+            is_own = other == surface or is_started or (surface, other) in ((["web"], ["http"]), (["http"], ["mcp"]))
             if name.startswith("groundplan.surfaces.") and surfaces.issuperset(other) and not is_own:
                 wrong.add(f"{module_name(path)} imports {name}")
     assert not wrong
@@ -167,4 +170,12 @@ def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
 def test_the_command_line_starts_without_the_server() -> None:
     printed = "import sys, groundplan.surfaces.cli.program; print(*{name.partition('.')[0] for name in sys.modules})"
     answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)
-    assert not set(answered.stdout.split()) & {"starlette", "uvicorn", "jinja2", "jwt", "anyio", "cryptography"}
+    of_server = {"starlette", "uvicorn", "jinja2", "jwt", "anyio", "cryptography", "mcp", "mcp_types", "pydantic"}
+    assert not set(answered.stdout.split()) & of_server
+
+
+@pytest.mark.slow
+def test_the_server_starts_without_the_official_mcp_server() -> None:
+    printed = "import sys, groundplan.surfaces.web.server_app; print(*{name.partition('.')[0] for name in sys.modules})"
+    answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)
+    assert not set(answered.stdout.split()) & {"mcp", "mcp_types", "pydantic"}

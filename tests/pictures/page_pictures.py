@@ -26,21 +26,24 @@ PROJECT = PROJECTS[0].name
 SOFTWARE = next(project.name for project in PROJECTS if project.has_knowledge)
 GUIDE_PROJECT = "village-wells"
 WIDTH, HEIGHT = 1280, 800
+WHOLE_PLAN = (1600, 900)  # a window in which the whole plan of the example is in sight
 GUIDE_HEIGHT = 660  # pictures between steps are flatter
 LOADED_MS = 400  # for fonts, and for times that the script writes
 _LOGIN = re.compile(r"(http://127\.0\.0\.1:\d+)(/login\?code=\S+)")
 
 
 class Screen(NamedTuple):
-    """A screen to take: its address below the project, and whether it is dark."""
+    """A screen to take: its address below the project, whether it is dark, and the window."""
 
     path: str
     is_dark: bool = False
     project: str = PROJECT
+    size: tuple[int, int] = (WIDTH, HEIGHT)
 
 
 SCREENS = {
     **{area: Screen(area) for area in AREAS},
+    "plan": Screen("plan", size=WHOLE_PLAN),
     "search": Screen("search?text=water"),
     "throughline": Screen("throughline?ref=OC3"),
     "item": Screen("plan?key=OC1"),
@@ -61,7 +64,7 @@ SCREENS = {
     "policies": Screen("members?view=policies"),
     "tokens": Screen("members?view=tokens"),
     "home-dark": Screen("home", is_dark=True),
-    "plan-dark": Screen("plan", is_dark=True),
+    "plan-dark": Screen("plan", is_dark=True, size=WHOLE_PLAN),
     "fact-dark": Screen("facts?run=draft&fact=/wells/cost", is_dark=True),
 }
 
@@ -94,6 +97,7 @@ def take_pictures() -> Iterator[Path]:
             names = _find_names(db)
             for name, screen in SCREENS.items():
                 page.emulate_media(color_scheme="dark" if screen.is_dark else "light")
+                page.set_viewport_size({"width": screen.size[0], "height": screen.size[1]})
                 page.goto(f"/p/{screen.project}/{screen.path.format_map(names)}")
                 page.wait_for_timeout(LOADED_MS)
                 path = PAGE_FOLDER / f"{name}.png"

@@ -9,7 +9,6 @@ from groundplan.surfaces.web.project_pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER, draw_pictures
 from tests.pictures.page_pictures import (
     GUIDE_HEIGHT,
-    HEIGHT,
     PAGE_FOLDER,
     SCREENS,
     WIDTH,
@@ -37,8 +36,9 @@ def test_the_page_shows_every_picture() -> None:
 
 
 def test_every_screen_and_step_has_its_picture() -> None:
-    """Their bytes differ each time they are taken; that they are there, and of one size, does not."""
-    sizes = dict.fromkeys(list_files(), (WIDTH, HEIGHT)) | dict.fromkeys(list_guide_files(), (WIDTH, GUIDE_HEIGHT))
+    """Their bytes differ each time they are taken; that they are there, and their sizes, do not."""
+    of_screens = {path: screen.size for path, screen in zip(list_files(), SCREENS.values(), strict=True)}
+    sizes = of_screens | dict.fromkeys(list_guide_files(), (WIDTH, GUIDE_HEIGHT))
 
     assert set(PAGE_FOLDER.glob("*.png")) == sizes.keys(), "run `make pictures`, and look at them"
     assert AREAS.keys() <= SCREENS.keys()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import zipfile
 from pathlib import Path
 
 import yaml
 
-from groundplan import skills
 from groundplan.repository.rules.export_plan import HAND_EDITED, NOT_OURS
 from groundplan.repository.rules.formats import front_matter
 from groundplan.skills import SKILL_NAMES, read_skill
@@ -93,17 +90,3 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
     assert [path for path, _ in done.kept] == PATHS[:1]
     assert list((tmp_path / "outside").iterdir()) == []
-
-
-def test_a_wheel_brings_the_skills_along(tmp_path: Path) -> None:
-    from hatchling.builders import wheel as hatchling  # the build backend; only this needs it
-
-    for path in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / path, tmp_path)
-    shutil.copytree(Path(skills.__file__).parent, tmp_path / "src" / "groundplan" / "skills")
-    (wheel,) = hatchling.WheelBuilder(str(tmp_path)).build(directory=str(tmp_path), versions=["standard"])
-
-    with zipfile.ZipFile(wheel) as packed:
-        held = {name for name in packed.namelist() if name.endswith(".md") and "dist-info" not in name}
-
-    assert held == {f"groundplan/skills/{path}" for path in PATHS}

@@ -25,6 +25,11 @@ GRAPH_TOOLS = {
 }
 WAYS_TO_A_SHELL = {"subprocess", "pty", "popen2", "commands", "multiprocessing"}
 ASKS_GIT = PACKAGE / "repository" / "git.py"  # in the user's own command, never in a server
+# The pager and the editor of the user, in a terminal of theirs; what is stored reaches them as a file or as input.
+STARTS_PROGRAMS_OF_THE_USER = (
+    PACKAGE / "surfaces" / "cli" / "screen" / "pager.py",
+    PACKAGE / "surfaces" / "cli" / "short" / "editing.py",
+)
 CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "spawnv", "posix_spawn", "eval", "exec"}
 WORDS_OF_A_SHELL = WAYS_TO_A_SHELL | CALLS_OF_A_SHELL
 
@@ -173,7 +178,7 @@ def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
 
 def test_what_agents_write_can_reach_no_shell() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path == ASKS_GIT:
+        if path in (ASKS_GIT, *STARTS_PROGRAMS_OF_THE_USER):
             continue
         text = path.read_text(encoding="utf-8")
         if WORDS_OF_A_SHELL.isdisjoint(re.findall(r"\w+", text)):
@@ -195,5 +200,8 @@ def test_git_is_asked_by_a_list_of_words_and_never_through_a_shell() -> None:
 
     assert starts
     assert not [one for one in calls for keyword in one.keywords if keyword.arg == "shell"]
+    assert not [path for path in STARTS_PROGRAMS_OF_THE_USER if "shell=" in path.read_text(encoding="utf-8")]
     importers = [path for path in PACKAGE.rglob("*.py") if "repository.git" in path.read_text(encoding="utf-8")]
-    assert {path.parent.name for path in importers} <= {"repository", "rules", "cli"}, "only the command line asks git"
+    assert {path.parent.name for path in importers} <= {"repository", "rules", "cli", "working_copy"}, (
+        "only the command line asks git"
+    )

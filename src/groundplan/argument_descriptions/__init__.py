@@ -12,6 +12,8 @@ from importlib import import_module
 
 # The table of the operations whose names begin with this word.
 TABLES: Mapping[str, str] = {
+    "organization": "kernel",
+    "invitation": "kernel",
     "project": "kernel",
     "member": "kernel",
     "token": "kernel",

@@ -21,9 +21,29 @@ class Role(StrEnum):
     OWNER = "owner"
 
 
+class OrganizationRole(StrEnum):
+    """The role of a member in the organization. It gives no access to projects."""
+
+    MEMBER = "member"
+    ADMINISTRATOR = "administrator"
+
+
+class ProjectCreators(StrEnum):
+    """Who may create projects in an organization, besides its administrators."""
+
+    MEMBERS = "members"
+    OWNERS = "owners"  # whoever owns a project already
+    ADMINISTRATORS = "administrators"
+
+
 class Permission(StrEnum):
     """Every permission, as thing:verb; permissions of a slice start with its name."""
 
+    ORGANIZATION_READ = "organization:read"
+    ORGANIZATION_MANAGE = "organization:manage"
+    ORGANIZATION_LEAVE = "organization:leave"
+    INVITATION_LIST = "invitation:list"
+    INVITATION_REVOKE = "invitation:revoke"
     PROJECT_CREATE = "project:create"
     PROJECT_LIST = "project:list"
     PROJECT_READ = "project:read"
@@ -104,6 +124,11 @@ OWN_DRAFT_PERMISSIONS: frozenset[Permission] = frozenset({Permission.PURPOSE_DIS
 # Permissions that every member of the organization has, independent of projects. A token that is limited to a role has
 # those with that role; one that is limited to projects has those of a viewer, because the others reach all projects.
 ORGANIZATION_GRANTS: Mapping[Permission, frozenset[Role]] = {
+    Permission.ORGANIZATION_READ: _VIEWERS,
+    Permission.ORGANIZATION_MANAGE: _OWNERS,
+    Permission.ORGANIZATION_LEAVE: _OWNERS,
+    Permission.INVITATION_LIST: _VIEWERS,
+    Permission.INVITATION_REVOKE: _OWNERS,
     Permission.PROJECT_CREATE: _EDITORS,
     Permission.PROJECT_LIST: _VIEWERS,
     Permission.TEMPLATE_READ: _VIEWERS,
@@ -115,7 +140,18 @@ ORGANIZATION_GRANTS: Mapping[Permission, frozenset[Role]] = {
 }
 
 # Permissions that only a person has: an agent must not give itself another identity.
-PERSON_PERMISSIONS: frozenset[Permission] = frozenset({Permission.TOKEN_CREATE, Permission.TOKEN_REVOKE})
+PERSON_PERMISSIONS: frozenset[Permission] = frozenset(
+    {
+        Permission.TOKEN_CREATE,
+        Permission.TOKEN_REVOKE,
+        Permission.ORGANIZATION_MANAGE,
+        Permission.ORGANIZATION_LEAVE,
+        Permission.INVITATION_REVOKE,
+    }
+)
+
+# Permissions that only administrators of the organization have.
+ADMINISTRATOR_PERMISSIONS: frozenset[Permission] = frozenset({Permission.ORGANIZATION_MANAGE})
 
 
 def get_smaller_role(one: Role, other: Role) -> Role:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from groundplan.kernel.access import Role
 
-LOCAL_ORGANIZATION = "local"
+LOCAL_ORGANIZATION = "local"  # the one that every store has
 
 
 class ActorKind(StrEnum):
@@ -52,6 +52,7 @@ def local_actor(
     kind: ActorKind = ActorKind.PERSON,
     access: Access = Access.OPEN,
     responsible: str | None = None,
+    organization: str = LOCAL_ORGANIZATION,
 ) -> Actor:
-    """Return an actor of the one organization in a local store, where id and name are the same."""
-    return Actor(LOCAL_ORGANIZATION, name, kind, access, responsible)
+    """Return an actor whom the user of a store names, where id and name are the same."""
+    return Actor(organization, name, kind, access, responsible)

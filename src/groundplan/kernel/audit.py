@@ -18,6 +18,17 @@ EVENT_FORMAT = 1
 class KernelOp(StrEnum):
     """The events that the kernel records; each slice has its own list."""
 
+    ORGANIZATION_CREATED = "organization.created"
+    ORGANIZATION_RENAMED = "organization.renamed"
+    ORGANIZATION_CONFIGURED = "organization.configured"
+    PERSON_JOINED = "organization.member_added"
+    PERSON_CHANGED = "organization.member_changed"
+    PERSON_LEFT = "organization.member_removed"
+    INVITATION_CREATED = "invitation.created"
+    INVITATION_ACCEPTED = "invitation.accepted"
+    INVITATION_REVOKED = "invitation.revoked"
+    IDENTITY_BOUND = "identity.bound"
+    IDENTITY_UNBOUND = "identity.unbound"
     PROJECT_CREATED = "project.created"
     PROJECT_ARCHIVED = "project.archived"
     PROJECT_RESTORED = "project.restored"

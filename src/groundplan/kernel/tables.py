@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.identities.tables import IDENTITIES, INVITATIONS
 from groundplan.kernel.store.tables import (
+    ADMINISTERS,
     EVERYBODY,
     IN_ORGANIZATION,
     OWN_ROWS,
@@ -14,6 +16,7 @@ from groundplan.kernel.store.tables import (
 from groundplan.kernel.tokens.table import TOKEN_EVENTS, TOKENS
 
 OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
+ADMINISTRATED = f"{IN_ORGANIZATION} AND {ADMINISTERS}"
 ADDED_BY_ACTOR = f"{IN_ORGANIZATION} AND (SELECT gp_may_write()) AND created_by = (SELECT gp_actor())"
 CREATED_BY_ACTOR = f"{WRITES_IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
 # Owners add members. The creator of a project without members adds themselves as its first owner. An agent may name
@@ -27,6 +30,13 @@ INVITED_OR_FOUNDING = (
     f" OR ({WRITES_IN_ORGANIZATION} AND {_IS_ACTOR} AND {_BY_AGENT} AND role = 'editor' AND gp_is_making(project_id)))"
 )
 
+# Every member sees who belongs to the organization; an address or an account, only whoever did it and administrators.
+PEOPLE_EVENTS = (
+    f"{IN_ORGANIZATION} AND (starts_with(op, 'organization.') OR starts_with(op, 'template.')"
+    " OR ((starts_with(op, 'invitation.') OR starts_with(op, 'identity.'))"
+    f" AND (actor_id = (SELECT gp_actor()) OR {ADMINISTERS})))"
+)
+
 TABLES = (
     Table(
         "organizations",
@@ -34,12 +44,25 @@ TABLES = (
         update=OF_ORGANIZATION,
         update_columns=("rev", "updated_at"),
     ),
+    Table(
+        "organization_settings",
+        select=IN_ORGANIZATION,
+        insert=f"{ADMINISTRATED} AND updated_by = (SELECT gp_actor())",
+        update=f"{ADMINISTRATED} AND updated_by = (SELECT gp_actor())",
+        update_columns=("project_creators", "allowed_domains", "default_policies", "updated_at", "updated_by"),
+    ),
     Table("principals", select=IN_ORGANIZATION, insert=f"{IN_ORGANIZATION} AND (SELECT gp_may_write())"),
-    Table("user_memberships", select=IN_ORGANIZATION, insert=ADDED_BY_ACTOR),
+    Table(
+        "user_memberships",
+        select=IN_ORGANIZATION,
+        insert=f"{ADDED_BY_ACTOR} AND (role = 'member' OR {ADMINISTERS})",
+        update=ADMINISTRATED,
+        update_columns=("role",),
+    ),
     Table(
         "projects",
         select=in_project(Permission.PROJECT_READ, column="id"),
-        insert=CREATED_BY_ACTOR,
+        insert=f"{CREATED_BY_ACTOR} AND (SELECT gp_may_create_projects())",
         update=in_project(Permission.PROJECT_WRITE, column="id"),
         update_columns=("rev", "updated_at", "machine_start", "archived_at", "policies"),
         reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",), Permission.PROJECT_CONFIGURE: ("policies",)},
@@ -61,8 +84,8 @@ TABLES = (
     ),
     Table(
         "organization_events",
-        # An actor who cannot see a project must not see its events; the others are about tokens.
-        select=f"({in_project(Permission.PROJECT_READ, column='subject')}) OR ({TOKEN_EVENTS})",
+        # An actor who cannot see a project must not see its events; the others are about people, addresses and tokens.
+        select=f"({in_project(Permission.PROJECT_READ, column='subject')}) OR ({TOKEN_EVENTS}) OR ({PEOPLE_EVENTS})",
         insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
         append_only=True,
     ),
@@ -73,6 +96,8 @@ TABLES = (
         delete=in_project(Permission.PROJECT_WRITE),
     ),
     TOKENS,
+    INVITATIONS,
+    IDENTITIES,
     Table(
         "answers",
         select=OWN_ROWS,

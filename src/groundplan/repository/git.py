@@ -140,6 +140,15 @@ class Repository:
         found = self._resolve_commits([id_ for id_ in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(id_)])
         return {id_: commit for id_, commit in found.items() if commit.id.startswith(id_)}
 
+    def find_hooks_folder(self) -> Path:
+        """Return the folder of the hooks: the configured one, else that of the repository; worktrees share it."""
+        return self.folder / _decode_text(self._run("rev-parse", "--git-path", "hooks").removesuffix(b"\n"))
+
+    def read_message(self, commit: Commit) -> str:
+        """Return the message of a commit."""
+        raw = self._run("cat-file", "commit", commit.id)
+        return raw.partition(b"\n\n")[2].decode("utf-8", "replace")
+
     def list_files(self, commit: Commit) -> list[str]:
         """Return the paths of all files of a commit, without those in submodules."""
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit.tree)

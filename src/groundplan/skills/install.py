@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from groundplan.front_matter.split import FENCE
 from groundplan.repository.rules.export_plan import HAND_EDITED, NOT_OURS
 from groundplan.repository.rules.folder import Folder, UnusableFile
 from groundplan.repository.rules.formats import front_matter
-from groundplan.repository.rules.formats.front_matter import FENCE, UnreadableRule
+from groundplan.repository.rules.formats.front_matter import UnreadableRule
 from groundplan.repository.rules.line_breaks import apply_line_breaks, detect_line_breaks, normalize_line_breaks
 from groundplan.skills import SKILL_FILE, SKILL_NAMES, read_skill
 

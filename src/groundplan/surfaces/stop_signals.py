@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from groundplan.kernel.cancellation import Cancellation, Cancelled
+
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END = b"\0"  # no signal has this number
 
@@ -74,3 +76,47 @@ def _read_signal(fd: int) -> int | None:
         if byte[0] in STOP_SIGNALS:
             return byte[0]
     return None
+
+
+class CommandCancelled(BaseException):
+    """A signal cancelled the operation of a command. Not an Exception, as KeyboardInterrupt is not."""
+
+    def __init__(self, error: Cancelled, number: int) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.exit_code = 128 + number  # as shells do
+
+
+@contextmanager
+def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
+    """Yield a cancellation that the first signal uses; a second signal has its usual effect.
+
+    Raises:
+        CommandCancelled: a signal cancelled the operation, which was rolled back.
+    """
+    cancellation = Cancellation(limit_s)
+    if threading.current_thread() is not threading.main_thread():
+        yield cancellation
+        return
+    previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    received: list[int] = []
+
+    def restore() -> None:
+        for number, handler in previous.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def cancel(number: int, _frame: Any) -> None:
+        restore()
+        received.append(number)
+        cancellation.cancel("the command was cancelled")
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, cancel)
+    try:
+        yield cancellation
+    except Cancelled as error:
+        if not received:
+            raise
+        raise CommandCancelled(error, received[0]) from None
+    finally:
+        restore()

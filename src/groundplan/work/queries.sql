@@ -9,8 +9,12 @@ n, id, parent_n, kind, feature_n, depth, open_children, open_deps, blocked_above
 summary, properties, priority, complexity, context_links
 
 -- columns: progress
--- Empty when a node is created, and rewritten by each change.
+-- Empty when a node is planned, and rewritten by each change.
 resolved, outcome, status, held_reason, blocked_reason, state, claimed_by, claimed_at, claimed_until
+
+-- columns: imported
+-- The part of the progress that a node can have when it is created, because another tool says so.
+resolved, outcome, status, held_reason, state
 
 -- columns: stamps
 -- Set by the statements themselves.

@@ -63,6 +63,8 @@ TABLES = (
     ),
     Table("work_node_tags", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_section_tags", select=_READ, insert=_WRITE, delete=_WRITE),
+    Table("work_aliases", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("node_n",), delete=_WRITE),
+    Table("work_imports", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("node_n", "digest", "base")),
     Table(
         "work_templates",
         select=IN_ORGANIZATION,

@@ -29,6 +29,8 @@ MEANINGFUL: dict[str, set[str]] = {
     "work.open": {"claim_ttl_minutes"},
     "work.update": {"state"},
     "work.query": {"claimed_by"},
+    "work.outline": {"claimed_by"},
+    "organization.configure": {"claim_ttl_minutes"},
     "knowledge.update": {"moleculeId"},
     "container.update": {"summary", "description", "priority", "featureId", "complexity", "tags", "relatedTo"},
     "context.edit": COLUMNS,

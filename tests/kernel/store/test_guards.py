@@ -11,8 +11,8 @@ import pytest
 from groundplan.catalog import build_schema
 from groundplan.context.refusals import LastOwner
 from groundplan.kernel.store.guards import (
-    REFUSALS,
     RevisionSkipped,
+    collect_refusals,
     generate_postgres_guards,
     generate_sqlite_guards,
 )
@@ -226,5 +226,5 @@ def test_for_every_word_that_a_trigger_says_there_is_an_error(engine: Engine) ->
 
     said = set(re.findall(r"(?:ABORT, |EXCEPTION |guard_refuse\()'(\w+)(?:: |')", text))
 
-    assert said - REFUSALS.keys() == set()
+    assert said - collect_refusals().keys() == set()
     assert {"rev_step", "frozen", "append_only", "not_an_option"} <= said

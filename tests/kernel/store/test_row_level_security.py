@@ -101,7 +101,7 @@ class FilledDatabase:
                 "subject": f"'{self.project}'",
                 "actor_id": f"'{actor}'",
                 "created_by": f"'{actor}'",
-                "role": "'owner'",
+                "role": "'member'" if table == "user_memberships" else "'owner'",
             }.get(
                 name, {**dict.fromkeys(NUMBERS, str(number)), "boolean": "true", "instant": STAMP}.get(kind, f"'{key}'")
             )
@@ -148,7 +148,14 @@ def test_a_stranger_sees_nothing_without_any_predicate(filled_database: FilledDa
 def test_a_colleague_who_is_not_in_the_project_sees_only_the_organization(filled_database: FilledDatabase) -> None:
     seen = {table for table, rows in filled_database.count_visible(DORA).items() if rows}
 
-    assert seen == {"organizations", "principals", "user_memberships", "work_templates", "work_template_sections"}
+    assert seen == {
+        "organizations",
+        "organization_settings",
+        "principals",
+        "user_memberships",
+        "work_templates",
+        "work_template_sections",
+    }
 
 
 def test_without_row_level_security_the_same_queries_show_everything(filled_database: FilledDatabase) -> None:

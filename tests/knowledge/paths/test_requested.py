@@ -127,7 +127,13 @@ def test_order_and_repetition_do_not_matter_and_names_lead_down_or_stay_outside(
     assert parse_paths(again) == found == sorted(set(found))
     for path in found:
         assert "\\" not in path
-        assert split_path(path) is not None or path.startswith("/") or ".." in path.split("/") or ":" in path
+        assert (
+            split_path(path) is not None
+            or path.startswith("/")
+            or ".." in path.split("/")
+            or ":" in path
+            or path == "."
+        )
 
 
 def test_a_text_of_nothing_but_decoration_is_no_trouble() -> None:

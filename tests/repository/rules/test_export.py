@@ -16,6 +16,7 @@ CART = {
     RuleFormat.CLAUDE: ".claude/rules/groundplan/cart.md",
     RuleFormat.CURSOR: ".cursor/rules/groundplan/cart.mdc",
     RuleFormat.AGENTS: "src/cart/AGENTS.md",
+    RuleFormat.COPILOT: ".github/instructions/groundplan/cart.instructions.md",
 }
 each_format = pytest.mark.parametrize("form", RuleFormat)
 

@@ -34,6 +34,10 @@ HAND_WRITTEN = {
     RuleFormat.CLAUDE: (".claude/rules/cart.md", "---\npaths:\n  - src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
     RuleFormat.CURSOR: (".cursor/rules/cart.mdc", "---\nglobs: src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
     RuleFormat.AGENTS: ("src/cart/AGENTS.md", "# Cart\n\nNever round twice.\n"),
+    RuleFormat.COPILOT: (
+        ".github/instructions/cart.instructions.md",
+        '---\napplyTo: "src/cart/**"\n---\n# Cart\n\nNever round twice.\n',
+    ),
 }
 
 
@@ -225,7 +229,7 @@ def test_rules_of_cursor_are_read_as_the_tool_reads_them(project: RulesProject) 
         ("Near", ("web/**",), ""),
         ("Types", ("**/*.ts", "**/*.tsx"), "Strict."),
     ]
-    assert list(reasons(taken, project.folder)) == [".cursor/rules/asked.mdc"]
+    assert (taken.skipped, project.molecules()) == ([], {"On demand": "Text."})
 
 
 def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(project: RulesProject) -> None:
@@ -311,7 +315,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(pr
     found = reasons(taken, project.folder)
     assert found.keys() == {f"{rules}/{name}" for name in (*broken, "link.md", "pipe.md")}
     telling = {
-        "yaml.md": "not YAML in line 3",
+        "yaml.md": "no closing bracket",
         "absolute.md": "/etc/**",
         "above.md": "..",
         "malformed.md": "src/[a",

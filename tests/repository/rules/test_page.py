@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.rules.formats import agents, claude, cursor
+from groundplan.repository.rules.formats import agents, claude, copilot, cursor
 from groundplan.repository.rules.formats.registry import SUBFOLDER, RuleFormat, render_piece
 from tests.repository.rules import rule_strategies
 
@@ -25,4 +25,5 @@ def test_an_example_is_what_the_writer_writes(form: RuleFormat, example: str) ->
 def test_the_files_are_where_the_page_says() -> None:
     assert f"`{claude.FOLDER}/{SUBFOLDER}/NAME{claude.SUFFIX}`" in PAGE
     assert f"`{cursor.FOLDER}/{SUBFOLDER}/NAME{cursor.SUFFIX}`" in PAGE
+    assert f"`{copilot.FOLDER}/{SUBFOLDER}/NAME{copilot.SUFFIX}`" in PAGE
     assert f"here `{agents.choose_file(rule_strategies.subject().patterns)}`" in PAGE

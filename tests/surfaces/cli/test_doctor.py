@@ -78,7 +78,9 @@ def test_a_fresh_database_is_well(run: Run) -> None:
         (change_sql("UPDATE schema_migrations SET checksum = 'another'"), {"migrations": "fail"}),
         (change_sql("PRAGMA application_id = 1"), {"application": "fail"}),
         (
-            change_sql("INSERT INTO user_memberships VALUES ('local', 'ghost', '2026-01-01T00:00:00.000Z', 'ghost')"),
+            change_sql(
+                "INSERT INTO user_memberships VALUES ('local', 'ghost', '2026-01-01T00:00:00.000Z', 'ghost', 'member')"
+            ),
             {"references": "fail"},
         ),
         (damage, {"pages": "fail"}),

@@ -96,7 +96,8 @@ def test_every_text_that_only_the_command_line_has_is_that_of_an_option() -> Non
 
 
 def test_every_group_of_commands_says_what_it_is_about() -> None:
-    assert {command.words[0] for _, command in COMMANDS if len(command.words) > 1} == GROUP_HELP.keys()
+    groups = {command.words[:at] for _, command in COMMANDS for at in range(1, len(command.words))}
+    assert {" ".join(words) for words in groups} == GROUP_HELP.keys()
 
 
 def test_a_default_is_told_only_where_there_is_something_to_tell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

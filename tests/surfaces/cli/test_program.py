@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -62,11 +63,21 @@ def serve_messages(program: Standby) -> Served:
 
 @pytest.mark.slow
 def test_the_version_is_printed_in_every_spelling(run: Run) -> None:
-    expected = f"groundplan {groundplan.__version__}\n"
+    shown = run("--version")
+    versions = run("--version", "--json").answer
 
-    assert run("--version") == run("-V") == run("--db", "x", "--version") == (0, expected, "")
-    assert run("--version", "--json").answer == {"version": groundplan.__version__}
-    assert process("--version").stdout == expected
+    assert shown == run("-V") == run("--db", "x", "--version")
+    assert shown.out.splitlines()[0] == f"groundplan {groundplan.__version__}"
+    assert list(versions) == ["version", "python", "sqlite", "psycopg", "libpq"]
+    assert all(version in shown.out for version in versions.values())
+    assert versions["sqlite"] == sqlite3.sqlite_version
+    assert process("--version").stdout == shown.out
+
+
+def test_without_the_driver_of_postgresql_the_version_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    assert "no psycopg" in run("--version").out
 
 
 def test_the_program_alone_prints_help_that_says_where_to_begin(run: Run) -> None:
@@ -74,7 +85,7 @@ def test_the_program_alone_prints_help_that_says_where_to_begin(run: Run) -> Non
 
     assert (alone.code, alone.err) == (0, "")
     assert "groundplan demo" in alone.out
-    places = [alone.out.index(title) for title in ("Start here", "Your plan", "For agents")]
+    places = [alone.out.index(title) for title in ("Every day", "The plan", "Setting up")]
     assert places == sorted(places)
     assert run("project").code == 0
     assert "create" in run("project").out
@@ -302,7 +313,7 @@ def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
     everywhere, _, but_one = sentence.partition("all but mcp take ")
 
     options = re.findall(r"--\w+", everywhere)
-    assert options == ["--db", "--agent", "--access", "--config"]
+    assert options == ["--db", "--org", "--agent", "--access", "--config"]
     assert but_one.startswith("--json;")
     for words in (("init",), ("demo",), ("doctor",), ("project", "list"), ("mcp",)):
         shown = run(*words, "--help").out

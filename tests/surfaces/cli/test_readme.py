@@ -15,6 +15,7 @@ from tests.standby import Standby
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST_SCREEN_LINES_MAX = 24
 SETTING_UP = ("make ", "export ")  # already done by the caller of this test
 
 
@@ -56,7 +57,7 @@ def test_every_command_of_the_readme_is_found_by_its_first_word() -> None:
 
     words = {line.split()[0] for console in consoles for line in console.splitlines()}
 
-    assert words == {"make", "export", "groundplan"}
+    assert words == {"make", "export", "groundplan", "pl", "uv"}
     assert 'export PATH="$PWD/.venv/bin:$PATH"' in README
 
 
@@ -86,3 +87,18 @@ def test_uv_keeps_its_cache_in_build_where_there_is_no_home(
     show = ("make", "-s", "-C", str(ROOT), "--eval", "show: ; @echo $$UV_CACHE_DIR", "show")
 
     assert subprocess.run(show, check=True, capture_output=True, text=True, env=environment).stdout.strip() == expected
+
+
+def test_the_first_screen_has_a_picture_three_commands_and_a_way_for_everybody() -> None:
+    first = README.partition("\n## ")[0]
+    (commands,) = re.findall(r"^```console\n(.*?)^```", first, re.MULTILINE | re.DOTALL)
+
+    assert len(first.splitlines()) <= FIRST_SCREEN_LINES_MAX
+    assert first.count("![") == 1
+    assert [line.partition("#")[0].strip() for line in commands.splitlines()] == [
+        "uv tool install .",
+        "groundplan init",
+        "pl next",
+    ]
+    assert "docs/guides/theory-of-change.md" in first
+    assert "docs/guides/server.md" in first

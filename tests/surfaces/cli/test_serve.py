@@ -212,10 +212,11 @@ def test_the_demo_prints_what_to_do_and_ends_cleanly(server: Server, tmp_path: P
     with server("--demo", "--play", "--db", "demo.db") as running:
         while '"$TOKEN"' not in running.printed and '$TOKEN"' not in running.printed:
             running.printed += running.output.readline()
-        settings = json.loads(next(line for line in running.printed.splitlines() if "mcpServers" in line))
+        http, stdio = (json.loads(line) for line in running.printed.splitlines() if "mcpServers" in line)
         code, rest = running.end(signal.SIGINT)
 
-    arguments = settings["mcpServers"]["groundplan"]["args"]
+    assert http["mcpServers"]["groundplan"]["url"] == f"{running.address}/mcp"
+    arguments = stdio["mcpServers"]["groundplan"]["args"]
     assert arguments[arguments.index("mcp") :] == ["mcp", "--db", str(tmp_path / "demo.db"), "--agent", "claude"]
     assert LOGIN.search(running.printed)
     assert "Three things to try" in running.printed

@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan import __main__
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.surfaces.cli import cancellation
+from groundplan.surfaces import stop_signals
 
 
 class AnnouncedCancellation(Cancellation):
@@ -20,5 +20,5 @@ class AnnouncedCancellation(Cancellation):
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command."""
-    vars(cancellation).update(Cancellation=AnnouncedCancellation)
+    vars(stop_signals).update(Cancellation=AnnouncedCancellation)
     return __main__.main(arguments)

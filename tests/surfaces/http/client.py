@@ -32,6 +32,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cookies: tuple[str, ...] = ()  # each `Set-Cookie`; the headers have the first one
 
     @property
     def json(self) -> Any:
@@ -79,10 +80,15 @@ class AppClient:
         **headers: str,
     ) -> Reply:
         """Send one request; headers are written with underscores. `raw` is a body that is sent as it is."""
-        scope = make_scope(method, target, {"actor": actor, **headers})
         content = raw if raw is not None else b"" if body is None else json_module.dumps(body).encode()
+        named = name_headers({"actor": actor, **headers})
         if body is not None:
-            scope["headers"].append((b"content-type", b"application/json"))
+            named["content-type"] = "application/json"
+        return self.send_bytes(method, target, content, named)
+
+    def send_bytes(self, method: str, target: str, content: bytes, headers: Mapping[str, str | None]) -> Reply:
+        """Send one request with headers by their own names, of which those without a value are left out."""
+        scope = make_scope(method, target, headers)
         if content:
             scope["headers"].append((b"content-length", str(len(content)).encode()))
         messages = [{"type": "http.request", "body": content, "more_body": False}]
@@ -101,8 +107,10 @@ class AppClient:
 
         await self.app(scope, receive, send)
         start, *parts = sent
-        headers = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}
-        return Reply(start["status"], headers, b"".join(part.get("body", b"") for part in parts))
+        pairs = [(name.decode(), value.decode("latin-1")) for name, value in start["headers"]]
+        cookies = tuple(value for name, value in pairs if name == "set-cookie")
+        body = b"".join(part.get("body", b"") for part in parts)
+        return Reply(start["status"], dict(reversed(pairs)), body, cookies)
 
     def get(self, target: str, **headers: Any) -> Reply:
         return self.send("GET", target, **headers)
@@ -141,13 +149,18 @@ class HttpClient(AppClient):
         return self.send(request["method"], request["path"], request.get("body"), actor=actor)
 
 
+def name_headers(headers: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return headers that tests write with underscores by their own names."""
+    names = {"actor": ACTOR}
+    return {names.get(name, name.replace("_", "-")): value for name, value in headers.items()}
+
+
 def make_scope(method: str, target: str, headers: Mapping[str, str | None]) -> dict[str, Any]:
     """Return an ASGI scope as uvicorn makes it."""
     from urllib.parse import unquote
 
     path, _, query = target.partition("?")
-    names = {"actor": ACTOR}
-    given = {names.get(name, name.replace("_", "-")): value for name, value in headers.items() if value is not None}
+    given = {name: value for name, value in headers.items() if value is not None}
     given.setdefault("host", "localhost:8321")
     return {
         "type": "http",

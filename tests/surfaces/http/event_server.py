@@ -18,7 +18,7 @@ from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
-from tests.surfaces.http.client import ACTOR, make_scope
+from tests.surfaces.http.client import ACTOR, make_scope, name_headers
 
 PATIENCE_S = 60  # only a test that fails waits for so long
 COMMENT = "comment"
@@ -140,16 +140,22 @@ class EventServer:
         return asyncio.run_coroutine_threadsafe(awaited, self._loop).result(PATIENCE_S)
 
     def follow(
-        self, project: str = "atlas", *, after: str | None = None, method: str = "GET", query: str = "", **headers: str
+        self,
+        project: str | None = "atlas",
+        *,
+        after: str | None = None,
+        method: str = "GET",
+        query: str = "",
+        **headers: str,
     ) -> OpenStream:
-        """Open a stream and wait for its first bytes."""
-        target = f"/v1/projects/{project}/events{query}"
+        """Open a stream of a project, or of the organization, and wait for its first bytes."""
+        target = f"/v1/organization/events{query}" if project is None else f"/v1/projects/{project}/events{query}"
         given = headers if after is None else {**headers, "last_event_id": after}
         stream = OpenStream(self._loop)
 
         async def run() -> None:
             try:
-                await self.app(make_scope(method, target, given), stream.receive, stream.send)
+                await self.app(make_scope(method, target, name_headers(given)), stream.receive, stream.send)
             finally:
                 stream.end()
 

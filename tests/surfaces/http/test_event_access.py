@@ -106,9 +106,7 @@ def test_a_check_before_the_read_would_show_a_later_event(
             self._reader.recheck(connection)
         except Unauthenticated:
             raise feed.AccessEnded from None
-        return self._reader.store.read(
-            self.key.actor, lambda tx: follow.read_changes(tx, self.key.project_id, position)
-        )
+        return self._reader.store.read(self.key.actor, lambda tx: self.key.read_changes(tx, position))
 
     monkeypatch.setattr(feed.Feed, "_read", check_then_read)
     assert is_event_between_seen(engine, ada)

@@ -32,6 +32,8 @@ from tests.engines import Engine, fill_once
 from tests.surfaces.http.client import HttpClient, Reply
 
 DOCUMENT = "urn:openapi"
+# Whose request succeeds where Ada's does not: the last owner of a project cannot leave.
+ACTORS = {"organization.leave": "ben"}
 
 
 def send(http: HttpClient, row: str, who: str, named: dict[str, str]) -> Reply:
@@ -82,7 +84,7 @@ def operation_ids() -> set[str]:
     return {get_operation_id(endpoint) for endpoint in RouteTable(OPERATIONS).endpoints}
 
 
-def answers_of_ada(engine: Engine, folder: Path) -> Iterator[tuple[str, Reply]]:
+def collect_answers(engine: Engine, folder: Path) -> Iterator[tuple[str, Reply]]:
     """Yield the answer to each example; one that comes too late in a used database is sent again in a fresh one."""
     for fill, of_purpose in ((populate, False), (populate_with_purpose, True)):
         rows = [row for row in ROWS if row.startswith("purpose.") is of_purpose]
@@ -93,20 +95,20 @@ def answers_in(worlds: Iterator[Engine], rows: list[str]) -> Iterator[tuple[str,
     world = next(worlds)
     http = HttpClient(world.store, PEOPLE.__getitem__)
     for row in rows:
-        named = placeholder_values(world, "atlas", "ada")
-        reply = send(http, row, "ada", named)
+        who = ACTORS.get(row, "ada")
+        reply = send(http, row, who, placeholder_values(world, "atlas", who))
         if reply.status not in (200, 201):
             http.close()
             world = next(worlds)
             http = HttpClient(world.store, PEOPLE.__getitem__)
-            reply = send(http, row, "ada", placeholder_values(world, "atlas", "ada"))
+            reply = send(http, row, who, placeholder_values(world, "atlas", who))
         yield row, reply
     http.close()
 
 
 @pytest.mark.slow
 def test_every_operation_answers_as_documented(engine: Engine, tmp_path: Path) -> None:
-    wrong = {row: breaks for row, reply in answers_of_ada(engine, tmp_path) if (breaks := find_breaks(row, reply))}
+    wrong = {row: breaks for row, reply in collect_answers(engine, tmp_path) if (breaks := find_breaks(row, reply))}
 
     assert not wrong
 

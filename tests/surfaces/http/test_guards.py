@@ -14,7 +14,7 @@ from groundplan.kernel.operations.execute import execute
 from groundplan.surfaces.http import allowed_hosts, rest, routes
 from groundplan.surfaces.http.routes import RouteTable
 from tests.engines import Engine
-from tests.surfaces.http.client import HttpClient, make_scope
+from tests.surfaces.http.client import ACTOR, HttpClient, make_scope
 
 CALLERS = 40
 
@@ -22,7 +22,7 @@ CALLERS = 40
 def test_many_callers_at_once_are_never_mixed_up(engine: Engine) -> None:
     async def create(app: Any, name: str) -> str:
         body = json.dumps({"name": name}).encode()
-        scope = make_scope("POST", "/v1/projects", {"actor": name, "content_type": "application/json"})
+        scope = make_scope("POST", "/v1/projects", {ACTOR: name, "content-type": "application/json"})
         scope["headers"].append((b"content-length", str(len(body)).encode()))
         waiting = [{"type": "http.request", "body": body}]
         parts: list[bytes] = []

@@ -48,14 +48,14 @@ class Browser(AppClient):
         self.server.close()
 
     def send(self, method: str, target: str, body: Any = None, **headers: Any) -> Reply:
-        """Send one request with the cookies, and keep the one that the answer sets."""
+        """Send one request with the cookies, and keep those that the answer sets."""
         if self.cookies and "cookie" not in headers:
             headers["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         reply = super().send(method, target, body, **headers)
-        if "set-cookie" in reply.headers:
-            name, _, value = reply.headers["set-cookie"].partition(";")[0].partition("=")
+        for cookie in reply.cookies:
+            name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
-            if "Max-Age=0;" in reply.headers["set-cookie"]:
+            if "Max-Age=0;" in cookie:
                 del self.cookies[name]
         if found := AREA.match(target):
             check_operations(found[1], reply.body.decode("utf-8", "replace"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.drawing import BAND_HEADER, CanvasAddress, CanvasState, draw_canvas, find_pathway
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
+from groundplan.surfaces.web.canvas.positions import place
 
 TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
 
@@ -30,6 +31,18 @@ def find_transforms(svg: str) -> list[str]:
 
 def test_a_longer_title_moves_no_card() -> None:
     assert find_transforms(draw({"OP1": "Wells"})) == find_transforms(draw({"OP1": "Wells of the valley " * 20}))
+
+
+def test_a_line_that_leads_back_above_the_bands_is_inside_the_picture() -> None:
+    cards = [CanvasCard(key, node_type, key, ()) for key, node_type in TYPES.items()]
+    edges = [link("AC1", "OP1"), link("OP1", "G1"), link("G1", "AC1", EdgeType.FEEDBACK)]
+    drawn = draw_canvas(cards, [CanvasLink(edge, ()) for edge in edges], PLAIN, CanvasAddress("/plan?"))
+
+    top = float(find_transforms(drawn.svg)[0].split()[1])
+    levels = [-y for route in place(TYPES.items(), edges).routes.values() for _, y in route.points]
+    assert max(levels) > BAND_HEADER, "the plan has no line above the bands"
+    assert top - max(levels) >= 1
+    assert drawn.height >= top - min(levels)
 
 
 def test_equal_content_is_drawn_equally_and_a_change_is_never_missed() -> None:

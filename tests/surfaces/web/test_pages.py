@@ -228,6 +228,36 @@ def test_the_address_keeps_the_state_of_a_page(browser: Browser, engine: Engine)
     assert "Draw it" not in found.text
 
 
+def test_the_tree_opens_where_the_selected_task_is_until_somebody_closes_it(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    nodes = [{"ref": "a", "summary": "North"}, {"ref": "b", "summary": "Walk the ridge", "parent_ref": "a"}]
+    _, ridge = engine.session("ada").call("work.plan", project="atlas", nodes=nodes).created
+    browser.log_in()
+    rows = re.compile(r'role="treeitem".*?</li>', re.DOTALL)
+
+    def list_rows(query: str) -> str:
+        return "".join(rows.findall(browser.get(f"/p/atlas/work?{query}").body.decode()))
+
+    assert "Walk the ridge" not in list_rows("")
+    shown = list_rows(f"node={ridge.id}")
+    assert "Walk the ridge" in shown
+    close = re.search(r'data-twist href="([^"]+)" aria-label="Close North"', shown)
+    assert close is not None
+    assert "Walk the ridge" not in list_rows(close[1].partition("?")[2].replace("&amp;", "&"))
+
+
+def test_a_claimed_task_is_in_progress_and_not_ready(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    ready = ada.call("work.outline", project="atlas", lane="ready").total
+    ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "One more"}])
+    ada.call("work.claim", project="atlas")
+    browser.log_in()
+
+    assert f"{ready} ready" in open_page(browser, "/p/atlas/work").text
+    assert re.search(rf"Ready now\s*{ready}\s", open_page(browser, "/p/atlas/home").text)
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [

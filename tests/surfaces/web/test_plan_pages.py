@@ -124,6 +124,18 @@ def test_the_address_of_an_item_opens_it_with_everything_about_it(browser: Brows
     assert "added" in page  # its history
 
 
+@pytest.mark.parametrize("query", ["key=OC99", "edge=AC1-G1"])
+def test_the_address_of_an_item_that_is_not_in_the_version_says_so(
+    browser: Browser, engine: Engine, query: str
+) -> None:
+    fill(engine)
+    browser.log_in()
+    page = open_page(browser, f"{PLAN}?{query}")
+
+    assert f"There is no item “{query.partition('=')[2]}” in this version" in page.text
+    assert "Fee model agreed" in page.text
+
+
 def test_a_card_says_in_words_what_it_shows(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()

@@ -13,6 +13,8 @@ from groundplan.work.graph import open as open_work
 
 _MEMBER = NoInverse("membership is changed by name", NextStep("member.list", "lists the members"))
 _ACCESS = NoInverse("it is no change of the project", NextStep("token.list", "lists the tokens"))
+_ORGANIZATION = NoInverse("it is a change of the organization", NextStep("organization.view", "shows it"))
+_INVITATION = NoInverse("an address may have used it", NextStep("invitation.list", "lists the invitations"))
 OPS: Mapping[str, NoInverse | None] = {
     KernelOp.PROJECT_CONFIGURED: None,
     KernelOp.PROJECT_CREATED: NoInverse("a project stays", NextStep("project.archive", "archives it")),
@@ -21,6 +23,22 @@ OPS: Mapping[str, NoInverse | None] = {
     ),
     KernelOp.PROJECT_RESTORED: NoInverse("a restored project is open", NextStep("project.archive", "archives it")),
     **dict.fromkeys((KernelOp.MEMBER_ADDED, KernelOp.MEMBER_CHANGED, KernelOp.MEMBER_REMOVED), _MEMBER),
+    **dict.fromkeys(
+        (
+            KernelOp.ORGANIZATION_CREATED,
+            KernelOp.ORGANIZATION_RENAMED,
+            KernelOp.ORGANIZATION_CONFIGURED,
+            KernelOp.PERSON_JOINED,
+            KernelOp.PERSON_CHANGED,
+            KernelOp.PERSON_LEFT,
+            KernelOp.IDENTITY_BOUND,
+            KernelOp.IDENTITY_UNBOUND,
+        ),
+        _ORGANIZATION,
+    ),
+    **dict.fromkeys(
+        (KernelOp.INVITATION_CREATED, KernelOp.INVITATION_ACCEPTED, KernelOp.INVITATION_REVOKED), _INVITATION
+    ),
     **dict.fromkeys(
         (KernelOp.TOKEN_CREATED, KernelOp.TOKEN_REVOKED, KernelOp.SESSION_OPENED, KernelOp.SESSION_CLOSED), _ACCESS
     ),

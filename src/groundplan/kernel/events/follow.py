@@ -15,7 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.kernel.store.transaction import Transaction
 
 EVENTS_MAX = 1_000  # of one read
 IDS_MAX = 100  # of one change; a reader of more reads the whole area again
@@ -56,14 +56,17 @@ class FollowedPart(NamedTuple):
 
 
 class FollowStart(NamedTuple):
-    """The state of a project when somebody begins to follow it."""
+    """The state of a project, or of the organization, when somebody begins to follow it."""
 
-    project: Project
+    project_id: str | None  # None: the organization
+    is_archived: bool
     last: EventPosition
     missed: int  # events after the position of the reader; at most one more than the limit
 
 
-class _EventRow(Struct):
+class FollowedEvent(Struct):
+    """A stored event, as far as it says what changed."""
+
     rev: int
     n: int
     op: str
@@ -91,7 +94,7 @@ def start_following(tx: Transaction, ref: str, after: EventPosition | None, *, m
         missed = tx.scalar(
             sql.count_events_after, project_id=project.id, rev=after.rev, n=after.n, at_most=missed_max + 1
         )
-    return FollowStart(project, last, missed)
+    return FollowStart(project.id, project.archived_at is not None, last, missed)
 
 
 def read_changes(tx: Transaction, project_id: str, after: EventPosition) -> FollowedPart:
@@ -101,13 +104,14 @@ def read_changes(tx: Transaction, project_id: str, after: EventPosition) -> Foll
         NotFound: the actor is not a member of the project any more.
     """
     project = authorize_project(tx, project_id, Permission.PROJECT_READ, by_id=True)
-    rows = tx.all(sql.events_after, _EventRow, project_id=project.id, rev=after.rev, n=after.n, at_most=EVENTS_MAX)
+    rows = tx.all(sql.events_after, FollowedEvent, project_id=project.id, rev=after.rev, n=after.n, at_most=EVENTS_MAX)
     is_complete = len(rows) < EVENTS_MAX
-    return FollowedPart(_group(rows), is_complete, is_complete and project.archived_at is not None)
+    return FollowedPart(group_changes(rows), is_complete, is_complete and project.archived_at is not None)
 
 
-def _group(rows: Sequence[_EventRow]) -> list[AreaChange]:
-    groups: list[list[_EventRow]] = []
+def group_changes(rows: Sequence[FollowedEvent]) -> list[AreaChange]:
+    """Return what some events changed, in their order: one change for each area of each write."""
+    groups: list[list[FollowedEvent]] = []
     for row in rows:
         if groups and _belongs(groups[-1][-1], row):
             groups[-1].append(row)
@@ -116,16 +120,16 @@ def _group(rows: Sequence[_EventRow]) -> list[AreaChange]:
     return [_summarize(group) for group in groups]
 
 
-def _belongs(before: _EventRow, row: _EventRow) -> bool:
+def _belongs(before: FollowedEvent, row: FollowedEvent) -> bool:
     return before.rev == row.rev and _get_area(before) == _get_area(row)
 
 
-def _get_area(row: _EventRow) -> str:
+def _get_area(row: FollowedEvent) -> str:
     word = row.op.partition(".")[0]
     return AREAS.get(word, word)
 
 
-def _summarize(rows: Sequence[_EventRow]) -> AreaChange:
+def _summarize(rows: Sequence[FollowedEvent]) -> AreaChange:
     ids = list(dict.fromkeys(row.subject for row in rows))
     return AreaChange(
         EventPosition(rows[0].rev, rows[0].n),

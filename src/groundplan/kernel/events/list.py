@@ -68,7 +68,9 @@ class EventList(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
-class _RecordRow(Struct):
+class RecordRow(Struct):
+    """A stored event."""
+
     rev: int
     n: int
     at: str
@@ -80,6 +82,7 @@ class _RecordRow(Struct):
 
     @property
     def position(self) -> EventPosition:
+        """Where it stands in its history."""
         return EventPosition(self.rev, self.n)
 
 
@@ -118,7 +121,7 @@ def list_events(tx: Transaction, request: ListEvents) -> EventList:
     has_more = len(rows) > request.limit
     page = take_page(
         tx.budget.reserve(EventList([])),
-        [(row, _to_record(row)) for row in rows[: request.limit]],
+        [(row, to_record(row)) for row in rows[: request.limit]],
         cursor_after=lambda pair: _encode_position(tx, request, pair[0].position),
         item=lambda pair: pair[1],
         has_more=has_more,
@@ -155,13 +158,13 @@ def _limit_to_window(tx: Transaction, request: ListEvents, part: _Part) -> _Part
     return part._replace(end=last) if is_inside else part
 
 
-def _read_rows(tx: Transaction, request: ListEvents, part: _Part) -> list[_RecordRow]:
+def _read_rows(tx: Transaction, request: ListEvents, part: _Part) -> list[RecordRow]:
     """Return the matching events of a part, one more than the limit if there are more."""
     actor = request.actor and (find_principal(tx, request.actor) or request.actor)
     about: dict[str, Any] = {} if request.subject is None else {"subject": request.subject}
     return tx.all(
         part.direction.about if about else part.direction.matching,
-        _RecordRow,
+        RecordRow,
         project_id=tx.project.id,
         rev=part.begin.rev,
         n=part.begin.n,
@@ -176,7 +179,8 @@ def _read_rows(tx: Transaction, request: ListEvents, part: _Part) -> list[_Recor
     )
 
 
-def _to_record(row: _RecordRow) -> EventRecord:
+def to_record(row: RecordRow) -> EventRecord:
+    """Return an event as answers show it."""
     return EventRecord(
         id=str(row.position),
         at=row.at,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
+from groundplan.kernel.identities.invitation import InvitationView
+from groundplan.kernel.identities.invite_person import find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import GROUP, TOOL, MemberView, find_principal, join
+from groundplan.kernel.members.member import GROUP, TOOL, MemberView, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -28,27 +30,31 @@ class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class OneMember(Struct):
-    """The member after the change."""
+    """The member after the change, and the invitation if an address was invited."""
 
     member: MemberView
+    invitation: InvitationView | UnsetType = UNSET
 
 
 def add(tx: Transaction, request: AddMember) -> OneMember:
-    """Add a member, or change the role of a member.
+    """Add a member, or change the role of a member. An e-mail address without an account is invited.
 
     Raises:
         LastOwner: the change would leave the project without an owner.
+        Invalid: the address is malformed.
     """
     project_id = tx.project.id
-    user_id = find_principal(tx, request.user_id) or request.user_id
+    person = find_expected_person(tx, request.user_id, kind=request.kind)
+    user_id = person.id
     member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=user_id)
     if member is None:
         join(tx, project_id, user_id, role=request.role, kind=request.kind)
-    elif member.role is not request.role:
+    invitation = invite_person(tx, person)
+    if member is not None and member.role is not request.role:
         tx.record(KernelOp.MEMBER_CHANGED, user_id, changed("role", member.role, request.role))
         tx.write_events()  # now: the actor may lose the right to write with this change
         tx.run(sql.change_role, project_id=project_id, user_id=user_id, role=request.role)
-    return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id))
+    return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id), invitation)
 
 
 OPERATION = Operation(

@@ -7,15 +7,7 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
-from groundplan.kernel.cursors.text_positions import (
-    BEFORE_ALL,
-    NO_LIMIT,
-    TextPosition,
-    locate_text,
-    parse_text_position,
-    read_after,
-)
+from groundplan.kernel.cursors.name_pages import read_name_page
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
@@ -51,29 +43,15 @@ def list_members(tx: Transaction, request: ListMembers) -> Members:
     Raises:
         InvalidCursor: the cursor belongs to another list.
     """
-    after = BEFORE_ALL
-    if request.cursor is not None:
-        after = parse_text_position(decode_cursor(tx, NAME, None, request.cursor))
-    rows = read_after(
-        after,
-        lambda at_most: tx.all(
-            sql.members, MemberView, project_id=tx.project.id, after=after.lower_bound, at_most=at_most
-        ),
-        _locate,
-        # One row more than the limit shows whether there is another page.
-        at_most=request.limit + 1 if request.limit else NO_LIMIT,
+    page, next_cursor = read_name_page(
+        tx,
+        NAME,
+        request.cursor,
+        lambda after, at_most: tx.all(sql.members, MemberView, project_id=tx.project.id, after=after, at_most=at_most),
+        lambda member: member.user_id,
+        limit=request.limit,
     )
-    page = rows[: request.limit]
-    return Members(page, encode_cursor(tx, NAME, None, *_locate(page[-1])) if len(rows) > len(page) else UNSET)
-
-
-def _locate(member: MemberView) -> TextPosition:
-    position = locate_text(member.user_id, "")
-    if not position.is_cut:
-        return position
-    from hashlib import sha256  # here, because ids are rarely that long
-
-    return position._replace(tie_breaker=sha256(member.user_id.encode()).hexdigest())
+    return Members(page, next_cursor)
 
 
 OPERATION = Operation(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
+import msgspec
 from msgspec import Struct
 
 from groundplan.kernel import ports
@@ -18,7 +21,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.authorize import AgentNotAllowed, limit_role
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.store.transaction import Project, Transaction
 
 ID_TRIES_MAX = 4  # ids are random; repeated collisions mean that the name is in use
 
@@ -56,22 +59,32 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
     return OneProject(read_project_view(tx, project_id, limit_role(tx.actor, get_creator_role(tx.actor), "{}")))
 
 
-def create_owned_project(tx: Transaction, name: str, *, goal: str | None, policies: str = "{}") -> str | None:
+def create_owned_project(tx: Transaction, name: str, *, goal: str | None, policies: str | None = None) -> str | None:
     """Create a project and return its id, or None if the name is in use. Needs the lock of the organization.
+
+    Without `policies` it has those that the organization gives to new projects.
 
     Raises:
         AgentNotAllowed: the actor is an agent, stored roles decide, and no person is responsible for it.
     """
     owner = _find_owner(tx)
+    defaults = read_default_policies(tx)
     for _ in range(ID_TRIES_MAX):
         project_id = ports.generate_project_id(tx, None)
-        if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies):
+        if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies or defaults):
             break
     else:
         return None
     changes = (changed("name", None, name), changed("goal", None, goal))
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes)
     tx.record(KernelOp.PROJECT_CREATED, project_id, *changes, project_id=project_id)
+    if policies is None and (given := msgspec.json.decode(defaults)):
+        tx.record(
+            KernelOp.PROJECT_CONFIGURED,
+            project_id,
+            *(changed(f"policies.{policy}", None, value) for policy, value in given.items()),
+            project_id=project_id,
+        )
     if owner == tx.actor.id:
         join(tx, project_id, owner, role=Role.OWNER, kind=tx.actor.kind)
     else:
@@ -79,6 +92,25 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
         join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
     ports.on_project_created(tx, project_id, goal or name)
     return project_id
+
+
+def read_default_policies(tx: Transaction) -> str:
+    """Return the policies of new projects in this organization, as a project stores them."""
+    return tx.scalar(sql.default_policies) or "{}"
+
+
+@contextmanager
+def enter_new_project(tx: Transaction, project_id: str, name: str, policies: str) -> Iterator[None]:
+    """Make a project that this transaction has created the current one within the block, at its first revision."""
+    rev = tx.rev
+    role = limit_role(tx.actor, get_creator_role(tx.actor), policies)
+    tx.set_project(Project(project_id, name, 1, role, None, policies, tx.now, None))
+    tx.rev = 1
+    try:
+        yield
+    finally:
+        tx.set_project(None)
+        tx.rev = rev
 
 
 def get_creator_role(actor: Actor) -> Role:

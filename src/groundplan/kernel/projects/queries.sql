@@ -7,6 +7,12 @@ INSERT INTO projects (tenant_id, id, name, goal, rev, created_at, created_by, up
 VALUES (:tenant_id, :id, :name, :goal, 1, :now, :actor_id, :now, :policies)
     ON CONFLICT DO NOTHING;
 
+-- name: default_policies
+-- Returns the policies of new projects; no row if nobody has set any.
+SELECT default_policies
+  FROM organization_settings
+ WHERE tenant_id = :tenant_id;
+
 -- name: kind_of_principal
 -- Returns whether a principal is a person, an agent or a service.
 SELECT kind

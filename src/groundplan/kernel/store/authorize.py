@@ -7,18 +7,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from groundplan.kernel.access import (
+    ADMINISTRATOR_PERMISSIONS,
     AGENT_ROLE_POLICY,
     GRANTS,
     ORGANIZATION_GRANTS,
     OWN_DRAFT_PERMISSIONS,
     PERSON_PERMISSIONS,
+    OrganizationRole,
     Permission,
+    ProjectCreators,
     Role,
     allows,
     get_smaller_role,
     limit_agent_role,
 )
-from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -64,6 +67,34 @@ class TokenLimited(Forbidden):
             "use a token with a larger role, or one that is not limited to projects",
             role=role,
             permission=permission,
+        )
+
+
+class AdministratorRequired(Forbidden):
+    """Only an administrator of the organization may do this."""
+
+    code = "administrator_required"
+
+    def __init__(self, permission: Permission) -> None:
+        super().__init__(
+            f"only an administrator of the organization may do this ({permission}); ask one of them",
+            permission=permission,
+        )
+
+
+class ProjectCreationRestricted(Forbidden):
+    """A setting of the organization says who may create projects, and the actor is not among them."""
+
+    code = "project_creation_restricted"
+
+    def __init__(self, creators: ProjectCreators) -> None:
+        allowed = {
+            ProjectCreators.OWNERS: "people who own a project already, and administrators, may",
+            ProjectCreators.ADMINISTRATORS: "administrators may",
+        }
+        super().__init__(
+            f"in this organization only {allowed.get(creators, 'members may')} create projects; ask one of them",
+            project_creators=creators,
         )
 
 
@@ -135,15 +166,54 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
         NotFound: the actor is not in the organization; its existence is not revealed.
         AgentNotAllowed: only a person may do this.
         TokenLimited: the actor could do it with another token.
+        AdministratorRequired: only an administrator may do this.
+        ProjectCreationRestricted: the organization reserves the creation of projects.
     """
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a mistake in the registry, not in the input
-    if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
-        raise NotFound("organization", tx.actor.organization, hint="ask one of its members to add you to a project")
+    membership = find_organization_role(tx)
     if permission in PERSON_PERMISSIONS and tx.actor.kind is not ActorKind.PERSON:
         raise AgentNotAllowed(f"only a person may do this ({permission}); ask a person", permission=permission)
     role = get_organization_role(tx.actor)
     if role not in ORGANIZATION_GRANTS[permission]:
         raise TokenLimited(permission, role)
+    is_administrator = membership is OrganizationRole.ADMINISTRATOR
+    if permission in ADMINISTRATOR_PERMISSIONS and not is_administrator:
+        raise AdministratorRequired(permission)
+    if permission is Permission.PROJECT_CREATE and not is_administrator:
+        _refuse_creation(tx)
+
+
+def administers(tx: Transaction) -> bool:
+    """Return whether the actor may manage the organization: a person without limits, who is its administrator."""
+    actor = tx.actor
+    is_unlimited = actor.kind is ActorKind.PERSON and get_organization_role(actor) is Role.OWNER
+    return is_unlimited and find_organization_role(tx) is OrganizationRole.ADMINISTRATOR
+
+
+def find_organization_role(tx: Transaction) -> OrganizationRole:
+    """Return the role of the actor in the organization. A person who is trusted with all projects administers it.
+
+    Raises:
+        NotFound: the actor is not in the organization, or there is none of this id.
+    """
+    actor = tx.actor
+    if actor.access is Access.OPEN:
+        # A local store is opened often, and the organization that it always has need not be looked up.
+        if actor.organization != LOCAL_ORGANIZATION and tx.one_or_none(sql.organization_exists) is None:
+            raise NotFound("organization", actor.organization, hint="check its id")
+        return OrganizationRole.ADMINISTRATOR if actor.kind is ActorKind.PERSON else OrganizationRole.MEMBER
+    role = tx.scalar(sql.organization_membership)
+    if role is None:
+        raise NotFound("organization", actor.organization, hint="ask one of its members to add you to a project")
+    return OrganizationRole(role)
+
+
+def _refuse_creation(tx: Transaction) -> None:
+    creators = ProjectCreators(tx.scalar(sql.project_creators) or ProjectCreators.MEMBERS)
+    if creators is ProjectCreators.MEMBERS:
+        return
+    if creators is ProjectCreators.ADMINISTRATORS or tx.one_or_none(sql.owned_project) is None:
+        raise ProjectCreationRestricted(creators)
 
 
 def get_organization_role(actor: Actor) -> Role:

@@ -2,16 +2,17 @@
 
 All names start with `guard_`, so that all guards can be dropped and created again after a migration. A guard raises the
 message `word: table`; `REFUSALS` maps the word to the error for the caller. A slice declares the words of its own
-triggers beside its tables, and the catalog adds them here.
+triggers beside its tables, and `connections.py` names them here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from groundplan.kernel.access import WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
+from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, format_roles
 
 
@@ -89,15 +90,25 @@ def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFacto
     return lambda table: error(problem, table=table)
 
 
-def declare_refusals(refusals: Mapping[str, ErrorFactory]) -> None:
-    """Add the words of the triggers of a slice."""
-    REFUSALS.update(refusals)
+_names: set[str] = set()  # of the tables of slices
+
+
+def declare_refusals(names: Iterable[str]) -> None:
+    """Add the words of the triggers of slices, as names of their tables; a refusal loads them."""
+    _names.update(names)
+
+
+def collect_refusals() -> Mapping[str, ErrorFactory]:
+    """Return the error for each word of a trigger."""
+    for name in _names:
+        REFUSALS.update(load_by_name(name))
+    return REFUSALS
 
 
 def find_refusal(message: str) -> GroundplanError | None:
     """Return the error for the message of a guard; None if the message is not from a guard."""
     word, _, table = message.partition(": ")
-    found = REFUSALS.get(word)
+    found = collect_refusals().get(word)
     return found(table) if found else None
 
 

@@ -47,11 +47,12 @@ def open_store(
     for_server: bool = False,
     cancellation: Cancellation | None = None,
     clock: Clock | None = None,
+    as_owner: bool = False,
 ) -> Store:
     """Return the store that `db` names. A missing file is created; `cancellation` can end the migration of a file.
 
     In a server the writes of many threads to one file share commits. `clock` replaces the clock of the machine or of
-    the database server.
+    the database server. `as_owner` is for administration with the URL of the role that owns a PostgreSQL database.
     """
     if not is_postgres(db):
         if for_server:
@@ -65,4 +66,4 @@ def open_store(
         from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:
         raise NoDriver from None
-    return PostgresStore(db, clock=clock)
+    return PostgresStore(db, clock=clock, as_owner=as_owner)

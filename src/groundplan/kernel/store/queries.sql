@@ -83,11 +83,32 @@ SELECT name
  LIMIT 1000;
 
 -- name: organization_membership
--- Returns a row if the actor belongs to the organization.
-SELECT 1
+-- Returns the role of the actor in the organization, if they belong to it.
+SELECT role
   FROM user_memberships
  WHERE tenant_id = :tenant_id
    AND user_id = :actor_id;
+
+-- name: organization_exists
+-- Returns a row if there is the organization.
+SELECT 1
+  FROM organizations
+ WHERE id = :tenant_id;
+
+-- name: project_creators
+-- Returns who may create projects; no row if nobody has set it.
+SELECT project_creators
+  FROM organization_settings
+ WHERE tenant_id = :tenant_id;
+
+-- name: owned_project
+-- Returns a row if the actor owns a project.
+SELECT 1
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND user_id = :actor_id
+   AND role = 'owner'
+ LIMIT 1;
 
 -- name: lock_project
 -- The first statement of every write: it locks the project and returns its next revision, which orders its events, and

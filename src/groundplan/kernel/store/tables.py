@@ -7,6 +7,7 @@ created again after every migration.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,11 @@ IN_ORGANIZATION = "tenant_id = (SELECT gp_tenant()) AND (SELECT gp_in_organizati
 WRITES_IN_ORGANIZATION = f"{IN_ORGANIZATION} AND (SELECT gp_may_write_organization())"
 # A draft that nobody but the acting agent has written; `sole_writer` is null once somebody else writes.
 OWN_DRAFT_OF_AGENT = "(SELECT gp_actor_is_agent()) AND sole_writer = (SELECT gp_actor())"
+# The actor may manage the organization itself, and not only their own part of it.
+ADMINISTERS = "(SELECT gp_administers())"
 OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
+
+_FUNCTION = re.compile(r"\bgp_\w+(?=\()")
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
@@ -68,6 +73,20 @@ class Table:
             update=NOBODY if self.update_columns and not changing else self.update,
             update_columns=changing,
             reserved_columns={permission: columns for permission, columns in reserved.items() if columns},
+        )
+
+    def restrict_to_functions(self, existing: Collection[str]) -> Table:
+        """Return the declaration with NOBODY for each condition that needs a function that does not exist yet."""
+
+        def restrict(condition: str) -> str:
+            return condition if set(_FUNCTION.findall(condition)) <= set(existing) else NOBODY
+
+        return replace(
+            self,
+            select=restrict(self.select),
+            insert=restrict(self.insert),
+            update=restrict(self.update),
+            delete=restrict(self.delete),
         )
 
 

@@ -45,6 +45,22 @@ SELECT {token}
    AND created_by = :actor_id
    AND actor_id <> :actor_id;
 
+-- name: tokens_of_person
+-- Returns the tokens of a person, and those of agents that have at most the rights of this person, unless revoked.
+SELECT {token}
+  FROM access_tokens {use_actor_index}
+ WHERE tenant_id = :tenant_id
+   AND actor_id = :user_id
+   AND revoked_at IS NULL
+UNION ALL
+SELECT {token}
+  FROM access_tokens {use_creator_index}
+ WHERE tenant_id = :tenant_id
+   AND created_by = :user_id
+   AND sponsor_id = :user_id
+   AND actor_id <> :user_id
+   AND revoked_at IS NULL;
+
 -- name: children_of_tokens
 -- Returns the ids of the tokens that were created with one of these, and are not revoked.
 SELECT t.id

@@ -62,6 +62,15 @@ def revoke_with_children(tx: Transaction, row: TokenRow) -> list[str]:
     return ids
 
 
+def revoke_tokens_of(tx: Transaction, user_id: str) -> list[str]:
+    """Revoke the tokens and logins of a person and of agents that this person answers for, and return their ids."""
+    revoked: dict[str, None] = {}
+    for row in tx.all(sql.tokens_of_person, TokenRow, user_id=user_id):
+        if row.id not in revoked:
+            revoked.update(dict.fromkeys(revoke_with_children(tx, row)))
+    return list(revoked)
+
+
 OPERATION = Operation(
     name="token.revoke",
     summary="Revoke a token, and every token that was created with it.",

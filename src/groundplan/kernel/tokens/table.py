@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.store.tables import IN_ORGANIZATION, Table
+from groundplan.kernel.store.tables import ADMINISTERS, IN_ORGANIZATION, Table
 
 # A person creates tokens for agents and for themselves; those of services and of other people need an owner of the
 # organization. A login takes the limits of the token that it was made with.
-_OWN_TOKENS = "(actor_id = (SELECT gp_actor()) OR created_by = (SELECT gp_actor()) OR (SELECT gp_owns_organization()))"
+# An administrator revokes the tokens of people who are removed.
+_OWN_TOKENS = f"(actor_id = (SELECT gp_actor()) OR created_by = (SELECT gp_actor()) OR {ADMINISTERS})"
 OWN_TOKENS = f"{IN_ORGANIZATION} AND {_OWN_TOKENS}"
 _LOGIN = (
     "kind = 'session' AND actor_id = (SELECT gp_actor()) AND role_max IS NOT DISTINCT FROM (SELECT gp_role_max()) "

@@ -102,3 +102,21 @@ INSERT INTO graph_files (tenant_id, project_id, {checked})
 VALUES (:tenant_id, :project_id, {checked:values})
 ON CONFLICT (tenant_id, project_id) DO UPDATE
    SET {checked:set};
+
+-- name: named_atoms
+-- Return the atoms of a project with some names.
+SELECT a.name, a.id, a.version, a.knowledge
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.name IN (SELECT value FROM each(:names))
+ ORDER BY a.name, a.id;
+
+-- name: named_molecules
+-- Return the molecules of a project with some names.
+SELECT m.name, m.id, m.version, m.knowledge
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.name IN (SELECT value FROM each(:names))
+ ORDER BY m.name, m.id;

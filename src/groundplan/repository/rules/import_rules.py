@@ -5,7 +5,8 @@ export: then a person must decide which is right. If it was not edited, it chang
 deleted atom. Other rules are matched by name and patterns. If several rules match one atom, the first by path counts.
 
 A generated rule also has the knowledge of the molecule of its atom. A new atom joins the molecule of that name, which
-is created if there is none; an edit of this text updates the molecule.
+is created if there is none; an edit of this text updates the molecule. A rule that is not about files in particular
+becomes a molecule, and is matched by its name.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ class ImportedRules:
     unchanged: list[ImportedAtom] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
     molecules: list[ImportedMolecule] = field(default_factory=list)  # created or updated
+    warnings: list[str] = field(default_factory=list)
 
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
@@ -86,6 +88,7 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
         if isinstance(one, SkippedFile):
             done.skipped.append(one)
             continue
+        done.warnings += [f"{one.file} {warning}" for warning in one.warnings]
         try:
             with _name_in_warnings(session, one.file):
                 _import_rule(session, atoms, molecules, one, task, form, done)
@@ -117,6 +120,9 @@ def _import_rule(
     form: RuleFormat,
     done: ImportedRules,
 ) -> None:
+    if not found.patterns:
+        molecules.import_rule(found)
+        return
     atom = atoms.find_atom(found)
     mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
     if atom is not None and mark is not None and not found.is_edited:  # it is an unedited export of the atom
@@ -160,7 +166,8 @@ def _import_rule(
 
 def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
     other = "another part of it" if first.file == found.file else first.file
-    return f"is about the same atom as {other}, which comes first; merge the two there, or rename this one"
+    subject = "atom" if found.patterns else "molecule"
+    return f"is about the same {subject} as {other}, which comes first; merge the two there, or rename this one"
 
 
 def _diff_rule(found: FoundRule, atom: Any) -> dict[str, Any]:
@@ -207,10 +214,25 @@ class _ProjectMolecules:
         self._project = project
         self._task = task
         self._done = done
+        self._first_rules: dict[str, FoundRule] = {}
 
     @cached_property
     def _by_name(self) -> dict[str, Any]:
         return {one.name: one for one in reversed(load_molecules(self._session, self._project))}
+
+    def import_rule(self, found: FoundRule) -> None:
+        """Import a rule that is not about files in particular as a molecule."""
+        name, knowledge = normalize_name(found.name), found.rule.knowledge
+        first = self._first_rules.setdefault(name, found)
+        molecule = self._by_name.get(name)
+        if molecule is None:
+            self._create(name, knowledge, found)
+        elif normalize_line_breaks(molecule.knowledge) == knowledge:
+            return
+        elif first is found:
+            self._update(molecule, knowledge, found)
+        else:
+            self._done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
 
     def resolve(self, found: FoundRule) -> str | None:
         """Return the id of the molecule that a rule names, created if there is none, or None if it names none."""
@@ -219,15 +241,7 @@ class _ProjectMolecules:
         name, knowledge = normalize_name(found.rule.part_of), found.rule.molecule_knowledge or ""
         molecule = self._by_name.get(name)
         if molecule is None:
-            molecule = self._by_name[name] = self._session.call(
-                "knowledge.create",
-                entityType="molecule",
-                projectId=self._project,
-                name=name,
-                knowledge=knowledge,
-                createdByTaskId=self._task,
-            ).molecule
-            self._report(molecule, found)
+            molecule = self._create(name, knowledge, found)
         elif (
             knowledge and not molecule.knowledge and any(one.molecule_id == molecule.id for one in self._done.molecules)
         ):
@@ -236,12 +250,27 @@ class _ProjectMolecules:
 
     def update(self, molecule: Any, found: FoundRule) -> None:
         """Give a molecule the knowledge that a rule has."""
+        self._update(molecule, found.rule.molecule_knowledge, found)
+
+    def _create(self, name: str, knowledge: str, found: FoundRule) -> Any:
+        molecule = self._by_name[name] = self._session.call(
+            "knowledge.create",
+            entityType="molecule",
+            projectId=self._project,
+            name=name,
+            knowledge=knowledge,
+            createdByTaskId=self._task,
+        ).molecule
+        self._report(molecule, found)
+        return molecule
+
+    def _update(self, molecule: Any, knowledge: str | None, found: FoundRule) -> None:
         updated = self._session.call(
             "knowledge.update",
             entityType="molecule",
             id=molecule.id,
             version=molecule.version,
-            knowledge=found.rule.molecule_knowledge,
+            knowledge=knowledge,
             lastTaskId=self._task,
         ).molecule
         self._by_name[updated.name] = updated

@@ -15,7 +15,7 @@ from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.rule import Rule, list_display_lines, normalize_rule
 
 # Fields that the rule itself covers; the description repeats its heading. Other fields would be lost.
-_RULE_FIELDS = ("paths", "globs", "description")
+_RULE_FIELDS = (*front_matter.PATTERN_FIELDS, "description")
 
 _Meaning = tuple[Rule, str]
 

@@ -1,8 +1,8 @@
 """Read rules from files, given by path or by a directory above them.
 
 Patterns are relative to the root of the working copy. That is the git repository around the files; without one it is
-the given directory, or for a single file the current directory. A nested `.claude` or `.cursor` folder applies to the
-directory that contains it, and so does an AGENTS.md.
+the given directory, or for a single file the current directory. A nested `.claude`, `.cursor` or `.github` folder
+applies to the directory that contains it, and so does an AGENTS.md.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from groundplan.repository.rules.formats import agents, front_matter
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
 from groundplan.repository.rules.formats.registry import OWN_FILES, OwnFiles, RuleFormat, parse_piece
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.long_rules import split_rule
 from groundplan.repository.rules.marks import Mark, RuleBlock, UnclosedBlock
 from groundplan.repository.rules.rule import Rule, parse_handwritten
 from groundplan.repository.working_copy import find_root
 
 BYTE_ORDER_MARK = "\ufeff"
+_NAME_FIELDS = ("name", "title", "description")  # where a rule without a heading has its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class FoundRule:
     default_patterns: tuple[str, ...]
     mark: Mark | None = None  # if Groundplan generated it
     is_edited: bool = True  # handwritten, or changed since it was generated
+    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -44,7 +47,7 @@ class FoundRule:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The patterns of the rule, or the default."""
+        """The patterns of the rule, or the default; none if it is not about files in particular."""
         return self.rule.patterns or self.default_patterns
 
 
@@ -126,7 +129,7 @@ def _read_file_rules(file: Path, root: Path, form: RuleFormat) -> Iterator[Found
     text = _read_text(file)
     own = OWN_FILES.get(form)
     if own is not None:
-        yield _parse_rule(file, text, own, _relative_directory(_find_owner(file, own) or root, root), form)
+        yield from _parse_rules(file, text, own, _relative_directory(_find_owner(file, own) or root, root), form)
     else:
         yield from _parse_blocks(file, text, _relative_directory(file.absolute().parent, root))
 
@@ -147,22 +150,34 @@ def _relative_directory(directory: Path, root: Path) -> str:
     return "/".join(directory.relative_to(root).parts) if directory.is_relative_to(root) else ""
 
 
-def _parse_rule(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> FoundRule:
+def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> Iterator[FoundRule]:
     piece = marks.parse_file(text)
-    name = file.stem
+    path = to_display_path(str(file))
+    name = file.name.removesuffix(own.suffix) if file.name.endswith(own.suffix) else file.stem
     if piece is not None:
         rule = parse_piece(piece, form)
-        return FoundRule(to_display_path(str(file)), rule, name, rule.patterns or (), piece.mark, piece.is_edited)
+        yield FoundRule(path, rule, name, rule.patterns or (), piece.mark, piece.is_edited)
+        return
     front, body = front_matter.split(text)
     fields = front_matter.parse_fields(front) if front else {}
     rule = parse_handwritten(body)
-    if not rule.name and isinstance(described := fields.get("description"), str):
-        name = described
+    name = next((given for field in _NAME_FIELDS if isinstance(given := fields.get(field), str)), name)
     if not rule.name and not rule.knowledge:
         raise UnreadableRule("has nothing but front matter")
     above = agents.escape_path(f"{directory}/") if directory else ""
     patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own.patterns(fields))
-    return FoundRule(to_display_path(str(file)), rule, name, patterns)
+    warnings = tuple(_find_other_fields(fields, own))
+    for section in split_rule(rule, name):
+        yield FoundRule(path, section, name, patterns, warnings=warnings)
+        warnings = ()  # once a file
+
+
+def _find_other_fields(fields: front_matter.Fields, own: OwnFiles) -> Iterator[str]:
+    """Yield a warning for patterns in a field that the tool itself does not read."""
+    if not fields.get(own.pattern_field):
+        for name in front_matter.PATTERN_FIELDS:
+            if fields.get(name):
+                yield f"has its patterns in {name}; they were imported, but the tool reads {own.pattern_field}"
 
 
 def _strip_dot_slash(pattern: str) -> str:
@@ -183,4 +198,5 @@ def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
         yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
     handwritten = "".join(part for part in parts if isinstance(part, str))
     if handwritten.strip():
-        yield FoundRule(to_display_path(str(file)), parse_handwritten(handwritten), agents.FILE, here)
+        for rule in split_rule(parse_handwritten(handwritten), agents.FILE):
+            yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here)

@@ -21,13 +21,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
+from groundplan.markdown_lines import iter_headings
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 
 FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX = "> Files: ", "> Part of: ", "> Related: "
 QUOTE = ">"
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
-_CODE_FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TICKS = re.compile("`+")
 
 
@@ -124,19 +123,10 @@ def parse_handwritten(body: str) -> Rule:
     A heading on top is removed, because the name repeats it; one further down stays.
     """
     body = body.strip()
-    fence = ""
-    for number, line in enumerate(body.split("\n")):
-        if found := _CODE_FENCE.match(line):
-            opened = found[1]
-            if not fence:
-                fence = opened
-            elif opened.startswith(fence) and not line.strip(" \r" + fence[0]):
-                fence = ""
-        elif not fence and (found := _HEADING.match(line)):
-            return Rule(
-                body.partition("\n")[2].strip() if number == 0 else body, _strip_closing_hashes(line[found.end() :])
-            )
-    return Rule(body)
+    heading = next(iter_headings(body), None)
+    if heading is None:
+        return Rule(body)
+    return Rule(body.partition("\n")[2].strip() if heading.line == 0 else body, heading.title)
 
 
 def normalize_rule(rule: Rule) -> Rule:
@@ -163,13 +153,6 @@ def _normalize_pattern(pattern: str) -> str:
         return parse_pattern(pattern).text
     except MalformedPattern:
         return pattern  # the plan will refuse it
-
-
-def _strip_closing_hashes(heading: str) -> str:
-    """Return a heading without closing signs, as in `## Title ##`."""
-    title = heading.strip()
-    bare = title.rstrip("#")
-    return bare.rstrip() if bare[-1:].isspace() else title
 
 
 def _format_code(pattern: str) -> str:

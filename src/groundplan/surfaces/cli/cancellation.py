@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
 
-from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation, Cancelled
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.session import Session
-from groundplan.surfaces.stop_signals import STOP_SIGNALS
+from groundplan.surfaces.cli.screen.progress import show_progress
+from groundplan.surfaces.stop_signals import CommandCancelled, cancel_on_signals
 
-PROGRESS_AFTER_S = 1.0
+# Commands take these from here: how work ends early, and how a person sees that it goes on.
+__all__ = ["CommandCancelled", "CommandSession", "TimeoutOption", "cancel_on_signals", "show_progress"]
+
 TIMEOUT_S_MIN = 0.001
 
 TimeoutOption = Annotated[
@@ -33,15 +30,6 @@ TimeoutOption = Annotated[
 ]
 
 
-class CommandCancelled(BaseException):
-    """A signal cancelled the operation of a command. Not an Exception, as KeyboardInterrupt is not."""
-
-    def __init__(self, error: Cancelled, number: int) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.exit_code = 128 + number  # as shells do
-
-
 class CommandSession(Session):
     """The session of a command. Signals cancel its operations, and reads have no limit: somebody can press Ctrl-C."""
 
@@ -54,67 +42,3 @@ class CommandSession(Session):
         limit_s = NO_LIMIT_S if operation.effect is Effect.READ and self.limit_s is None else self.limit_s
         with cancel_on_signals(limit_s) as by_signal:
             return super().execute(operation, arguments, cancellation or by_signal)
-
-
-@contextmanager
-def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
-    """Yield a cancellation that the first signal uses; a second signal has its usual effect.
-
-    Raises:
-        CommandCancelled: a signal cancelled the operation, which was rolled back.
-    """
-    cancellation = Cancellation(limit_s)
-    if threading.current_thread() is not threading.main_thread():
-        yield cancellation
-        return
-    previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-    received: list[int] = []
-
-    def restore() -> None:
-        for number, handler in previous.items():
-            signal.signal(number, handler or signal.SIG_DFL)
-
-    def cancel(number: int, _frame: Any) -> None:
-        restore()
-        received.append(number)
-        cancellation.cancel("the command was cancelled")
-
-    for number in STOP_SIGNALS:
-        signal.signal(number, cancel)
-    try:
-        yield cancellation
-    except Cancelled as error:
-        if not received:
-            raise
-        raise CommandCancelled(error, received[0]) from None
-    finally:
-        restore()
-
-
-@contextmanager
-def show_progress(activity: str, *, as_json: bool) -> Iterator[None]:
-    """Show on a terminal how long a command has been running, if it takes longer than a second."""
-    if as_json or not sys.stderr.isatty():
-        yield
-        return
-    ended = threading.Event()
-    ticker = threading.Thread(target=_tick, args=(activity, ended), daemon=True)
-    ticker.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        ticker.join()
-
-
-def _tick(activity: str, ended: threading.Event) -> None:
-    started_at, text = time.monotonic(), ""
-    with suppress(OSError):  # stderr is closed
-        while not ended.wait(PROGRESS_AFTER_S):
-            elapsed_s = time.monotonic() - started_at
-            text = f"{activity}, {elapsed_s:.0f} s; Ctrl-C cancels"
-            sys.stderr.write(f"\r{text}")
-            sys.stderr.flush()
-        if text:
-            sys.stderr.write(f"\r{' ' * len(text)}\r")
-            sys.stderr.flush()

@@ -24,20 +24,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
-from rich.box import SIMPLE_HEAD
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, make_console, to_one_line
+from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import TextTable
+from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
 PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
 _PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
 
-Part = str | Text | RichTable | None
-Block = str | None | Callable[[Any], Iterable[Part] | Text]
+Part = str | StyledText | TextTable | None
+Block = str | None | Callable[[Any], Iterable[Part] | StyledText]
 # The name of a field, with dots for inner ones, a text with fields in braces, or a function.
 Source = str | Callable[[Any], Any]
 # Fields separated by commas, each with its heading before a colon if it has another one; or a heading and its source.
@@ -52,16 +52,20 @@ class View:
 
     def __call__(self, answer: Any, project: str = "") -> None:
         """Print an answer. Commands in it name the project of the request, so that they can be copied."""
+        print_parts(self.list_parts(answer, project))
+
+    def list_parts(self, answer: Any, project: str = "") -> Iterator[Part]:
+        """Yield the parts of an answer."""
         parts = expand(self.blocks, answer)
-        print_parts((_name_project(part, project) for part in parts) if project else parts)
+        return (_name_project(part, project) for part in parts) if project else parts
 
 
 def _name_project(part: Part, project: str) -> Part:
-    text = part.plain if isinstance(part, Text) else part
+    text = part.plain if isinstance(part, StyledText) else part
     if not isinstance(text, str) or PROJECT_OPTION not in text:
         return part
     named = text.replace(PROJECT_OPTION, f"--project {shlex.quote(project)}")
-    return Text(named) if isinstance(part, Text) else named
+    return StyledText(named) if isinstance(part, StyledText) else named
 
 
 class Lines:
@@ -77,11 +81,11 @@ class Lines:
             yield from (GAP, fill(self.title, answer))
         yield from indent(lines, self.indent)
 
-    def _format(self, item: Any) -> Iterable[str | Text]:
+    def _format(self, item: Any) -> Iterable[str | StyledText]:
         if self.line is None:
             return [item]
         lines = read(item, self.line)
-        return [lines] if isinstance(lines, str | Text) else lines
+        return [lines] if isinstance(lines, str | StyledText) else lines
 
 
 class Fields:
@@ -91,14 +95,13 @@ class Fields:
         self.fields, self.indent = fields, indent
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        table = RichTable(box=None, show_header=False, pad_edge=False)
-        table.add_column(style="bold")
-        table.add_column(overflow="fold")
-        for name, value in self._list_pairs(answer):
-            if not is_empty(value):
-                table.add_row(Text(f"{self.indent}{escape_control_chars(name)}"), to_text(value))
-        if table.row_count:
-            yield table
+        rows = [
+            [StyledText(f"{self.indent}{escape_control_chars(name)}", "bold"), to_text(value)]
+            for name, value in self._list_pairs(answer)
+            if not is_empty(value)
+        ]
+        if rows:
+            yield TextTable(rows, whole=(0,))
 
     def _list_pairs(self, answer: Any) -> Iterator[tuple[str, Any]]:
         for field in self.fields:
@@ -123,18 +126,11 @@ class Rows:
         if rows:
             if self.title:
                 yield from (GAP, fill(self.title, answer), GAP)
-            yield self._lay_out(rows)
+            headings = [heading for heading, _ in self.columns]
+            whole = [index for index, heading in enumerate(headings) if heading in self.whole]
+            yield TextTable(rows, headings, whole=whole)
         elif self.empty:
             yield fill(self.empty, answer)
-
-    def _lay_out(self, rows: list[list[Text]]) -> RichTable:
-        table = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-        for index, (heading, _) in enumerate(self.columns):
-            width = max(len(heading), *(row[index].cell_len for row in rows)) if heading in self.whole else None
-            table.add_column(Text(heading), overflow="fold", width=width)
-        for row in rows:
-            table.add_row(*row)
-        return table
 
 
 class Each:
@@ -204,14 +200,14 @@ def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
     for block in blocks:
         if callable(block):
             parts = block(answer)
-            yield from [parts] if isinstance(parts, str | Text) else parts
+            yield from [parts] if isinstance(parts, str | StyledText) else parts
         else:
             yield GAP if block is GAP else fill(block, answer)
 
 
 def print_parts(parts: Iterable[Part]) -> None:
     """Print lines and tables. Lines are not wrapped."""
-    output = make_console()
+    output = Output()
     has_output = needs_gap = False
     for part in parts:
         if part is GAP:
@@ -219,7 +215,7 @@ def print_parts(parts: Iterable[Part]) -> None:
             continue
         if needs_gap:
             output.print()
-        output.print(to_text(part) if isinstance(part, str) else part, soft_wrap=not isinstance(part, RichTable))
+        output.print(to_text(part) if isinstance(part, str) else part)
         has_output, needs_gap = True, False
 
 
@@ -266,7 +262,7 @@ def is_empty(value: Any) -> bool:
 def indent(lines: Iterable[Part], prefix: str = INDENT) -> Iterator[Part]:
     """Yield lines with a prefix."""
     for line in lines:
-        yield line if not prefix or line is GAP else Text.assemble(prefix, to_text(line))
+        yield line if not prefix or line is GAP else StyledText.assemble(prefix, to_text(line))
 
 
 def list_columns(columns: Columns) -> Iterator[tuple[str, Source]]:
@@ -279,6 +275,6 @@ def list_columns(columns: Columns) -> Iterator[tuple[str, Source]]:
         yield heading or field.replace("_", " "), field
 
 
-def to_text(value: Any) -> Text:
+def to_text(value: Any) -> StyledText:
     """Return a value as text, with control characters escaped."""
-    return value if isinstance(value, Text) else Text(format_value(value))
+    return value if isinstance(value, StyledText) else StyledText(format_value(value))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from groundplan.catalog import OPERATIONS
-from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.errors import GroundplanError, Invalid, Unavailable
+from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
 from groundplan.surfaces.respond import respond_with_error
-from groundplan.surfaces.vocabularies import CliVocabulary
+from groundplan.surfaces.stop_signals import CommandCancelled
 
 EXIT_INTERRUPTED = 130  # 128 plus SIGINT, as shells do
 EXIT_PIPE_CLOSED = 141  # 128 plus SIGPIPE
@@ -21,14 +23,83 @@ class UsageError(Invalid):
     code = "usage"
 
 
+def run_guarded(run: Callable[[], int], *, as_json: bool) -> int:
+    """Run a command and return its exit status; whatever it raises is reported on stderr."""
+    try:
+        return _run_logged(run)
+    except GroundplanError as error:
+        return _report_quietly(error, as_json=as_json)
+    except CommandCancelled as cancelled:
+        _report_quietly(cancelled.error, as_json=as_json)
+        return cancelled.exit_code
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        drop_output()
+        return EXIT_PIPE_CLOSED
+
+
+def _run_logged(run: Callable[[], int]) -> int:
+    try:
+        return run()
+    except (GroundplanError, BrokenPipeError):
+        raise
+    except Exception:
+        from groundplan.surfaces.exception_log import log_to_file
+
+        raise log_to_file() from None
+
+
+def _report_quietly(error: GroundplanError, *, as_json: bool) -> int:
+    try:
+        return report(error, as_json=as_json)
+    except OSError:  # stderr is closed
+        return error.exit_code
+
+
+@contextmanager
+def report_lost_output() -> Iterator[None]:
+    """Report an answer that could not be written: what the command did stays done."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_output()
+        raise Unavailable(
+            f"the answer could not be written: {error.strerror}; the command itself has completed", code="output_failed"
+        ) from None
+
+
+def drop_output() -> None:
+    """Send what is still to be printed nowhere: the interpreter would flush it at exit, and print an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def ensure_streams() -> None:
+    """Open closed streams. Else the next opened file would get the descriptor, and all that is printed."""
+    if sys.stdout is None or sys.stderr is None:
+        devnull = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for the rest of the process; pathlib takes 5 ms
+        sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
+
+
 def report(error: GroundplanError, *, as_json: bool) -> int:
     """Print an error on stderr and return the exit status."""
-    vocabulary = CliVocabulary(OPERATIONS)
+    vocabulary = load_vocabulary() if error.next_steps else OPERATION_NAMES
     if as_json:
         write_line(sys.stderr, respond_with_error(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
     else:
         write_line(sys.stderr, f"error: {escape_control_chars(error.describe(vocabulary))} ({error.code})")
     return error.exit_code
+
+
+def load_vocabulary() -> Vocabulary:
+    """Return how the command line names operations. It loads them all, so only what names one asks for it."""
+    from groundplan.catalog import OPERATIONS
+    from groundplan.surfaces.vocabularies import CliVocabulary
+
+    return CliVocabulary(OPERATIONS)
 
 
 def print_warning(line: str) -> None:

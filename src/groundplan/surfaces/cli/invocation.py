@@ -18,14 +18,14 @@ from typer.models import OptionInfo
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, print_warning, write_line
-from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, refuse_missing
+from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
+from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
 
 PANEL = "Common options"
 _META = "groundplan.flags"
 PROJECT = "project"  # the parameter that a command need not give where the project is known
-PROJECTS_SHOWN_MAX = 5
 
 
 @dataclass(slots=True)
@@ -60,15 +60,7 @@ class Invocation:
         Raises:
             UsageError: there are several projects, or none.
         """
-        names = self._list_project_names()
-        if len(names) == 1:
-            return names[0]
-        if not names:
-            raise UsageError("this plan has no project yet; create one with groundplan project create NAME")
-        listed = ", ".join(names[:PROJECTS_SHOWN_MAX]) + (", …" if len(names) > PROJECTS_SHOWN_MAX else "")
-        raise UsageError(
-            f"this plan has {len(names)} projects ({listed}); give --project NAME, or set GROUNDPLAN_PROJECT"
-        )
+        return choose_project(self._list_project_names())
 
     def suggest_project(self) -> str | None:
         """Return the same project for a command that needs none; None if there is no such project."""
@@ -123,6 +115,15 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
             "--db",
             metavar="PATH|URL",
             help="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here or above.",
+            rich_help_panel=PANEL,
+        ),
+    ),
+    "org": (
+        str | None,
+        typer.Option(
+            "--org",
+            metavar="ID",
+            help="The organization. Default: GROUNDPLAN_ORG, else local.",
             rich_help_panel=PANEL,
         ),
     ),
@@ -207,14 +208,16 @@ def _is_required_option(parameter: inspect.Parameter) -> bool:
     return is_option and parameter.default is inspect.Parameter.empty
 
 
-def make_group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
+def make_group_callback(description: str, *, has_version: bool = False) -> Callable[..., None]:
     """Return the callback of a command group: it keeps the common options, and prints the help without a command."""
-    own = [] if version is None else [_VERSION]
+    own = [_VERSION] if has_version else []
 
     def keep_options(ctx: typer.Context, **values: Any) -> None:
         invocation = merge_common_options(ctx, values)
         if values.get(_VERSION.name):
-            typer.echo(f'{{"version":"{version}"}}' if invocation.as_json else f"groundplan {version}")
+            from groundplan.surfaces.cli.setup.versions import collect_versions, format_versions
+
+            typer.echo(encode(collect_versions()).decode() if invocation.as_json else format_versions())
             raise typer.Exit
         if ctx.invoked_subcommand is None:
             if text := ctx.get_help():
@@ -230,7 +233,7 @@ def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocati
     seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
     # An empty text is a given value: it is kept, so that it is refused with a reason.
     seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
-    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config")})
+    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config", "org")})
     return Invocation(flags, as_json=bool(seen.get("json")))
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from groundplan.configuration import Settings
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.failures import UsageError
+
+PROJECTS_SHOWN_MAX = 5
 
 
 class FileMissing(Unavailable):
@@ -32,6 +36,20 @@ class NoPlanHere(Unavailable):
         super().__init__(
             "there is no plan in this folder or above it; run groundplan init to start one here, or name one with --db"
         )
+
+
+def choose_project(names: Sequence[str]) -> str:
+    """Return the only project of a plan.
+
+    Raises:
+        UsageError: there are several, or none.
+    """
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise UsageError("this plan has no project yet; create one with groundplan project create NAME")
+    listed = ", ".join(names[:PROJECTS_SHOWN_MAX]) + (", …" if len(names) > PROJECTS_SHOWN_MAX else "")
+    raise UsageError(f"this plan has {len(names)} projects ({listed}); give --project NAME, or set GROUNDPLAN_PROJECT")
 
 
 def refuse_missing(settings: Settings, *, reads_only: bool = False) -> bool:

@@ -35,32 +35,41 @@ from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
 
 # Without a project these do nothing useful, unless another option says where: then they work in the suggested project.
 # The other operations with an optional project look into all of them.
-IN_ONE_PROJECT = frozenset({"work.plan", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"})
+IN_ONE_PROJECT = frozenset(
+    {"work.plan", "work.add", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"}
+)
 NAMES_A_PLACE = frozenset({PROJECT, "node_id", "feature"})
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
-    """Return an app for each first word, with the commands of the operations below it.
+    """Return an app for each first word, with the commands of the operations below it, some in groups of their own.
 
     If the arguments are known (`said`), apps whose word does not occur in them stay empty, because building commands
     is slow; and options have no help unless it is asked for.
     """
     with_help = asks_for_help(said)
-    apps: dict[str, typer.Typer] = {}
+    apps: dict[tuple[str, ...], typer.Typer] = {}
     for operation in operations:
         for command in operation.commands:
-            first, *rest = command.words
-            if not rest:
+            *group, last = command.words
+            if not group:
                 continue  # `add_single_commands` adds it
-            app = apps.get(first)
-            if app is None:
-                description = GROUP_HELP.get(first, f"Work with {first}.")
-                app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
-                app.callback()(make_group_callback(description))
-            if said is None or first in said:
+            app = _get_app(apps, tuple(group))
+            if said is None or group[0] in said:
                 built = _build_command(operation, command, operations, with_help=with_help)
-                app.command(" ".join(rest), help=escape_markup(command.summary or operation.summary))(built)
-    return apps
+                app.command(last, help=escape_markup(command.summary or operation.summary))(built)
+    return {words[0]: app for words, app in apps.items() if len(words) == 1}
+
+
+def _get_app(apps: dict[tuple[str, ...], typer.Typer], words: tuple[str, ...]) -> typer.Typer:
+    """Return the app of a group of commands; a new one is added to the group that it is in."""
+    if words not in apps:
+        description = GROUP_HELP.get(" ".join(words), f"Work with {words[-1]}.")
+        app = apps[words] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
+        app.callback()(make_group_callback(description))
+        if len(words) > 1:
+            _get_app(apps, words[:-1]).add_typer(app, name=words[-1])
+    return apps[words]
 
 
 def add_single_commands(

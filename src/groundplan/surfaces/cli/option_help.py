@@ -18,6 +18,9 @@ from groundplan.surfaces.cli.option_types import format_json_shape, resolve_opti
 GROUP_HELP: Mapping[str, str] = {
     "project": "Create, list, show and archive projects.",
     "member": "Manage the members of a project and their roles.",
+    "org": "Manage your organization: its people, invitations and settings.",
+    "org member": "Manage the people in your organization.",
+    "org invitation": "List and revoke invitations.",
     "token": "Create, list and revoke tokens for people, agents and services.",
     "work": "Plan work, find what is ready, claim it and resolve it.",
     "knowledge": "Record what to know about which files, search it and keep it up to date.",

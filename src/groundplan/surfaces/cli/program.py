@@ -4,43 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from groundplan import __version__
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Registry
-from groundplan.surfaces.cli.cancellation import CommandCancelled
+from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
-from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, report, write_line
+from groundplan.surfaces.cli.exchange.commands import export_plan, import_plan
+from groundplan.surfaces.cli.failures import ensure_streams, report_lost_output, run_guarded, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
 from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
+from groundplan.surfaces.cli.purpose.add import add
 from groundplan.surfaces.cli.purpose.compliance import check_compliance
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
+from groundplan.surfaces.cli.screen.pager import print_paged
+from groundplan.surfaces.cli.setup.after_commit import after_commit
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
+from groundplan.surfaces.cli.setup.organizations import create_organization, list_organizations
 from groundplan.surfaces.cli.setup.serve import serve
 from groundplan.surfaces.cli.setup.where import where
+from groundplan.surfaces.cli.short.words.help import EPILOG
 from groundplan.surfaces.cli.usage_errors import to_usage_error
-from groundplan.surfaces.exception_log import log_to_file
-from groundplan.surfaces.respond import Response, respond
-from groundplan.surfaces.vocabularies import CliVocabulary
 
 PROGRAM = "groundplan"
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks for completions
@@ -49,7 +47,6 @@ One durable planning memory, shared by people and AI agents.
 
 New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
 """
-EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"
@@ -69,7 +66,12 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "export-rules": export_rules,
         "import-rules": import_rules,
     },
+    "org": {
+        "create": create_organization,
+        "list": list_organizations,
+    },
     "purpose": {
+        "add": add,
         "measure": measure,
         "review": review,
         "waive": waive,
@@ -80,10 +82,14 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
         "import": import_theory,
         "render": render,
     },
+    "work": {
+        "import": import_plan,
+        "export": export_plan,
+    },
 }
 
-
-NO_OUTPUT = ExecutionResult(None, b"\n")  # the command has printed its answer, or has none
+# Commands of these groups that also stand by themselves: `groundplan import --from beads`.
+TOP_COMMANDS: Mapping[str, Callable[..., CommandResult]] = {"import": import_plan, "export": export_plan}
 
 
 class _AgentsLast(TyperGroup):
@@ -93,41 +99,23 @@ class _AgentsLast(TyperGroup):
 
 def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     """Run one command line and return its exit status. It never raises."""
-    _ensure_streams()
-    exit_code = 0
+    ensure_streams()
+    return run_guarded(lambda: _run(argv, operations), as_json="--json" in argv)
 
-    def perform() -> ExecutionResult:
-        nonlocal exit_code
-        outcome = _invoke(argv, operations)
-        if not isinstance(outcome, CommandResult):
-            exit_code = outcome if isinstance(outcome, int) else 0
-            return NO_OUTPUT
-        exit_code = outcome.exit_code
-        if outcome.as_json:
-            return ExecutionResult(outcome.data, outcome.encoded)
-        with _report_lost_output():
-            outcome.draw()
-            sys.stdout.flush()
-        return NO_OUTPUT
 
+def _run(argv: Sequence[str], operations: Registry) -> int:
     try:
-        response = respond(perform, group=None, vocabulary=CliVocabulary(operations), log=log_to_file)
-        if response.error is None and response.body != NO_OUTPUT.encoded:
-            with _report_lost_output():
-                write_line(sys.stdout, response.body.decode("utf-8"))
-    except GroundplanError as error:
-        response = Response(b"", error)
-    except CommandCancelled as cancelled:
-        _report_quietly(report, cancelled.error, as_json="--json" in argv)
-        return cancelled.exit_code
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
-        return EXIT_PIPE_CLOSED
+        outcome = _invoke(argv, operations)
     except SystemExit as end:  # raised by typer for a closed pipe and for shell completion
         return end.code if isinstance(end.code, int) else 0
-    return exit_code if response.error is None else _report_quietly(report, response.error, as_json="--json" in argv)
+    if not isinstance(outcome, CommandResult):
+        return outcome if isinstance(outcome, int) else 0
+    with report_lost_output():
+        if outcome.as_json:
+            write_line(sys.stdout, (outcome.encoded or encode(outcome.data)).decode("utf-8"))
+        else:
+            print_paged(outcome.draw)
+    return outcome.exit_code
 
 
 def _invoke(argv: Sequence[str], operations: Registry) -> Any:
@@ -152,7 +140,7 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
         rich_markup_mode="rich",
         epilog=EPILOG,
     )
-    app.callback()(make_group_callback(DESCRIPTION, version=__version__))
+    app.callback()(make_group_callback(DESCRIPTION, has_version=True))
     for function in (init, demo, where, doctor, serve):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in build_operation_apps(operations, said).items():
@@ -162,6 +150,9 @@ def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = No
                 sub_app.command(name)(with_common_options(function, own))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     add_single_commands(app, operations, said, panel=PLAN)
+    app.command("after-commit", hidden=True)(with_common_options(after_commit))  # started by the git hook
+    for name, function in TOP_COMMANDS.items():
+        app.command(name, rich_help_panel=PLAN)(with_common_options(function))
     app.command(
         "mcp",
         rich_help_panel=AGENTS,
@@ -176,35 +167,3 @@ def mcp(ctx: typer.Context) -> int:
     from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
     return run_mcp(ctx.args)
-
-
-@contextmanager
-def _report_lost_output() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        raise Unavailable(
-            f"the answer could not be written: {error.strerror}; the command itself has completed", code="output_failed"
-        ) from None
-
-
-def _report_quietly(report_error: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
-    try:
-        return report_error(error, as_json=as_json)
-    except OSError:  # stderr is closed
-        return error.exit_code
-
-
-def _ensure_streams() -> None:
-    # If a stream is closed, the next opened file would get its descriptor, and all that is printed.
-    if sys.stdout is None or sys.stderr is None:
-        devnull = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
-        sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
-
-
-def _drop_output() -> None:
-    # The interpreter flushes again at exit, and would print an error on stderr.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from rich.console import Console
-from rich.text import Text
 
 from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.output import Output
 
-# In a file or a pipe nothing is wrapped, so that a line stays one line for grep.
-UNWRAPPED_WIDTH_CHARS = 10_000
 EMPTY_CELL = "-"
 INDENT = "  "
 
 
-class _Output(Console):
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # handled by the program; rich would exit here
-
-
-def make_console() -> Console:
-    """Return a console on standard output, with colours only on a terminal and without NO_COLOR."""
-    width = None if sys.stdout.isatty() else UNWRAPPED_WIDTH_CHARS
-    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-    return _Output(file=sys.stdout, width=width, color_system=colours, highlight=False, markup=False, emoji=False)
-
-
 def echo(*lines: str) -> None:
     """Print lines without wrapping or markup."""
-    output = make_console()
+    output = Output()
     for line in lines:
-        output.print(Text(escape_control_chars(line)), soft_wrap=True)
+        output.print(escape_control_chars(line))
 
 
 def echo_list(title: str, lines: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Any
@@ -20,6 +20,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.answers import AnswerSender
 from groundplan.surfaces.http.description.addresses import ApiDescription
+from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.events.endpoint import EventsRoute
 from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.monitoring.log_lines import log_exception
@@ -43,11 +44,13 @@ def build_app(
     middleware: Sequence[Middleware] = (),
     recheck: Authenticate | None = None,
     stream_limits: StreamLimits | None = None,
+    listener: CommitListener | None = None,
+    on_close: Callable[[], Awaitable[None]] | None = None,
 ) -> Starlette:
     """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
 
     `recheck` does it for streams that are open, if that differs. `routes` are the pages beside REST. The application
-    closes the pool.
+    closes the pool and the listener, after `on_close`.
     """
     table = _build_table(operations)
     vocabulary = HttpVocabulary(operations)
@@ -62,14 +65,20 @@ def build_app(
         log=lambda: log_exception("a request"),
     )
     log_streams = partial(log_exception, "a stream of events")
-    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits, log=log_streams)
+    listener = listener or CommitListener(store, log_streams)
+    streams = EventStreams(
+        store, authenticate, recheck=recheck, limits=stream_limits, listener=listener, log=log_streams
+    )
 
     @asynccontextmanager
     async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
         yield
+        if on_close is not None:
+            await on_close()
         pool.close()
         streams.stop()
         streams.close()
+        listener.close()
 
     app = Starlette(
         routes=[

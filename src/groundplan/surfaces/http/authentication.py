@@ -1,6 +1,7 @@
 """Who sends a request: by a bearer token, or by the cookie of a login.
 
 Authorization: Bearer gpt_…          any client; the browser never adds it by itself
+Authorization: Bearer eyJ….….…       the same with an access token of the configured issuer
 Cookie: groundplan_session_8321=…    a browser; requests that change something must also show that a page of this
                                      server sent them, because a browser adds the cookie to requests of any page
 """
@@ -11,17 +12,22 @@ import hashlib
 import hmac
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Unauthenticated
+from groundplan.kernel.errors import Forbidden, Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalCounts, VerifiedToken, record_use, verify_token
 from groundplan.kernel.tokens.token import TokenKind
 from groundplan.surfaces.http.monitoring.request_monitor import ACTOR_OF_REQUEST
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.rate_limit import RateLimiter
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
+    from groundplan.surfaces.http.identity_provider.signed_actors import SignedActors
 
 CSRF_HEADER = "x-csrf-token"
 CSRF_OF_FORM = "groundplan.csrf"  # in the scope: the same text, from the field of a form
@@ -53,10 +59,22 @@ class Principal:
 class Authenticator:
     """Finds out who sends a request, and how many requests they send."""
 
-    def __init__(self, store: Store, *, cookie: str, requests_per_s: float = REQUESTS_PER_S) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        cookie: str,
+        requests_per_s: float = REQUESTS_PER_S,
+        provider: IdentityProvider | None = None,
+    ) -> None:
         self._store = store
         self._cookie = cookie
         self.refusals = RefusalCounts()
+        self._signed_actors: SignedActors | None = None
+        if provider is not None:
+            from groundplan.surfaces.http.identity_provider.signed_actors import SignedActors  # few servers need it
+
+            self._signed_actors = SignedActors(store, provider, self.refusals)
         self._requests = RateLimiter(per_s=requests_per_s, burst=max(1, round(requests_per_s * BURST_S)))
         self._refused_addresses = RateLimiter(per_s=REFUSALS_PER_S, burst=REFUSAL_BURST)
         self._recorder = ThreadPoolExecutor(1, thread_name_prefix="token-use")
@@ -88,11 +106,11 @@ class Authenticator:
         try:
             if secret is None:
                 raise Unauthenticated("send a token: Authorization: Bearer TOKEN, or log in with a browser")
-            verified = verify_token(self._store, secret, self.refusals)
+            verified = self._verify(secret, is_login=is_login)
             if (verified.kind is TokenKind.SESSION) != is_login:
                 # The secret of a login works in its cookie only, where scripts cannot read it.
                 raise Unauthenticated("a login is valid in its cookie, and a token in the header Authorization")
-        except Unauthenticated:
+        except (Unauthenticated, Forbidden):
             self.limit_refusals(connection)
             raise
         connection.scope[ACTOR_OF_REQUEST] = verified.actor.id
@@ -103,6 +121,12 @@ class Authenticator:
             self._recorded.add(verified.actor.token_id)
             self._recorder.submit(self._record, verified)  # the request does not wait for a write
         return principal
+
+    def _verify(self, secret: str, *, is_login: bool) -> VerifiedToken:
+        """Return what a secret proves: a token of our own, or an access token of the issuer, which has two dots."""
+        if self._signed_actors is not None and not is_login and secret.count(".") == 2:
+            return self._signed_actors.verify(secret)
+        return verify_token(self._store, secret, self.refusals)
 
     def close(self) -> None:
         """Stop recording when tokens are used."""

@@ -59,11 +59,16 @@ def answer_problem(problem: HttpProblem) -> Answer:
     return _build_answer(problem.status, body, problem.headers)
 
 
-def answer_error(error: GroundplanError, vocabulary: Vocabulary, *, status: int | None = None) -> Answer:
-    """Return the answer with an error of an operation; `status` replaces that of its family."""
+def answer_error(
+    error: GroundplanError, vocabulary: Vocabulary, *, status: int | None = None, challenge: str = "Bearer"
+) -> Answer:
+    """Return the answer with an error of an operation; `status` replaces that of its family.
+
+    `challenge` tells a client without a valid token how to authenticate.
+    """
     headers = {}
     if isinstance(error, Unauthenticated):
-        headers["www-authenticate"] = "Bearer"
+        headers["www-authenticate"] = challenge
     if isinstance(error, Unavailable) and error.may_retry:
         headers["retry-after"] = str(RETRY_AFTER_S)
     return _build_answer(status or error.status, error.to_dict(vocabulary), headers)

@@ -7,7 +7,6 @@ event loop   send the answer
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,6 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Unexpected
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
@@ -37,12 +35,11 @@ from groundplan.surfaces.http.problems import (
     method_not_allowed,
     unknown_path,
 )
+from groundplan.surfaces.http.request_body import read_body, read_head
 from groundplan.surfaces.http.routes import Endpoint, RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.route_paths import PREFIX
 from groundplan.surfaces.vocabularies import HttpVocabulary
-
-BODY_S = 30.0  # a client that sends more slowly holds memory for too long
 
 Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
 
@@ -71,10 +68,10 @@ class RestApi:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
-        head = _read_head(scope)
+        head = read_head(scope)
         try:
             endpoint, in_path = self._find_endpoint(head.method, scope)
-            body = await _read_body(head, receive)
+            body = await read_body(head, receive)
         except HttpProblem as problem:
             answer: Answer | None = answer_problem(problem)
         except GroundplanError as error:
@@ -141,15 +138,6 @@ class RestApi:
             return answer_error(self._log(), vocabulary)
 
 
-def _read_head(scope: Any) -> RequestHead:
-    headers: dict[str, str] = {}
-    for raw_name, value in scope["headers"]:
-        name = raw_name.decode("latin-1")
-        text = value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {text}" if name in headers else text
-    return RequestHead(scope["method"], scope["query_string"], headers)
-
-
 def get_raw_path(scope: Any) -> bytes:
     """Return the path before it was decoded: a name in it may contain a slash."""
     raw: bytes | None = scope.get("raw_path")
@@ -158,51 +146,6 @@ def get_raw_path(scope: Any) -> bytes:
 
         return quote(scope["path"]).encode()
     return raw.partition(b"?")[0]
-
-
-async def _read_body(head: RequestHead, receive: Any) -> bytes | None:
-    """Return the body; None if the client disconnects before its end.
-
-    Raises:
-        HttpProblem: it is too large, or too slow. The rest of it is not read.
-    """
-    declared = head.headers.get("content-length", "")
-    if declared.isdigit() and (len(declared) > 15 or int(declared) > BODY_BYTES_MAX):
-        raise _too_large()
-    if not declared and "transfer-encoding" not in head.headers:
-        return b""
-    try:
-        async with asyncio.timeout(BODY_S):
-            return await _receive_body(receive)
-    except TimeoutError:
-        raise HttpProblem(
-            408, "too_slow", f"the body did not arrive within {BODY_S:g} s", headers={"connection": "close"}
-        ) from None
-
-
-async def _receive_body(receive: Any) -> bytes | None:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > BODY_BYTES_MAX:
-            raise _too_large()
-        if not message.get("more_body"):
-            return b"".join(parts)
-
-
-def _too_large() -> HttpProblem:
-    return HttpProblem(
-        413,
-        "too_large",
-        f"the body has more than {BODY_BYTES_MAX} bytes; send it in smaller batches",
-        headers={"connection": "close"},
-        limit_bytes=BODY_BYTES_MAX,
-    )
 
 
 def _refuse_other_formats(head: RequestHead) -> None:

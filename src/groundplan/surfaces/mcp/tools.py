@@ -7,6 +7,7 @@ of a tool costs tokens in every conversation, so it is short.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ import msgspec
 
 from groundplan.kernel import wording
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
 from groundplan.kernel.input_gate.project_names import PROJECT_NAMES, unify_project_names
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
@@ -41,8 +42,11 @@ class RegistryTools:
         registry: Registry,
         groups: Collection[Group],
         run: Run,
+        *,
+        log: Callable[[str], Unexpected] = log_to_stderr,
     ) -> None:
         self._run = run
+        self._log = log
         self._vocabulary = McpVocabulary(registry)
         self._tools: dict[str, _Tool] = {}
         for operation in registry:
@@ -50,6 +54,12 @@ class RegistryTools:
                 name = operation.tool.name
                 tool = self._tools.setdefault(name, _Tool(name, operation.tool.group))
                 tool.add(operation.tool.selector, operation)
+
+    def bind(self, run: Run) -> RegistryTools:
+        """Return the same tools with another function that runs their operations."""
+        bound = copy(self)
+        bound._run = run
+        return bound
 
     def listing(self) -> list[dict[str, Any]]:
         """Return the MCP description of every tool. It is built on the first request, because schemas are slow."""
@@ -67,7 +77,7 @@ class RegistryTools:
                 lambda: self._run(*tool.select(arguments), cancellation),
                 group=tool.group,
                 vocabulary=self._vocabulary,
-                log=lambda: log_to_stderr(f"tool {name}"),
+                log=lambda: self._log(f"tool {name}"),
             )
         )
 

@@ -23,6 +23,7 @@ FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0
 FORM_FIELDS_MAX = 10
 LOGIN_PATH = "/login"
+ISSUER_LOGIN_PATH = f"{LOGIN_PATH}/issuer"
 _GONE = Answer(400, b"", content_type=b"text/plain")  # nobody reads it
 
 Form = Mapping[str, str]

@@ -47,6 +47,7 @@ def _get_defaults() -> dict[str, Any]:
         "version": __version__,
         "assets": get_assets_path(),
         "theme": "",
+        "organization": "",
         "make_op_id": make_op_id,
         "now": read_timestamp(system_clock),
     }

@@ -28,6 +28,6 @@ def find_place(base: str, slice_: str, ref: str, kind: str = "") -> str:
             return f"{base}/facts"
         case "knowledge":
             return f"{base}/knowledge?{urlencode({'note': ref})}"
-        case "member":
+        case "member" | "invitation":
             return f"{base}/members"
     return f"{base}/home"

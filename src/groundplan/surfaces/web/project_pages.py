@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Actor
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.preferences import Preferences
@@ -148,6 +149,13 @@ class ProjectPages:
             area.template, status=status, **self._frame(request, principal, projects, project, area, visit), **shown
         )
 
+    def _find_organization(self, actor: Actor) -> str:
+        """Return the name of the organization; empty for the one that every store has, which needs no name."""
+        if actor.organization == LOCAL_ORGANIZATION:
+            return ""
+        name: str = Session(self._store, actor).call("organization.view").organization.name
+        return name
+
     def _frame(
         self,
         request: Request,
@@ -162,6 +170,7 @@ class ProjectPages:
         return {
             "theme": theme if theme in THEMES else "",
             "actor": principal.actor.id,
+            "organization": self._find_organization(principal.actor),
             "csrf": principal.csrf_token if principal.is_login else "",
             "projects": projects,
             "project": project,

@@ -1,31 +1,43 @@
-"""The whole server on one store: REST, pages, logins, and what operators see."""
+"""The whole server on one store: REST, MCP, pages, logins, and what operators see."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
+from groundplan.setting_values import TOOL_GROUPS_DEFAULT
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.events.streams import StreamLimits
 from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
 from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.listening.protected_resource import MCP_PATH, list_metadata_routes
+from groundplan.surfaces.http.mcp.endpoint import McpEndpoint
+from groundplan.surfaces.http.mcp.sessions import SessionLimits
 from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
-from groundplan.surfaces.http.monitoring.log_lines import log_request
+from groundplan.surfaces.http.monitoring.log_lines import log_exception, log_request
 from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.design_page import list_design_routes
-from groundplan.surfaces.web.login import LoginPages
-from groundplan.surfaces.web.login_codes import LoginCodes
+from groundplan.surfaces.web.login.browser_logins import BrowserLogins
+from groundplan.surfaces.web.login.login_codes import LoginCodes
+from groundplan.surfaces.web.login.login_pages import LoginPages
 from groundplan.surfaces.web.project_pages import ProjectPages
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
 
 
 class ServerApp(NamedTuple):
@@ -50,21 +62,46 @@ def build_server_app(
     metrics_port: int | None = None,
     requests_per_s: float = REQUESTS_PER_S,
     stream_limits: StreamLimits | None = None,
+    session_limits: SessionLimits | None = None,
+    provider: IdentityProvider | None = None,
+    tool_groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
     design: bool = False,
 ) -> ServerApp:
     """Return the server on an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
-    `requests_per_s` is the limit of one principal. `design` adds a page with all components, for developers.
+    `requests_per_s` is the limit of one principal. `provider` also logs people in. `tool_groups` are the
+    tools of MCP. `design` adds a page with all components, for developers.
     """
     vocabulary = HttpVocabulary(OPERATIONS)
     preferences = preferences or Preferences(vocabulary=vocabulary)
-    authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s)
+    authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s, provider=provider)
     codes = LoginCodes()
     running = RunningRequests()
     metrics = ServerMetrics(running, authenticator.refusals)
     pool = OperationPool()
-    login = LoginPages(store, authenticator, codes, actor if exposure.offers_login_address else None, exposure)
+    logins = BrowserLogins(store, exposure)
+    login = LoginPages(
+        store,
+        authenticator,
+        codes,
+        actor if exposure.offers_login_address else None,
+        exposure,
+        logins,
+        provider.settings.name if provider else None,
+    )
+    listener = CommitListener(store, partial(log_exception, "the wait for commits"))
+    mcp = McpEndpoint(
+        store,
+        authenticator,
+        listener,
+        preferences=preferences,
+        hosts=exposure.hosts,
+        pool=pool,
+        running=running,
+        groups=tool_groups,
+        limits=session_limits,
+    )
     app = build_app(
         store,
         authenticator.find_actor,
@@ -73,11 +110,16 @@ def build_server_app(
         hosts=exposure.hosts,
         pool=pool,
         stream_limits=stream_limits,
+        listener=listener,
+        on_close=mcp.close,
         routes=[
+            Route(MCP_PATH, mcp),
+            *list_metadata_routes([provider.settings.issuer] if provider else []),
             *ProjectPages(store, authenticator, preferences).list_routes(pool),
             *list_asset_routes(pool),
             *(list_design_routes(pool) if design else []),
             *login.list_routes(pool),
+            *(_list_issuer_routes(store, provider, login, logins, exposure, pool) if provider else []),
             *HealthRoutes(store, authenticator, metrics, vocabulary, metrics_port).list_routes(pool),
         ],
         middleware=[
@@ -87,3 +129,16 @@ def build_server_app(
         ],
     )
     return ServerApp(app, authenticator, codes, metrics)
+
+
+def _list_issuer_routes(
+    store: Store,
+    provider: IdentityProvider,
+    login: LoginPages,
+    logins: BrowserLogins,
+    exposure: Exposure,
+    pool: OperationPool,
+) -> list[BaseRoute]:
+    from groundplan.surfaces.web.login.issuer_login import IssuerLogin  # here, because few servers need it
+
+    return IssuerLogin(store, provider, login, logins, exposure).list_routes(pool)

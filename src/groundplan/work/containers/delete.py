@@ -28,6 +28,7 @@ from groundplan.work.engine.edges import DEPENDS_ON, touch
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.importing.removed_nodes import remove_aliases
 
 sql = load_queries(__file__)
 
@@ -156,6 +157,7 @@ def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:
+    remove_aliases(tx, ids)
     place = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (
         sql.record_deleted_sections,

@@ -21,6 +21,7 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
 from groundplan.work.events import WorkOp
+from groundplan.work.importing.removed_nodes import move_aliases
 from groundplan.work.kinds import FEATURE
 from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, encode_links
 
@@ -179,6 +180,7 @@ def _remove_source(
     if not source.resolved:
         readiness.remove_open_children(source.parent_n)
     tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
+    move_aliases(tx, source.n, target.n)
     tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
     tx.run(sql.record_merge, project_id=tx.project.id, id=source.id, into_id=target.id)
     tx.record(WorkOp.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)

@@ -182,3 +182,13 @@ class Positions:
             parent.n if parent.kind == FEATURE else position.feature_n,
             position.blocked_above + blocks,
         )
+
+
+def recompute_blocked_above(tx: Transaction) -> None:
+    """Recount for every node of the project the ancestors that block it, after a change of the policies."""
+    inherits = get_policies(tx).inherit_dependencies
+    by_change: dict[int, list[int]] = {}
+    for n, change in tx.all(sql.changes_of_blocked_above, project_id=tx.project.id, inherits=inherits):
+        by_change.setdefault(change, []).append(n)
+    for change, ns in by_change.items():
+        tx.run(sql.shift_blocked_above, project_id=tx.project.id, ns=to_json_array(ns), blocked_by=change)

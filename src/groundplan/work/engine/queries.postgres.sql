@@ -1,6 +1,7 @@
 -- name: waiting_moments
--- Differs from SQLite, which has no LATERAL: here a recursive statement may refer to itself only once. The ranges of one
--- number keep the planner from reading the whole project for each moment.
+-- Differs from SQLite, which has no LATERAL: here a recursive statement may refer to itself only once. Of a project that
+-- is new since the table was analyzed, the planner expects no rows, and every index seems as good as the right one. So
+-- each part asks for a range of one number, in the order of the index to use, and joins nothing.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
       FROM each(:moments) AS start
@@ -11,44 +12,49 @@ WITH RECURSIVE reached (moment) AS (
         SELECT reached.moment + 1
          WHERE reached.moment % 2 = 0
         UNION ALL
-        SELECT c.parent_n * 2 + 1
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND c.parent_n IS NOT NULL
-           AND reached.moment % 2 = 1
+        (SELECT c.parent_n * 2 + 1
+           FROM work_nodes AS c
+          WHERE c.tenant_id = :tenant_id
+            AND c.project_id = :project_id
+            AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND c.parent_n IS NOT NULL
+            AND reached.moment % 2 = 1
+          ORDER BY c.n)
         UNION ALL
-        SELECT d.from_n * 2
-          FROM work_edges AS d
-          JOIN work_nodes AS c
-            ON c.tenant_id = d.tenant_id
-           AND c.project_id = d.project_id
-           AND c.n = d.from_n
-           AND NOT c.resolved
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.to_n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND d.type = 'depends_on'
-           AND reached.moment % 2 = 1
+        (SELECT d.from_n * 2
+           FROM work_edges AS d
+          WHERE d.tenant_id = :tenant_id
+            AND d.project_id = :project_id
+            AND d.to_n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND d.type = 'depends_on'
+            AND reached.moment % 2 = 1
+            AND NOT (SELECT o.resolved
+                       FROM work_nodes AS o
+                      WHERE o.tenant_id = :tenant_id
+                        AND o.project_id = :project_id
+                        AND o.n BETWEEN d.from_n AND d.from_n
+                      ORDER BY o.n)
+          ORDER BY d.to_n)
         UNION ALL
-        SELECT c.n * 2
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND NOT c.resolved
-           AND reached.moment % 2 = 0
-           AND :inherits
+        (SELECT c.n * 2
+           FROM work_nodes AS c
+          WHERE c.tenant_id = :tenant_id
+            AND c.project_id = :project_id
+            AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND NOT c.resolved
+            AND reached.moment % 2 = 0
+            AND :inherits
+          ORDER BY c.parent_n)
         UNION ALL
-        SELECT c.n * 2
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.feature_n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND NOT c.resolved
-           AND reached.moment % 2 = 0
-           AND NOT :inherits
+        (SELECT c.n * 2
+           FROM work_nodes AS c
+          WHERE c.tenant_id = :tenant_id
+            AND c.project_id = :project_id
+            AND c.feature_n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND NOT c.resolved
+            AND reached.moment % 2 = 0
+            AND NOT :inherits
+          ORDER BY c.feature_n)
      ) AS further (moment)
 )
 SELECT moment
@@ -67,34 +73,38 @@ WITH RECURSIVE reached (moment) AS (
         SELECT reached.moment - 1
          WHERE reached.moment % 2 = 1
         UNION ALL
-        SELECT c.n * 2 + 1
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND NOT c.resolved
-           AND reached.moment % 2 = 1
+        (SELECT c.n * 2 + 1
+           FROM work_nodes AS c
+          WHERE c.tenant_id = :tenant_id
+            AND c.project_id = :project_id
+            AND c.parent_n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND NOT c.resolved
+            AND reached.moment % 2 = 1
+          ORDER BY c.parent_n)
         UNION ALL
-        SELECT d.to_n * 2 + 1
-          FROM work_edges AS d
-          JOIN work_nodes AS c
-            ON c.tenant_id = d.tenant_id
-           AND c.project_id = d.project_id
-           AND c.n = d.to_n
-           AND NOT c.resolved
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.from_n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND d.type = 'depends_on'
-           AND reached.moment % 2 = 0
+        (SELECT d.to_n * 2 + 1
+           FROM work_edges AS d
+          WHERE d.tenant_id = :tenant_id
+            AND d.project_id = :project_id
+            AND d.from_n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND d.type = 'depends_on'
+            AND reached.moment % 2 = 0
+            AND NOT (SELECT o.resolved
+                       FROM work_nodes AS o
+                      WHERE o.tenant_id = :tenant_id
+                        AND o.project_id = :project_id
+                        AND o.n BETWEEN d.to_n AND d.to_n
+                      ORDER BY o.n)
+          ORDER BY d.from_n)
         UNION ALL
-        SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
-           AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
-           AND reached.moment % 2 = 0
+        (SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+           FROM work_nodes AS c
+          WHERE c.tenant_id = :tenant_id
+            AND c.project_id = :project_id
+            AND c.n BETWEEN reached.moment / 2 AND reached.moment / 2
+            AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+            AND reached.moment % 2 = 0
+          ORDER BY c.n)
      ) AS further (moment)
 )
 SELECT moment
@@ -104,9 +114,10 @@ SELECT moment
 -- name: add_nodes
 -- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are
 -- checked once for all of them. An absent priority is -Infinity, which JSON cannot express, so the base record has it.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, r.changed_rev, :now, :actor_id, :now, :actor_id
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+                        rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, {r.imported}, 1, 0, r.changed_rev, :now, :actor_id, :now,
+       :actor_id
   FROM json_populate_recordset(
            json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
        ) AS r;

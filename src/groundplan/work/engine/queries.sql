@@ -41,6 +41,18 @@ SELECT project_id, n, id
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
+-- name: nodes_by_alias
+-- The nodes with an alias: the project, number and id of each.
+SELECT c.project_id, c.n, c.id
+  FROM work_aliases AS a
+  JOIN work_nodes AS c
+    ON c.tenant_id = a.tenant_id
+   AND c.project_id = a.project_id
+   AND c.n = a.node_n
+ WHERE a.tenant_id = :tenant_id
+   AND a.alias = :alias
+ ORDER BY c.id;
+
 -- name: link_targets
 -- The id, kind and summary of the nodes of a project with these ids.
 SELECT c.id, c.kind, c.summary
@@ -90,10 +102,10 @@ VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
 
 -- name: add_nodes
 -- Insert new nodes, parents first.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
-                        rev, resolved, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :changed_rev, :now, :actor_id, :now,
-        :actor_id);
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+                        rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {imported:values}, 1, 0, :changed_rev, :now,
+        :actor_id, :now, :actor_id);
 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
@@ -452,6 +464,25 @@ SELECT n, depth_by, blocked_by, feature_n, leaves_feature
 -- 1 if a node blocks everything below it, else 0.
 CASE WHEN {is_waiting} AND (:inherits OR coalesce(c.kind = 'feature', false))
                 THEN 1 ELSE 0 END
+
+-- name: changes_of_blocked_above
+-- Every node whose number of ancestors that block it differs from the stored one, with the difference: waiting features
+-- block, and with `inherits` all waiting ancestors. A walk over the whole project, which joins nothing to what it found:
+-- PostgreSQL would read the project for each node, for as long as it was not analyzed.
+WITH RECURSIVE held (n, stored, blocked_above, passes_on) AS (
+    SELECT c.n, c.blocked_above, CAST(0 AS bigint), {is_blocking}
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = 1
+    UNION ALL
+    SELECT c.n, c.blocked_above, walk.blocked_above + walk.passes_on, {is_blocking}
+      FROM held AS walk
+      {join_children}
+)
+SELECT n, blocked_above - stored
+  FROM held
+ WHERE blocked_above <> stored;
 
 -- name: shift_depth
 -- Add to the depth of nodes.

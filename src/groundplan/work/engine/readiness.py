@@ -79,10 +79,14 @@ class ReadinessChanges(NamedTuple):
 class Readiness:
     """The effects of one write on the readiness of nodes."""
 
-    def __init__(self, tx: Transaction, *, decision: str | None) -> None:
+    def __init__(self, tx: Transaction, *, decision: str | None, postpones_counts: bool = False) -> None:
+        """With `postpones_counts`, the caller calls `write_counts` before it reads the counts of a node."""
         self._tx = tx
         self._project_id = tx.project.id
         self._decision = decision
+        self._postpones_counts = postpones_counts
+        self._open_children: dict[int, int] = {}  # by node: the changes that are not written yet
+        self._open_deps: dict[int, int] = {}
         self._states = StateChanges(tx)
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
@@ -128,21 +132,34 @@ class Readiness:
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
         """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
         waiting = Counter(load_dependents(self._tx, targets))
-        by_count: dict[int, list[int]] = {}
-        for n, count in waiting.items():
-            by_count.setdefault(count * by, []).append(n)
-        for change, ns in by_count.items():
-            self.adjust_open_dependencies(ns, by=change)
+        if waiting:
+            self._adjust_open_dependencies({n: count * by for n, count in waiting.items()})
 
     def adjust_open_dependencies(self, ns: Collection[int], *, by: int) -> None:
         """Add `by` to the number of open dependencies of nodes."""
-        self.snapshot(ns)
-        rows = self._tx.all(
-            sql.adjust_open_dependencies, WaitingRow, project_id=self._project_id, ns=to_json_array(ns), by=by
-        )
-        for row in rows:
-            if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
-                self.propagate_waiting(row.n, row.kind)
+        self._adjust_open_dependencies(dict.fromkeys(ns, by))
+
+    def _adjust_open_dependencies(self, changes: Mapping[int, int]) -> None:
+        self.snapshot(changes)
+        _add_changes(self._open_deps, changes)
+        if not self._postpones_counts:
+            self.write_counts()
+
+    def write_counts(self, n: int | None = None) -> None:
+        """Write the postponed changes of counts: those of one node, or all of them.
+
+        A batch that resolves and reopens a node again and again would else change the rows around it each time, and on
+        PostgreSQL every version of a row that a transaction has written makes the next one slower.
+        """
+        for by, ns in _take_changes(self._open_children, n).items():
+            self._tx.run(sql.adjust_open_children, project_id=self._project_id, ns=to_json_array(ns), by=by)
+        for by, ns in _take_changes(self._open_deps, n).items():
+            rows = self._tx.all(
+                sql.adjust_open_dependencies, WaitingRow, project_id=self._project_id, ns=to_json_array(ns), by=by
+            )
+            for row in rows:
+                if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
+                    self.propagate_waiting(row.n, row.kind)
 
     def propagate_waiting(self, n: int, kind: str | None) -> None:
         """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
@@ -151,6 +168,7 @@ class Readiness:
 
     def settle_positions(self) -> None:
         """Update the stored positions before a statement that reads those of many nodes."""
+        self.write_counts()
         self.positions.settle(self.snapshot)
 
     @property
@@ -224,11 +242,9 @@ class Readiness:
         if not counts:
             return
         self.snapshot(counts)
-        by_count: dict[int, list[int]] = {}
-        for parent, count in counts.items():
-            by_count.setdefault(count, []).append(parent)
-        for count, ns in by_count.items():
-            self._tx.run(sql.adjust_open_children, project_id=self._project_id, ns=to_json_array(ns), by=sign * count)
+        _add_changes(self._open_children, {n: sign * count for n, count in counts.items()})
+        if not self._postpones_counts:
+            self.write_counts()
 
     def reopen(self, n: int) -> None:
         """Reopen a node and its resolved ancestors; the ancestors of an open node are always open."""
@@ -265,6 +281,7 @@ class Readiness:
         resolved: dict[int, int | None] = {}
         if not asked:
             return resolved
+        self.write_counts()
         finished = self._tx.all(sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked))
         for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
@@ -306,3 +323,17 @@ class Readiness:
         if policies.evidence == "require" and not row.evidence_total:
             return False
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
+
+
+def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:
+    for n, change in changes.items():
+        pending[n] = pending.get(n, 0) + change
+
+
+def _take_changes(pending: dict[int, int], n: int | None) -> dict[int, list[int]]:
+    """Remove the changes of one node, or all of them, and return the nodes by change, without changes of nothing."""
+    by_change: dict[int, list[int]] = {}
+    for changed_n in list(pending) if n is None else [n]:
+        if change := pending.pop(changed_n, 0):
+            by_change.setdefault(change, []).append(changed_n)
+    return by_change

@@ -1,4 +1,7 @@
-"""Resolve references to nodes: whole ids and unique prefixes of ids, with helpful errors for anything else.
+"""Resolve references to nodes: whole ids, aliases and unique prefixes of ids, with helpful errors for anything else.
+
+An alias is the id of an imported item in the tool that it came from. A whole id wins over an alias, and an alias over
+the prefix of an id.
 
 Only nodes that the actor may see are considered: a node in a hidden project looks the same as a missing one.
 """
@@ -36,6 +39,19 @@ class AmbiguousNode(Invalid):
         )
 
 
+class AmbiguousAlias(Invalid):
+    """Nodes of several projects have the given alias."""
+
+    code = "ambiguous_alias"
+
+    def __init__(self, ref: str, matches: list[str]) -> None:
+        super().__init__(
+            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; name one of these ids",
+            ref=ref,
+            near=matches,
+        )
+
+
 class NotTask(Invalid):
     """The given node is the root of a project or a feature, and only tasks are accepted."""
 
@@ -64,11 +80,12 @@ def node_elsewhere(found: NodeLocation, project_id: str, *, beside: str | None) 
 
 
 def find_node(tx: Transaction, ref: str) -> NodeLocation:
-    """Return the node with this id, or the only node whose id begins with it.
+    """Return the node with this id or alias, or the only node whose id begins with it.
 
     Raises:
         NotFound: there is none that the actor may see.
         AmbiguousNode: several ids begin with it.
+        AmbiguousAlias: nodes of several projects have this alias.
     """
     found = find_node_or_none(tx, ref)
     if found is None:
@@ -77,16 +94,18 @@ def find_node(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
-    """Return the node with this id, or the only node whose id begins with it, or None."""
+    """Return the node with this id or alias, or the only node whose id begins with it, or None."""
     seen = find_visible_project_ids(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
     found = None if row is None else _to_location(*row)
     if found is not None and (seen is None or found.project_id in seen):
         return found
+    if (aliased := _find_by_alias(tx, ref, seen)) is not None:
+        return aliased
     # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
     if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
         return None
-    matches = _find_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
+    matches = find_nodes_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
     if len(matches) > 1:
         raise AmbiguousNode(ref, [node.id for node in matches[:3]])
     return matches[0] if matches else None
@@ -117,7 +136,7 @@ def missing_node(tx: Transaction, ref: str) -> NotFound:
     from difflib import get_close_matches  # imported here because only this error needs it
 
     candidates = (
-        _find_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
+        find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
         if len(ref) >= SUGGESTION_PREFIX_CHARS
         else []
     )
@@ -196,9 +215,25 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
     return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
 
 
-def _find_by_prefix(
+def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
+    """Return the node with an alias, preferably of the current project, or None."""
+    found = [
+        node
+        for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
+        if visible_project_ids is None or node.project_id in visible_project_ids
+    ]
+    if len(found) > 1:
+        here = [node for node in found if tx.has_project and node.project_id == tx.project.id]
+        if not here:
+            raise AmbiguousAlias(alias, [node.id for node in found[:3]])
+        found = here
+    return found[0] if found else None
+
+
+def find_nodes_by_prefix(
     tx: Transaction, prefix: str, visible_project_ids: frozenset[str] | None, *, at_most: int
 ) -> list[NodeLocation]:
+    """Return the nodes whose ids begin with a text, in the order of their ids."""
     last = prefix[-1:]
     behind = prefix[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id contains such a character

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects.configure import configure, record_policies
-from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project
+from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project, read_default_policies
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -24,6 +24,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
+from groundplan.work.engine.positions import recompute_blocked_above
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.requests import Decision
 
@@ -113,9 +114,10 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
         AgentNotAllowed: an agent sets a policy that a person decides, or has no person who is responsible for it.
     """
     assert request.project is not None  # noqa: S101 - checked by the routing
-    policies = DEFAULT_POLICIES if request.policies is None else request.policies.apply(DEFAULT_POLICIES)
+    defaults = decode_policies(read_default_policies(tx))
+    policies = defaults if request.policies is None else request.policies.apply(defaults)
     if tx.actor.kind is ActorKind.AGENT:
-        _refuse_owner_policies(policies)
+        _refuse_owner_policies(policies, defaults)
     # Stored with the project: an agent may choose how to work in a project that it creates, but not change it later.
     stored = msgspec.json.encode(policies).decode()
     project_id = create_owned_project(tx, request.project, goal=request.goal, policies=stored)
@@ -125,10 +127,10 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
     return _build_answer(tx, project_id, policies, lean=request.lean)
 
 
-def _refuse_owner_policies(policies: Policies) -> None:
+def _refuse_owner_policies(policies: Policies, defaults: Policies) -> None:
     """Raise AgentNotAllowed when an agent sets a policy about who decides."""
     for name in OWNER_POLICIES:
-        if getattr(policies, name) != getattr(DEFAULT_POLICIES, name):
+        if getattr(policies, name) != getattr(defaults, name):
             raise AgentNotAllowed(
                 f"policies.{name} is for a person to decide; leave it out, and ask an owner to set it",
                 field=f"policies.{name}",
@@ -160,7 +162,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:
-        tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
+        recompute_blocked_above(tx)
         tx.run(sql.recompute_counts, project_id=tx.project.id)
     return _build_answer(tx, tx.project.id, after, lean=request.lean)
 

@@ -31,7 +31,7 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
 from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
@@ -224,6 +224,7 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
             links=list(dict.fromkeys(item.context_links)),
             parent=existing[ROOT_REF],
             served=read_requested(item),
+            tags=_parse_tags(item.tags, index) if isinstance(item, TaggedPlanNode) and item.tags else [],
         )
         for index, item in enumerate(requests)
     ]
@@ -235,6 +236,12 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
         targets = [by_ref.get(ref) or existing[ref] for ref in node.request.depends_on]
         node.targets = list({target.n: target for target in targets}.values())
     return nodes
+
+
+def _parse_tags(tags: list[str], index: int) -> list[str]:
+    from groundplan.work.containers.requests import parse_tags  # here, because few plans have tags
+
+    return sorted(set(parse_tags(tags, ("nodes", index, "tags"))))
 
 
 def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
@@ -332,6 +339,9 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     ]
     if edges:
         tx.run_many(sql.add_edges, edges)
+    tags = [{"project_id": project_id, "n": node.n, "tag": tag} for node in in_order for tag in node.tags]
+    if tags:
+        tx.run_many(sql.add_node_tags, tags)
 
 
 def _insert_links(tx: Transaction, nodes: Sequence[NewNode]) -> None:
@@ -350,6 +360,8 @@ def _build_changes(node: NewNode) -> Iterator[Change]:
         yield changed("context_links", None, node.links)
     if node.targets:
         yield changed("depends_on", None, [target.id for target in node.targets])
+    if node.tags:
+        yield changed("tags", [], node.tags)
     yield from describe_new_links(node.served)
 
 

@@ -25,6 +25,12 @@ class PlanNode(Struct, forbid_unknown_fields=True):
     rests_on: Pointers = []
 
 
+class TaggedPlanNode(PlanNode, forbid_unknown_fields=True):
+    """A node to create, with tags. Tools do not have them, because every conversation pays for their parameters."""
+
+    tags: list[str] = []
+
+
 class ExistingNode(Struct):
     """A stored node that the plan refers to."""
 
@@ -51,6 +57,7 @@ class NewNode:
     links: list[str]
     parent: NewNode | ExistingNode
     served: dict[LinkType, list[str]]  # the targets of its links
+    tags: list[str] = field(default_factory=list)
     targets: list[NewNode | ExistingNode] = field(default_factory=list)
     depth: int = 0
     feature_n: int | None = None

@@ -31,6 +31,11 @@ SELECT c.id, c.rev
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
 
+-- name: add_node_tags
+-- Insert the tags of new nodes.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag);
+
 -- name: last_n
 -- The number of the newest node.
 SELECT last_n
@@ -118,28 +123,6 @@ SELECT c.id
    AND NOT c.resolved
  ORDER BY c.n
  LIMIT :at_most;
-
--- name: recompute_blocked_above
--- Recount for every node the ancestors that block it: waiting features, and with `inherits` all waiting ancestors.
-WITH RECURSIVE held (n, blocked_above, passes_on) AS (
-    SELECT c.n, CAST(0 AS bigint), :inherits AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = 1
-    UNION ALL
-    SELECT c.n, walk.blocked_above + CASE WHEN walk.passes_on THEN 1 ELSE 0 END,
-           (:inherits OR (c.kind IS NOT NULL AND c.kind = 'feature')) AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
-      FROM held AS walk
-      {join_children}
-)
-UPDATE work_nodes
-   SET blocked_above = held.blocked_above
-  FROM held
- WHERE work_nodes.tenant_id = :tenant_id
-   AND work_nodes.project_id = :project_id
-   AND work_nodes.n = held.n
-   AND held.blocked_above <> work_nodes.blocked_above;
 
 -- part: may_be_offered
 -- Whether a claimed node may be offered to the actor: the claim is the actor's own, or expired.

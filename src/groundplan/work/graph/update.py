@@ -157,7 +157,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
         WrongLinkKind: a node would serve an assumption.
     """
-    readiness = Readiness(tx, decision=request.decision)
+    readiness = Readiness(tx, decision=request.decision, postpones_counts=True)
     warnings = Warnings()
     early = []  # nodes that were resolved before their dependencies
     updated = []
@@ -165,7 +165,9 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     requested = [read_requested(item) for item in request.updates]
     targets = load_targets(tx, requested) if any(requested) else None
     for index, item in enumerate(request.updates):
-        node = fetch_node(tx, find_node_in_project(tx, item.node_id, beside=request.updates[0].node_id).n)
+        found = find_node_in_project(tx, item.node_id, beside=request.updates[0].node_id)
+        readiness.write_counts(found.n)
+        node = fetch_node(tx, found.n)
         _check(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
@@ -177,6 +179,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if len(updated) > 1:
         _refresh_revisions(tx, updated)
     if early:  # as they are now: a later update may have resolved the dependencies
+        readiness.write_counts()
         for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
             warnings.add(node_id, "resolved while its dependencies are open")
     answer = Updated(updated=updated)

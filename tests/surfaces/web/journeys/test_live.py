@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.surfaces.web.journeys.conftest import Site
 
@@ -68,6 +68,30 @@ def test_the_page_goes_on_after_the_server_was_restarted(page: Page, site: Site)
     expect(page.locator(".tree")).to_contain_text("Written after the restart", timeout=20_000)
 
     expect(page.locator("#plan textarea")).to_have_value("typed before")
+
+
+def test_a_page_that_takes_long_says_so_and_one_that_does_not_come_says_that(page: Page, site: Site) -> None:
+    page.goto(site.work)
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/facts", hold)
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    expect(page.locator("body")).to_have_class("busy")
+    expect(page.locator("main")).to_have_attribute("aria-busy", "true")
+    waiting.pop().continue_()
+    expect(page.locator("h1")).to_have_text("Facts")
+    expect(page.locator("body")).not_to_have_class("busy")
+
+    page.route("**/inbox", lambda route: route.abort())
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+
+    expect(page.locator("#toasts")).to_contain_text("does not answer")
+    expect(page.locator("h1")).to_have_text("Facts")
 
 
 def test_a_login_that_was_revoked_leads_to_the_login_page(page: Page, site: Site) -> None:

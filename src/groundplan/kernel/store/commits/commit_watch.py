@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class WatchedProject(NamedTuple):
-    """A project that somebody follows."""
+    """A project that somebody follows, or an organization and none of its projects."""
 
     organization: str
-    id: str
+    id: str = ""  # empty: the organization itself
 
 
 class SeenCommits(NamedTuple):

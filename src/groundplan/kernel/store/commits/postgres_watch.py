@@ -1,7 +1,7 @@
 """Wait for commits to a PostgreSQL database: a trigger on the revisions notifies this connection.
 
 A notification is only a wake-up. While there is no connection, every project counts as changed once a second, and once
-more when there is one again.
+more when there is one again. Behind a pooler nobody can listen, so every project counts as changed twice a second.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommit
 CHANNEL = "groundplan_commits"
 WAIT_S = 0.25  # then the caller can end, or add a project
 RECONNECT_S = 1.0
+POLL_S = 0.5  # behind a pooler
 
 _payload = msgspec.json.Decoder(list[str])  # the organization, and the project if it is about one
 
@@ -32,8 +33,11 @@ class PostgresCommitWatch(CommitWatch):
         connect: Callable[[], Connection],
         is_closed: Callable[[], bool],
         pause: Callable[[float], None] = time.sleep,
+        *,
+        can_listen: bool = True,
     ) -> None:
         self._connect = connect
+        self._can_listen = can_listen
         self._is_closed = is_closed
         self._pause = pause
         self._connection: Connection | None = None
@@ -43,6 +47,8 @@ class PostgresCommitWatch(CommitWatch):
         watched = frozenset(projects)
         if self._is_closed():
             raise Unavailable("this store was closed; open it again", code="store_closed")
+        if not self._can_listen:
+            return self._poll(watched)
         try:
             if self._connection is None:
                 self._connection = self._connect()
@@ -58,6 +64,13 @@ class PostgresCommitWatch(CommitWatch):
             self.close()
             self._pause(RECONNECT_S)
             return SeenCommits(watched)
+
+    def _poll(self, watched: frozenset[WatchedProject]) -> SeenCommits:
+        added = watched - self._known
+        self._known = watched
+        if not added:
+            self._pause(POLL_S)
+        return SeenCommits(added or watched)
 
     def _receive(self, connection: Connection, watched: frozenset[WatchedProject]) -> frozenset[WatchedProject]:
         changed: set[WatchedProject] = set()

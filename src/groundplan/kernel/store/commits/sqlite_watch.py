@@ -21,16 +21,18 @@ POLL_S = 0.025
 
 # Of several organizations at once: it reads nothing but numbers, and tells them to nobody.
 _REVISIONS = """
-SELECT p.tenant_id, p.id, p.rev, o.rev
+SELECT o.id, k.value ->> 1, p.rev, o.rev
   FROM json_each(:keys) AS k
- CROSS JOIN projects AS p
-    ON p.tenant_id = k.value ->> 0
+ CROSS JOIN organizations AS o
+    ON o.id = k.value ->> 0
+  LEFT JOIN projects AS p
+    ON p.tenant_id = o.id
    AND p.id = k.value ->> 1
-  JOIN organizations AS o
-    ON o.id = p.tenant_id
+ WHERE p.id IS NOT NULL
+    OR k.value ->> 1 = ''
 """
 
-Revisions = tuple[int, int]  # of the project and of its organization
+Revisions = tuple[int | None, int]  # of the project, if it is about one, and of its organization
 
 
 class SqliteCommitWatch(CommitWatch):

@@ -178,13 +178,17 @@ def _regenerate_guards_and_policies(connection: Connection, schema: Schema, app_
     for kind, name, table in connection.execute(_GENERATED_OBJECTS, {"schema": SCHEMA_NAME}).fetchall():
         target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
         connection.execute(_format_sql(target, *filter(None, (name, table))))
-    # With only some steps applied, tables and columns of later steps are declared but do not exist yet.
+    # With only some steps applied, tables, columns and functions of later steps are declared but do not exist yet.
     columns: dict[str, set[str]] = {}
     for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA_NAME}).fetchall():
         columns.setdefault(table, set()).add(column)
+    functions = {name for (name,) in connection.execute(_FUNCTIONS, {"schema": SCHEMA_NAME}).fetchall()}
     present = schema.restrict_to_tables(columns)
     declared = replace(
-        present, tables=tuple(table.restrict_to_columns(columns[table.name]) for table in present.tables)
+        present,
+        tables=tuple(
+            table.restrict_to_columns(columns[table.name]).restrict_to_functions(functions) for table in present.tables
+        ),
     )
     role = sql.Identifier(app_role).as_string(connection)
     for statement in (*generate_postgres_guards(declared), *generate_postgres_policies(declared, role)):
@@ -219,6 +223,12 @@ _COLUMNS: LiteralString = """
 SELECT table_name, column_name
   FROM information_schema.columns
  WHERE table_schema = %(schema)s
+"""
+_FUNCTIONS: LiteralString = """
+SELECT p.proname
+  FROM pg_proc AS p
+  JOIN pg_namespace AS n ON n.oid = p.pronamespace
+ WHERE n.nspname = %(schema)s
 """
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 

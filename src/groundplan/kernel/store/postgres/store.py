@@ -26,6 +26,7 @@ from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused
+from groundplan.kernel.store.postgres.pooler import format_settings, is_behind_pooler
 from groundplan.kernel.store.postgres.server_limits import (
     IDLE_IN_WRITE_S_MAX,
     IDLE_S_MAX,
@@ -82,7 +83,9 @@ class PostgresStore(Store):
         idle_s: float = IDLE_S_MAX,
         idle_in_write_s: float = IDLE_IN_WRITE_S_MAX,
         lock_wait_s: float = LOCK_WAIT_S_MAX,
+        as_owner: bool = False,
     ) -> None:
+        """`as_owner` is for administration: the role owns the schema, and no policy limits what it sees."""
         self._clock = clock  # None: the clock of the database, which all clients share
         self._idle_s = idle_s
         self._idle_in_write_s = idle_in_write_s
@@ -96,7 +99,14 @@ class PostgresStore(Store):
         }
         # Before the pool, which tries again for a while.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
-            check_connection(connection)
+            self._is_pooled = is_behind_pooler(connection)
+            # A pooler drops the options above, so each transaction sets them.
+            self._settings = format_settings(connection, lock_wait_s) if self._is_pooled else ""
+            with connection.transaction():
+                if self._is_pooled:
+                    connection.execute(self._settings)
+                    settings["prepare_threshold"] = None
+                check_connection(connection, as_owner=as_owner)
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
@@ -160,7 +170,7 @@ class PostgresStore(Store):
 
     def _begin(self, connection: Connection, begin: LiteralString) -> None:
         try:
-            connection.execute(begin)
+            connection.execute(f"{begin}; {self._settings}" if self._is_pooled else begin)
         except psycopg.OperationalError as error:
             # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
             # yet, so it is safe to retry with a new one.
@@ -176,7 +186,7 @@ class PostgresStore(Store):
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.commits.postgres_watch import PostgresCommitWatch  # only a server needs it
 
-        return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed)
+        return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed, can_listen=not self._is_pooled)
 
     def close(self) -> None:
         self._pool.close()
@@ -262,10 +272,15 @@ def format_limits(actor: Actor) -> dict[str, str]:
     }
 
 
-def check_connection(connection: Connection) -> None:
-    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer."""
+def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
+    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer.
+
+    With `as_owner`, raise if the role does not own the schema instead.
+    """
     held = read_role_privileges(connection)
-    if held is None or any(held):
+    if as_owner and (held is None or not held.owns_tables):
+        raise OwnerRequired
+    if not as_owner and (held is None or any(held)):
         raise UnsafeRole
     has_schema = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     if has_schema != (True,):
@@ -294,6 +309,15 @@ class UnsafeRole(Unavailable):
             "this role is a superuser, owns the tables or bypasses row level security; "
             "connect with the app URL that groundplan init prints"
         )
+
+
+class OwnerRequired(Forbidden):
+    """Only the role that owns the schema may do this."""
+
+    code = "store_owner_required"
+
+    def __init__(self) -> None:
+        super().__init__("only the owner of the database may do this; give the URL of that role, as to groundplan init")
 
 
 class NoSchema(Unavailable):

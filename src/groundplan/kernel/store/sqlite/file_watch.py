@@ -18,7 +18,9 @@ from groundplan.kernel.store.sqlite.file_mark import read_content, read_mark, wr
 from groundplan.kernel.store.sqlite.log_file import read_log
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
-SETTLED_NS = 2_000_000_000  # no file system counts the time of a change in longer steps
+# No file system counts the time of a change in longer steps: one that has fractions of a second counts finer ones.
+SETTLED_NS = 50_000_000
+SETTLED_WHOLE_SECONDS_NS = 2_000_000_000
 _stat = os.stat  # not pathlib: it runs before every transaction, and is twice as fast
 FilesInPlace = tuple[os.stat_result, os.stat_result]  # the database and its log
 
@@ -99,7 +101,9 @@ class FileWatch:
         if seen != self._folder_seen:
             self.check()
             # A change that comes soon after the last one could have the same time, and would not show.
-            self._folder_seen = seen if time.time_ns() - folder.st_mtime_ns > SETTLED_NS else None
+            has_fractions = folder.st_mtime_ns % 1_000_000_000
+            settled_ns = SETTLED_NS if has_fractions else SETTLED_WHOLE_SECONDS_NS
+            self._folder_seen = seen if time.time_ns() - folder.st_mtime_ns > settled_ns else None
 
     def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
         """Write a mark within a transaction if the log may have none for the file as it is now.

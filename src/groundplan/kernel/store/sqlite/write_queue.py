@@ -57,20 +57,18 @@ class WriteQueue:
         """
         remaining_s = self.wait_s if wait_s is None else wait_s
         wait = _Wait(time.monotonic() + remaining_s, self.wait_s, cancellation or Cancellation())
-        with self._unlock_at_exit(self._lock_behind_gate(wait)):
-            yield
-
-    def _lock_behind_gate(self, wait: _Wait) -> _LockFile:
-        with self._unlock_at_exit(self._lock_file(self._gate, wait)):
-            return self._lock_file(self._lock, wait)
-
-    @staticmethod
-    @contextmanager
-    def _unlock_at_exit(file: _LockFile) -> Iterator[None]:
+        file = self._lock_behind_gate(wait)
         try:
             yield
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
+
+    def _lock_behind_gate(self, wait: _Wait) -> _LockFile:
+        gate = self._lock_file(self._gate, wait)
+        try:
+            return self._lock_file(self._lock, wait)
+        finally:
+            fcntl.flock(gate, fcntl.LOCK_UN)
 
     def _lock_file(self, path: Path, wait: _Wait) -> _LockFile:
         file = self._open(path)

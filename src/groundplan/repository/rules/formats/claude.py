@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from groundplan.repository.rules.formats.front_matter import FENCE, Fields, parse_patterns, quote
+from groundplan.front_matter.split import FENCE
+from groundplan.repository.rules.formats.front_matter import Fields, find_patterns, parse_patterns, quote
 from groundplan.repository.rules.rule import ExportedAtom
 
 FOLDER = ".claude/rules"
 SUFFIX = ".md"
+PATTERN_FIELD = "paths"
 
 
 def render_front_matter(subject: ExportedAtom) -> str:
@@ -22,6 +24,5 @@ def read_patterns(fields: Fields) -> tuple[str, ...]:
     Raises:
         UnreadableRule: the list of patterns is empty.
     """
-    # Older files use `globs` as in Cursor, which Claude Code understands too.
-    given = fields.get("paths", fields.get("globs"))
+    given = fields.get(PATTERN_FIELD, find_patterns(fields, PATTERN_FIELD))
     return ("**",) if given is None else parse_patterns(given)

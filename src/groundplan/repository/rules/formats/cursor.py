@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from groundplan.front_matter.split import FENCE
 from groundplan.repository.rules.formats.front_matter import (
-    FENCE,
     Fields,
     UnreadableRule,
+    find_patterns,
     is_true,
     parse_fields,
     parse_patterns,
@@ -16,6 +17,7 @@ from groundplan.repository.rules.rule import ExportedAtom
 
 FOLDER = ".cursor/rules"
 SUFFIX = ".mdc"
+PATTERN_FIELD = "globs"
 
 
 def render_front_matter(subject: ExportedAtom) -> str:
@@ -28,17 +30,15 @@ def render_front_matter(subject: ExportedAtom) -> str:
 
 
 def read_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of a rule.
+    """Return the patterns of a rule; none if it is only used when it is named or its description fits.
 
     Raises:
-        UnreadableRule: the rule has no patterns; it only applies when it is named.
+        UnreadableRule: the field with patterns has none.
     """
     if is_true(fields.get("alwaysApply")):
         return ("**",)
-    globs = fields.get("globs") or fields.get("paths")
-    if not globs:
-        raise UnreadableRule("has no file patterns; give it globs, or alwaysApply: true")
-    return parse_patterns(globs)
+    given = find_patterns(fields, PATTERN_FIELD)
+    return parse_patterns(given) if given else ()
 
 
 def _render_front(subject: ExportedAtom, globs: str) -> str:

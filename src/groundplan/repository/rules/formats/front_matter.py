@@ -1,29 +1,22 @@
-"""The front matter of a rule file: fields between two lines of `---`.
+"""The front matter of a rule file: which fields have patterns, and how they are written.
 
-It is nearly YAML. Cursor writes patterns unquoted and joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or
-reads as an alias. So unquoted values of known fields are read as they are, and the rest as YAML. The result is only
-text and lists of text. Aliases are refused, because a few nested ones can exhaust memory. Patterns must also be strings
-for YAML; a number or a tag there is refused.
+Cursor writes patterns unquoted and joined by commas (`globs: **/*.ts,src/**`), each in quotes (`globs: "a", "b"`), or
+as a list. Patterns must be texts; what YAML reads as a number, a tag or a mapping is refused there.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
-FENCE = "---"
-FRONT_CHARS_MAX = 65_536  # twenty patterns of 512 characters take a sixth of it
-DEPTH_MAX = 8  # a list in a field has depth two
+from groundplan.front_matter.errors import UnreadableFrontMatter
+from groundplan.front_matter.fields import Field, FieldText, Nested, parse_front
+from groundplan.front_matter.split import FENCE, split_text
 
 Fields = dict[str, str | list[str]]
 
-_PATTERN_FIELDS = ("paths", "globs")
+PATTERN_FIELDS = ("paths", "globs", "applyTo")
 _NULL_WORDS = ("", "~", "null", "Null", "NULL")
-_TEXT, _LIST, _NULL = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "null"))
-# A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that continues below.
-_BARE = re.compile(r"^(paths|globs|description):[ \t]+(?![\"'|>&!#]|\[.*\][ \t]*$)(\S.*)$(?!\n[ \t]+\S)", re.MULTILINE)
-_COMMENT = re.compile(r"(?:^|[ \t])#.*$")
+_TEXT_TAG = "tag:yaml.org,2002:str"
 
 
 class UnreadableRule(Exception):
@@ -40,30 +33,27 @@ def split(text: str) -> tuple[str, str]:
     Raises:
         UnreadableRule: the front matter has no end or is too long.
     """
-    first, _, rest = text.partition("\n")
-    if first.rstrip() != FENCE:
-        return "", text
-    end = len(first) + 1
-    for line in rest.split("\n"):
-        end += len(line) + 1
-        if line.rstrip() == FENCE:
-            break
-        if end > FRONT_CHARS_MAX:
-            raise UnreadableRule(f"has front matter of more than {FRONT_CHARS_MAX} characters")
-    else:
-        raise UnreadableRule(f"opens with {FENCE}, but its front matter has no second {FENCE}")
-    return text[:end], text[end:]
+    try:
+        parts = split_text(text)
+    except UnreadableFrontMatter as error:
+        raise UnreadableRule(error.reason) from None
+    return parts.front, parts.body
 
 
 def parse_fields(front: str) -> Fields:
     """Return the fields of front matter, without those that have no value.
 
     Raises:
-        UnreadableRule: the front matter is neither YAML nor the form that the tools write.
+        UnreadableRule: a line is not a field, a value has no end, or patterns are no texts.
     """
-    inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
-    bare = {found[1]: _parse_bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
-    read = {**_parse_yaml(_BARE.sub("", inner)), **bare}
+    for number, line in enumerate(front.split("\n"), 1):
+        if any(not char.isprintable() and char < " " and char not in "\t\r" for char in line):
+            raise UnreadableRule(f"has a control character in line {number}")
+    try:
+        fields = parse_front(front)
+    except UnreadableFrontMatter as error:
+        raise UnreadableRule(error.reason) from None
+    read = {name: _convert(field) for name, field in fields.items()}
     return {name: value for name, value in read.items() if value != ""}
 
 
@@ -82,6 +72,11 @@ def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
     if not found:
         raise UnreadableRule("has a list of patterns with no pattern in it")
     return found
+
+
+def find_patterns(fields: Fields, expected: str) -> str | list[str] | None:
+    """Return the value of the expected field with patterns, else that of another tool's field, or None."""
+    return next((fields[name] for name in (expected, *PATTERN_FIELDS) if fields.get(name)), None)
 
 
 def quote(text: str) -> str:
@@ -111,7 +106,7 @@ def _escape(char: str) -> str:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Split a text at commas, except inside braces or brackets and after a backslash."""
+    """Split a text at commas, except inside quotes, braces or brackets and after a backslash."""
     parts = [""]
     closing: list[str] = []
     is_escaped = False
@@ -119,6 +114,7 @@ def _split_at_commas(text: str) -> list[str]:
         if char == "," and not closing and not is_escaped:
             parts.append("")
             continue
+        is_first = not parts[-1].strip()
         parts[-1] += char
         if is_escaped:
             is_escaped = False
@@ -126,71 +122,44 @@ def _split_at_commas(text: str) -> list[str]:
             is_escaped = True
         elif closing and char == closing[-1]:
             closing.pop()
-        elif char == "{" and "]" not in closing:
+        elif char in "\"'" and is_first:
+            closing.append(char)
+        elif char == "{" and closing[-1:] in ([], ["}"]):
             closing.append("}")
-        elif char == "[" and "]" not in closing:
+        elif char == "[" and closing[-1:] in ([], ["}"]):
             closing.append("]")
-    return [stripped for part in parts if (stripped := part.strip())]
+    return [bare for part in parts if (bare := _unquote(part.strip()))]
 
 
-def _parse_bare(name: str, text: str) -> str | list[str]:
-    """Return an unquoted value."""
-    import yaml
-
-    if text in _NULL_WORDS:
-        return ""
-    if name not in _PATTERN_FIELDS:
-        return text
-    if text.startswith("[") and text.endswith("]"):  # a list that a comment follows
-        return _parse_yaml(f"{name}: {text}").get(name, "")
-    is_mapping = text.startswith("{") and text.endswith("}") and (":" in text or not text[1:-1].strip())
-    loader: Any = yaml.SafeLoader("")
-    if is_mapping or loader.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT:
-        raise _no_patterns(name)
-    return text
+def _unquote(part: str) -> str:
+    """Return a part of a text without the quotes around it."""
+    is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
+    return part[1:-1].strip() if is_quoted else part
 
 
-def _parse_yaml(text: str) -> Fields:
+def _convert(field: Field) -> str | list[str]:
+    """Return the value of a field as a text or a list of texts."""
+    if field.name in PATTERN_FIELDS:
+        _check_patterns(field)
+    if isinstance(field.value, tuple):
+        return [] if Nested() in field.value else [one.text for one in field.value if isinstance(one, FieldText)]
+    if isinstance(field.value, Nested):
+        return []  # a field of another tool, which is ignored
+    return "" if field.value.is_plain and field.value.text in _NULL_WORDS else field.value.text.rstrip("\n")
+
+
+def _check_patterns(field: Field) -> None:
+    """Refuse patterns that YAML reads as something other than text."""
     import yaml  # takes 30 ms, and only rule files need it
 
-    try:
-        _limit_complexity(yaml.parse(text, yaml.SafeLoader), yaml)
-        root = yaml.compose(text, yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
-        raise UnreadableRule(f"has front matter that is not YAML{line}: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError):
-        raise UnreadableRule("has front matter that is not YAML") from None
-    if root is None:
-        return {}
-    if not isinstance(root, yaml.MappingNode):
-        raise UnreadableRule("has front matter without fields")
-    return {str(key.value): _parse_value(str(key.value), value, yaml) for key, value in root.value}
-
-
-def _limit_complexity(events: Iterable[Any], yaml: Any) -> None:
-    """Refuse aliases and deep nesting, whose cost grows faster than the text."""
-    depth = 0
-    for event in events:
-        if isinstance(event, yaml.AliasEvent):
-            raise UnreadableRule("has an alias in its front matter; write the value instead")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEPTH_MAX:
-            raise UnreadableRule("has front matter that is nested too deeply")
-
-
-def _parse_value(name: str, node: Any, yaml: Any) -> str | list[str]:
-    if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and node.value in _NULL_WORDS:
-        return ""
-    items = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    if name in _PATTERN_FIELDS:
-        is_known = not isinstance(node, yaml.SequenceNode) or node.tag == _LIST
-        if not is_known or any(not isinstance(item, yaml.ScalarNode) or item.tag != _TEXT for item in items):
-            raise _no_patterns(name)
-    if not all(isinstance(item, yaml.ScalarNode) for item in items):
-        return []  # a field of another tool, which is ignored
-    return str(node.value) if isinstance(node, yaml.ScalarNode) else [str(item.value) for item in items]
-
-
-def _no_patterns(name: str) -> UnreadableRule:
-    return UnreadableRule(f"has {name} that are neither a text nor a list of texts; put the patterns into quotes")
+    loader: Any = yaml.SafeLoader("")
+    is_list = isinstance(field.value, tuple)
+    for item in field.value if isinstance(field.value, tuple) else (field.value,):
+        if isinstance(item, FieldText) and not item.tag:
+            if not item.is_plain or (item.text in _NULL_WORDS and not is_list):
+                continue
+            if loader.resolve(yaml.ScalarNode, item.text, (True, False)) == _TEXT_TAG:
+                continue
+        raise UnreadableRule(
+            f"has {field.name} that are neither a text nor a list of texts; put the patterns into quotes"
+        )

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from groundplan.repository.rules import marks
-from groundplan.repository.rules.formats import claude, cursor, front_matter
-from groundplan.repository.rules.formats.front_matter import Fields
+from groundplan.repository.rules.formats import claude, copilot, cursor, front_matter
+from groundplan.repository.rules.formats.front_matter import Fields, UnreadableRule
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import Piece, RuleBlock
 from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, render_body
 
-SUBFOLDER = "groundplan"  # both tools also read subfolders
+SUBFOLDER = "groundplan"  # the tools also read subfolders
 
 
 class RuleFormat(StrEnum):
@@ -22,6 +22,7 @@ class RuleFormat(StrEnum):
     CLAUDE = "claude"
     CURSOR = "cursor"
     AGENTS = "agents"
+    COPILOT = "copilot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class OwnFiles:
 
     folder: str
     suffix: str
+    pattern_field: str
     front: Callable[[ExportedAtom], str]
     patterns: Callable[[Fields], tuple[str, ...]]
 
@@ -40,8 +42,12 @@ class OwnFiles:
 
 
 OWN_FILES = {
-    RuleFormat.CLAUDE: OwnFiles(claude.FOLDER, claude.SUFFIX, claude.render_front_matter, claude.read_patterns),
-    RuleFormat.CURSOR: OwnFiles(cursor.FOLDER, cursor.SUFFIX, cursor.render_front_matter, cursor.read_patterns),
+    form: OwnFiles(tool.FOLDER, tool.SUFFIX, tool.PATTERN_FIELD, tool.render_front_matter, tool.read_patterns)
+    for form, tool in (
+        (RuleFormat.CLAUDE, claude),
+        (RuleFormat.CURSOR, cursor),
+        (RuleFormat.COPILOT, copilot),
+    )
 }
 
 
@@ -61,11 +67,14 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
     """Parse a piece.
 
     Raises:
-        UnreadableRule: the front matter is damaged.
+        UnreadableRule: the front matter is damaged, or its patterns were removed.
     """
     rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
-        return replace(rule, patterns=own.patterns(front_matter.parse_fields(piece.front)))
+        patterns = own.patterns(front_matter.parse_fields(piece.front))
+        if not patterns:
+            raise UnreadableRule(f"has no file patterns any more; give it the field {own.pattern_field} back")
+        return replace(rule, patterns=patterns)
     return rule
 
 

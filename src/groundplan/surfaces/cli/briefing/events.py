@@ -1,4 +1,4 @@
-"""The view of the events of a project."""
+"""The view of the events of a project or of the organization."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan.kernel.events.list import EventRecord
 from groundplan.surfaces.cli.drawing import Rows, View
-from groundplan.surfaces.cli.work.graph import format_change
+from groundplan.surfaces.cli.work.history import format_change
 
 
 def _join_changes(event: EventRecord) -> str:
@@ -15,15 +15,14 @@ def _join_changes(event: EventRecord) -> str:
     return "; ".join([*map(format_change, event.changes or ()), *more])
 
 
-RENDERERS: dict[str, Callable[[Any], None]] = {
-    "event.list": View(
-        Rows(
-            "events",
-            "id, at, who: actor, what: op, subject",
-            ("changes", _join_changes),
-            "why: decision",
-            empty="No events found.",
-            whole=("id",),
-        ),
+_EVENTS = View(
+    Rows(
+        "events",
+        "id, at, who: actor, what: op, subject",
+        ("changes", _join_changes),
+        "why: decision",
+        empty="No events found.",
+        whole=("id",),
     ),
-}
+)
+RENDERERS: dict[str, Callable[[Any], None]] = {"event.list": _EVENTS, "organization.events": _EVENTS}

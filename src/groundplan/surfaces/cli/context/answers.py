@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
 from groundplan.context.editing.edit import EditedRun
 from groundplan.context.editing.suggestions import NewSuggestion
@@ -41,6 +40,7 @@ from groundplan.surfaces.cli.drawing import (
     to_text,
 )
 from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, join_first, to_one_line
 
 NO_VALUE, MISSING = "unset", "missing"
@@ -197,11 +197,11 @@ def _get_value(one: Fact) -> Any:
     return getattr(one, COLUMN_BY_KIND[one.value_kind])
 
 
-def _style_value(one: Fact, *, is_required: bool = False) -> Text:
+def _style_value(one: Fact, *, is_required: bool = False) -> StyledText:
     value = _get_value(one)
     if value is not None:
         return to_text(_format_value(one.value_kind, value))
-    return Text(MISSING, style=WARNING) if is_required else Text(NO_VALUE, style=QUIET)
+    return StyledText(MISSING, style=WARNING) if is_required else StyledText(NO_VALUE, style=QUIET)
 
 
 def _format_value(kind: ValueKind, value: Any) -> str:

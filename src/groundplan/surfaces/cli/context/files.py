@@ -48,7 +48,8 @@ def export_facts(
 ) -> CommandResult:
     """Export the facts of a run as a JSON document that import can read."""
     refuse_existing(out, force=force)
-    with invocation.session(reads_only=True) as session:
+    progress = show_progress("exporting the facts", as_json=invocation.as_json)
+    with invocation.session(reads_only=True) as session, progress:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
     text = format_document(document)
     if len(text.encode()) > DOCUMENT_BYTES_MAX:

@@ -1,4 +1,4 @@
-"""`groundplan context set`: write one input of a draft."""
+"""`groundplan context set`: write one input of a draft; without a run, of my open draft, which is begun if needed."""
 
 from __future__ import annotations
 
@@ -21,18 +21,15 @@ BOOLEAN_WORDS = {"true": True, "false": False}
 
 def set_input(
     invocation: Invocation,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The draft, by id.", show_default=False)],
-    pointer: Annotated[
-        str, typer.Argument(metavar="POINTER", help="The JSON Pointer of the input, such as /site/size.")
-    ],
-    value: Annotated[
-        str | None,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="VALUE",
-            help="The value; '' is the empty text. Put a value that starts with a dash last, after --.",
+            metavar="[RUN] POINTER [VALUE]",
+            help="The draft, by id, default: my open draft, else a new one. The JSON Pointer of the input, such as "
+            "/site/size. The value; '' is the empty text. Put a value that starts with a dash last, after --.",
             show_default=False,
         ),
-    ] = None,
+    ],
     kind: Annotated[
         Literal["string", "number", "boolean", "enum", "json"] | None,
         typer.Option(
@@ -84,6 +81,18 @@ def set_input(
             show_default=False,
         ),
     ] = None,
+    source_file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source-file", metavar="FILE", help="A file as the source of the value; repeatable.", show_default=False
+        ),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project", metavar="TEXT", help="The project of my open draft, by name or id.", show_default=False
+        ),
+    ] = None,
     provenance: Annotated[
         Literal["unknown", "model-inferred", "source-backed", "user-entered"] | None,
         typer.Option(
@@ -111,6 +120,7 @@ def set_input(
     ] = None,
 ) -> CommandResult:
     """Write one input of a draft. A value of weaker provenance than the current one becomes a suggestion."""
+    run, pointer, value = _split_words(words)
     if unset and value is not None:
         raise UsageError("--unset and VALUE cannot be combined; use one of them")
     given: dict[str, Any] = {
@@ -119,13 +129,22 @@ def set_input(
         "required": required,
         "domain": domain,
         "options": option or None,
-        "sourceIds": source or None,
         "provenance": provenance,
         "evidenceSnippet": evidence,
         "rationale": rationale,
     }
     write = {"pointer": pointer, **{name: option for name, option in given.items() if option is not None}}
+    if run is None and project is None:
+        project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
+        if run is None:
+            from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
+
+            _check_pointer(pointer)
+            run = find_or_begin_draft(session, str(project))
+        files = _list_file_sources(run, source_file or [])
+        if source or files:
+            write["sourceIds"] = [*(source or []), *(one["id"] for one in files)]
         current = _fetch_input(session, run, pointer)
         if current is None:
             write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
@@ -139,7 +158,8 @@ def set_input(
             raise UsageError(
                 f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option"
             )
-        answer = session.call("context.edit", runId=run, inputs=[write])
+        sources = {"sources": files} if files else {}
+        answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
     def draw() -> None:
         from groundplan.surfaces.cli.context.answers import RENDERERS
@@ -149,11 +169,36 @@ def set_input(
     return CommandResult(answer, draw)
 
 
-def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
-    """Return the current input at a pointer, or None. It is read through a view of only this pointer."""
+def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
+    """Return the run, the pointer and the value. A run is an id, and a pointer begins with a slash.
+
+    Raises:
+        UsageError: there are too many words, or no pointer.
+    """
+    run, rest = (None, words) if words[0].startswith("/") else (words[0], words[1:])
+    if not rest:
+        raise UsageError("POINTER is missing; write one such as /site/size, then the value")
+    pointer, *values = rest
+    if len(values) > 1:
+        raise UsageError(f"there is more than one value: {quote_text(values[1])}; put a text with spaces in quotes")
+    return run, pointer, values[0] if values else None
+
+
+def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
+    from groundplan.surfaces.cli.context.open_draft import build_file_source
+
+    return [build_file_source(run, path) for path in paths]
+
+
+def _check_pointer(pointer: str) -> None:
     from groundplan.context.pointers import validate_pointer
 
     validate_pointer(pointer, ("POINTER",))
+
+
+def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
+    """Return the current input at a pointer, or None. It is read through a view of only this pointer."""
+    _check_pointer(pointer)
     project = session.call("context.fetch_run", runId=run).run.scope_id
     view = session.call("context.view", scopeId=project, runId=run, pointers=[pointer])
     found: PcivInputV1 | None = view.inputs_by_pointer.get(pointer)

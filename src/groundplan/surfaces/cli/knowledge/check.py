@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +12,9 @@ import typer
 
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
-from groundplan.surfaces.cli.failures import UsageError, write_line
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.screen.progress import show_progress
 
 if TYPE_CHECKING:
     from groundplan.repository.check import CheckedAtom, Report
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 FILES_SHOWN_MAX = 3
 UNCOVERED_SHOWN_MAX = 20
 COMMIT_CHARS_SHOWN = 12
-PROGRESS_DELAY_S = 2.0  # before the first progress line on a terminal, and between two lines
 UNCOVERED = "uncovered"
 _DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
 
@@ -64,9 +61,12 @@ def check(
     from groundplan.repository.check import check as check_repository
 
     unwanted = _parse_states(fail_on)
-    with invocation.session(reads_only=True) as session:
+    with (
+        invocation.session(reads_only=True) as session,
+        show_progress("checking the knowledge", as_json=invocation.as_json) as progress,
+    ):
         report = check_repository(
-            session, project, Path(repo), since, record=not no_record, report_progress=_Progress()
+            session, project, Path(repo), since, record=not no_record, report_progress=progress.name_step
         )
     states = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
     return CommandResult(
@@ -122,20 +122,6 @@ def _parse_states(given: str | None) -> set[str]:
         hint = f"did you mean {near}?" if near else f"use {join_alternatives(known)}"
         raise UsageError(f"--fail-on does not know {quote_text(word)}; {hint}")
     return words
-
-
-class _Progress:
-    """Prints progress on stderr if it is a terminal and the command takes long."""
-
-    def __init__(self) -> None:
-        self._due = time.monotonic() + PROGRESS_DELAY_S
-
-    def __call__(self, step: str) -> None:
-        now = time.monotonic()
-        if now >= self._due and sys.stderr.isatty():
-            self._due = now + PROGRESS_DELAY_S
-            with suppress(OSError):  # stderr is closed
-                write_line(sys.stderr, f"{step} …")
 
 
 def _draw_report(report: Report, project: str) -> None:

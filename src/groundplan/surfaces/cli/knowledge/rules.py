@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from groundplan.repository.rules.import_rules import ImportedAtom, ImportedRules
 
 FormatOption = Annotated[
-    Literal["claude", "cursor", "agents"],
+    Literal["claude", "cursor", "agents", "copilot"],
     typer.Option(
         "--format",
-        metavar="claude|cursor|agents",
-        help="The format of the files: .claude/rules, .cursor/rules, or AGENTS.md.",
+        metavar="claude|cursor|agents|copilot",
+        help="The format of the files: .claude/rules, .cursor/rules, AGENTS.md, or .github/instructions.",
         show_default=False,
     ),
 ]
@@ -115,6 +115,7 @@ def import_rules(
         "unchanged": [_describe_imported(one) for one in done.unchanged],
         "skipped": [{"file": one.file, "reason": one.reason} for one in done.skipped],
         "molecules": [{"file": one.file, "moleculeId": one.molecule_id, "name": one.name} for one in done.molecules],
+        "warnings": done.warnings,
     }
 
     def draw() -> None:
@@ -196,8 +197,9 @@ def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
         f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
         f"{len(done.skipped)} skipped ({rules_format}).",
         Lines("skipped", "{file}: {reason}", title="Skipped:"),
+        Lines("warnings", title="Warnings:"),
         When(
-            lambda _: done.created or done.updated,
+            lambda _: done.created or done.updated or done.molecules,
             Lines(lambda _: [f"{export}   (writes rule files from the atoms)"], title="Next steps:"),
         ),
     )(done)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from rich.text import Text
 
 from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, GoalAnalysis
 from groundplan.purpose.analysis.health_metrics import Health
@@ -15,6 +14,7 @@ from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import EdgeName
 from groundplan.surfaces.cli.drawing import GAP, ByClass, Each, Fields, Lines, Part, Rows, View, When
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES, humanize, join_names, list_named_keys, pluralize
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import EMPTY_CELL
 
 REFUTED_TITLE = "{assumption} is refuted. Affected:"
@@ -45,8 +45,8 @@ def _list_metrics(answer: Health) -> Iterator[dict[str, Any]]:
         yield {"metric": humanize(name), "value": _format_measure(name, value), "band": _style_band(bands[name])}
 
 
-def _style_band(band: str | None) -> Text:
-    return Text(EMPTY_CELL) if band is None else Text(band, STYLES[band])
+def _style_band(band: str | None) -> StyledText:
+    return StyledText(EMPTY_CELL) if band is None else StyledText(band, STYLES[band])
 
 
 def _format_measure(name: str, value: float | None) -> str | None:
@@ -107,7 +107,7 @@ GATE = (
     GAP,
     Rows(
         _sort_checks,
-        ("result", lambda one: Text(humanize(one.result), STYLES[one.result])),
+        ("result", lambda one: StyledText(humanize(one.result), STYLES[one.result])),
         "check: code, severity, message",
         whole=("result", "check", "severity"),
     ),
@@ -115,7 +115,7 @@ GATE = (
     Lines(_sort_checks, lambda one: [f"{one.code}: {one.fix}"] if one.fix else [], title="Next steps:"),
 )
 HEALTH = (
-    lambda answer: Text("overall  ").append_text(_style_band(answer.overall)),
+    lambda answer: StyledText("overall  ").append_text(_style_band(answer.overall)),
     GAP,
     Rows(_list_metrics, "metric, value, band"),
     Each("goals", Lines(_format_goal_health, title="{key}:")),

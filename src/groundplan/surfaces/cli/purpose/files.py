@@ -89,7 +89,8 @@ def export_theory(
     refuse_existing(out, force=force)
     requested = prepare_export(format_)
     which = select_version(version, draft=draft)
-    with invocation.session(reads_only=True) as session:
+    progress = show_progress("exporting the theory", as_json=invocation.as_json)
+    with invocation.session(reads_only=True) as session, progress:
         answer = session.call("purpose.export", project=project, format=str(requested), **which)
     warnings: list[str] = answer.warnings or []
     if out == STANDARD_STREAM:

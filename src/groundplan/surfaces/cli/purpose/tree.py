@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rich.text import Text
-
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
+from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 
@@ -25,7 +24,7 @@ class _Step(NamedTuple):
     edge: PurposeEdgeView | None
 
 
-def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
+def format_tree(answer: OpenedPurpose) -> Iterator[StyledText]:
     """Yield the lines of a version: its goals, then the nodes that lead to none."""
     nodes = {node.key: node for node in answer.nodes or ()}
     edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
@@ -42,8 +41,8 @@ def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
     ends = [key for key in nodes if key not in effects]
     left = [key for key in (*ends, *nodes) if key not in drawn]
     if left:
-        yield Text("")
-        yield Text("Not connected to a goal:")
+        yield StyledText("")
+        yield StyledText("Not connected to a goal:")
     for key in left:
         if key not in drawn:
             yield from _format_branch(key, nodes, causes, effects, drawn, depth=1)
@@ -57,14 +56,14 @@ def _format_branch(
     drawn: set[str],
     *,
     depth: int = 0,
-) -> Iterator[Text]:
+) -> Iterator[StyledText]:
     """Yield a node and what leads to it. No recursion: a theory may be deeper than Python's stack."""
     waiting = [_Step(root, depth, None)]
     while waiting:
         step = waiting.pop()
         node = nodes.get(step.key)
         is_new = step.key not in drawn
-        line = Text(f"{INDENT * step.depth}{step.key}")
+        line = StyledText(f"{INDENT * step.depth}{step.key}")
         line.append(
             f"  {escape_control_chars(to_one_line(node.title))}" if node else "  (on another page)",
             "" if is_new else "dim",
@@ -95,9 +94,9 @@ def _format_edge_note(edge: PurposeEdgeView | None) -> str:
     return f"  [{note}]" if note else ""
 
 
-def format_assumption_line(one: AssumptionView, *, depth: int) -> Text:
+def format_assumption_line(one: AssumptionView, *, depth: int) -> StyledText:
     """Return the line of an assumption."""
-    line = Text(f"{INDENT * depth}   ? {one.key}  ")
+    line = StyledText(f"{INDENT * depth}   ? {one.key}  ")
     line.append(one.status.replace("_", " "), STYLES[one.status])
     risk = f", {one.risk_level} risk" if one.risk_level else ""
     due = "".join((f"  {one.owner}" if one.owner else "", f"  by {one.review_by}" if one.review_by else ""))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.configuration import check_db
 from groundplan.demo.knowledge import PATH
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
+from groundplan.setting_values import check_db
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 

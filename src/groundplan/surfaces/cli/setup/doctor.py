@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
-from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.errors import NotFound, Unavailable
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects.check_clocks import check_clocks
 from groundplan.kernel.projects.check_owners import check_owners
-from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store
+from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, fail, ok, warn
+from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.check_leases import check_leases
 from groundplan.work.check_plans import check_plans
@@ -20,9 +22,15 @@ from groundplan.work.check_plans import check_plans
 
 def doctor(invocation: Invocation) -> CommandResult:
     """Check the database: files, settings, schema, triggers, owners, plans, clocks, and row level security."""
-    findings = list(check_store(invocation.settings.db, build_schema()))
+    from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
+
+    db = invocation.settings.db
+    findings = list(check_store(db, build_schema()))
+    if not is_postgres(db) and (danger := describe_danger(db)) is not None:
+        findings.append(warn("folder", danger, REMEDY))
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
+            findings.append(_check_organization(session))
             findings += session.store.read(
                 session.actor,
                 lambda tx: _check_content(tx, session.preferences),
@@ -42,6 +50,16 @@ def doctor(invocation: Invocation) -> CommandResult:
 
     data = {"checks": [finding.to_dict() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
+
+
+def _check_organization(session: Session) -> Finding:
+    """Return which organization is in force."""
+    try:
+        view = session.call("organization.view").organization
+    except NotFound as error:
+        return fail("organization", error.message, "choose one with --org, or create it with groundplan org create")
+    name = "" if view.name == view.id else f" ({view.name})"
+    return ok("organization", f"{view.id}{name} is in force")
 
 
 def _check_content(tx: Transaction, preferences: Preferences) -> list[Finding]:

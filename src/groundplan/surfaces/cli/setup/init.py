@@ -1,29 +1,36 @@
-"""`groundplan init`: create or update the database, and print the next steps."""
+"""`groundplan init`: create or update the database, set up the working copy around it, and print the next steps."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from groundplan.catalog import build_schema
-from groundplan.configuration import check_db
 from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
-from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.migrations import Dialect, load_migrations
-from groundplan.kernel.store.open_store import NoDriver, is_postgres, open_store
-from groundplan.kernel.wording import quote_text
+from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
+from groundplan.kernel.wording import join_alternatives, quote_text
+from groundplan.setting_values import check_db
 from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
-from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.failures import UsageError, print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.setup.repository_plan import RepositoryPlan, choose_repository, write_files
 
-ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could become one
+if TYPE_CHECKING:
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import RepositoryPlan
+
+WORKING_COPY = "In a repository"
+
+
+def _make_option(name: str, text: str, metavar: str = "") -> Any:
+    """Return an option that is only for a repository; without a metavar it is a switch."""
+    return typer.Option(name, metavar=metavar, help=text, show_default=False, rich_help_panel=WORKING_COPY)
 
 
 def init(
@@ -58,6 +65,46 @@ def init(
             show_default=False,
         ),
     ] = None,
+    completion: Annotated[
+        bool,
+        typer.Option(
+            "--completion",
+            metavar="",
+            help="Also install completion of words, ids and tags for your shell: bash, zsh or fish.",
+            show_default=False,
+        ),
+    ] = False,
+    client: Annotated[
+        list[str] | None,
+        _make_option(
+            "--client",
+            "Connect this AI client: claude, cursor, vscode, codex, gemini or zed; may be given several times. "
+            "none: no client. Default: those that are found.",
+            "NAME",
+        ),
+    ] = None,
+    no_instructions: Annotated[
+        bool, _make_option("--no-instructions", "Do not write how to use the plan into AGENTS.md or CLAUDE.md.")
+    ] = False,
+    hook: Annotated[
+        bool,
+        _make_option(
+            "--hook",
+            "Install a git hook: after a commit it checks the knowledge, and links the commit to the tasks that its "
+            "message names.",
+        ),
+    ] = False,
+    short: Annotated[
+        str | None, _make_option("--short", "Another short name of the program, besides pl.", "NAME")
+    ] = None,
+    own: Annotated[
+        bool,
+        _make_option("--own", "A plan of its own for a worktree, a submodule or a repository below another plan."),
+    ] = False,
+    dry_run: Annotated[bool, _make_option("--dry-run", "Only show what would change.")] = False,
+    undo: Annotated[
+        bool, _make_option("--undo", "Take back what init has written into the working copy. The plan stays.")
+    ] = False,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -71,26 +118,55 @@ def init(
 ) -> CommandResult:
     """Create a plan: in a repository `.groundplan/`, else a file, or PostgreSQL with the URL of its owner.
 
-    Safe to run again at any time.
+    In a repository it also connects AI clients and tells agents about the plan. Safe to run again at any time.
     """
+    from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
+    from groundplan.surfaces.cli.setup.working_copy.parts import SetupChoice
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import choose_repository
+    from groundplan.surfaces.cli.setup.working_copy.setup import prepare_setup, undo_setup
+
+    if undo:
+        return undo_setup(invocation, dry_run=dry_run)
+    choice = SetupChoice(client, not no_instructions, hook, short)
+    if where is not None and (choice.is_given or own):
+        raise UsageError("a database that is named has no repository; leave out PATH|URL, or these options")
     if skills is not None:
         _check_skills(skills)
-    repository = choose_repository(invocation.settings) if where is None else None
+    if completion:
+        _find_shell()
+    repository = choose_repository(invocation.flags, invocation.settings, own=own) if where is None else None
+    if own and repository is None:
+        raise UsageError("--own is for a git repository whose plan is found, not named by --db or GROUNDPLAN_DB")
+    setup = prepare_setup(invocation, repository, choice) if where is None else None
     if repository is not None:
         db = repository.db
     else:
         db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
-    if is_postgres(db):
+    if dry_run:
+        made = _describe_plan(db)
+    elif is_postgres(db) and setup is not None:
+        made = CommandResult({"db": strip_password(db)}, lambda: None)  # its owner has set it up
+    elif is_postgres(db):
+        from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
+
         with _make_cancellable(invocation, timeout) as cancellation:
-            made = _set_up_postgres(db, app_role, cancellation, new_password=new_password)
+            made = set_up_postgres(db, app_role, cancellation, new_password=new_password)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
-    elif repository is not None:
-        with _make_cancellable(invocation, timeout) as cancellation:
-            made = _set_up_repository(invocation, repository, cancellation)
     else:
         with _make_cancellable(invocation, timeout) as cancellation:
-            made = _set_up_file(db, cancellation)
+            if repository is not None:
+                made = _set_up_repository(invocation, repository, cancellation)
+            else:
+                made = _set_up_file(db, cancellation)
+    if not is_postgres(db) and (danger := describe_danger(db)) is not None:
+        print_warning(f"{danger}; {REMEDY}")
+    if setup is not None:
+        setup.installs_completion = completion
+        made = setup.describe(made, "Would change:") if dry_run else setup.finish(made)
+    if dry_run:
+        return made
+    made = _add_completion(made) if completion else made
     return made if skills is None else _add_skills(made, Path(skills))
 
 
@@ -133,6 +209,37 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
     return CommandResult(data, draw)
 
 
+def _find_shell() -> str:
+    """Return the shell of the person, before anything is created.
+
+    Raises:
+        UsageError: there is no completion for it.
+    """
+    from groundplan.surfaces.cli.completion.install import SHELLS
+
+    shell = Path(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        known = join_alternatives(list(SHELLS))
+        raise UsageError(f"--completion is for {known}, and SHELL names {quote_text(shell)}; set SHELL to one of them")
+    return shell
+
+
+def _add_completion(made: CommandResult) -> CommandResult:
+    from groundplan.surfaces.cli.completion.install import get_activation_hint, install
+
+    shell = _find_shell()
+    files = [str(path) for path in install(shell)]
+    next_step = get_activation_hint(shell) or "open a new shell to use it"
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        made.draw()
+        echo("", f"Completion is in {', '.join(files)}; {next_step}.")
+
+    return CommandResult({**made.data, "completion": files}, draw)
+
+
 def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
     existed = _has_content(Path(db))
     open_store(db, build_schema, cancellation=cancellation).close()
@@ -160,20 +267,23 @@ def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
 
 
 def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cancellation: Cancellation) -> CommandResult:
-    """Create the plan of a repository, with a project that is named like it."""
+    """Create the plan of a repository, with a project that is named like it, or as its configuration says."""
+    from groundplan.surfaces.cli.setup.working_copy.repository_plan import write_files
+
     written = write_files(repository)
     made = _set_up_file(repository.db, cancellation)
-    flags = invocation.flags._replace(config=repository.config_file)
-    with Invocation(flags, invocation.as_json).session() as session:
+    inside = Invocation(invocation.flags._replace(config=repository.config_file), invocation.as_json)
+    project = inside.settings.project or repository.project
+    with inside.session() as session:
         if not session.call("project.list").projects:
-            session.call("project.create", name=repository.project)
-    data = {**made.data, "config_file": repository.config_file, "project": repository.project, "written": written}
+            session.call("project.create", name=project)
+    data = {**made.data, "config_file": repository.config_file, "project": project, "written": written}
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
 
         echo(
-            f"{repository.root.name} has a plan in {PLAN_FOLDER}/: project {quote_text(repository.project)}.",
+            f"{repository.root.name} has a plan in {PLAN_FOLDER}/: project {quote_text(project)}.",
             "Commands find it from every folder of the repository. The database is not committed.",
             "",
             "Next steps:",
@@ -184,59 +294,22 @@ def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cance
     return CommandResult(data, draw)
 
 
+def _describe_plan(db: str) -> CommandResult:
+    """Return the result of a dry run: whether the database would be created."""
+    is_new = not is_postgres(db) and not _has_content(Path(db))
+    data = {"dry_run": True, "db": strip_password(db), "would_create": is_new}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        state = "would be created" if is_new else "exists"
+        echo(f"Nothing was changed. The database {strip_password(db)} {state}.")
+
+    return CommandResult(data, draw)
+
+
 def _has_content(path: Path) -> bool:
     try:
         return path.stat().st_size > 0
     except OSError:  # missing or not accessible; opening it reports which
         return False
-
-
-def _set_up_postgres(
-    owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool
-) -> CommandResult:
-    if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
-        raise UsageError(f"--app-role must be a name of at most {ROLE_BYTES_MAX} bytes")
-    try:
-        from groundplan.kernel.store.postgres.setup import set_up
-    except ImportError:
-        raise NoDriver from None
-    try:
-        done = set_up(
-            owner_url, build_schema(), app_role=app_role, new_password=new_password, cancellation=cancellation
-        )
-    except Forbidden:
-        raise Forbidden(
-            "this role may not set up a database; run groundplan init with the URL of the database's owner, "
-            "who must be allowed to create roles"
-        ) from None
-    data: dict[str, Any] = {
-        "app_role": done.app_role,
-        "app_url": done.app_url,
-        "role_is_new": done.role_is_new,
-        "replaced_role": done.replaced_role,
-        "steps_taken": done.steps_taken,
-        "schema": len(load_migrations(Dialect.POSTGRES)),
-    }
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        state = f"{done.steps_taken} steps applied" if done.steps_taken else "already up to date"
-        echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
-        if done.replaced_role:
-            echo(f"Role {done.replaced_role}, which was used until now, has lost its access: distribute the new URL.")
-        if done.role_is_new or new_password:
-            echo("The password is shown only once. Keep the URL in a safe place.")
-        else:
-            echo(
-                f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
-                "or run this again with --new-password.",
-            )
-        echo(
-            "",
-            "Next steps:",
-            f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
-            "  groundplan doctor",
-        )
-
-    return CommandResult(data, draw)

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundplan import __version__
-from groundplan.configuration import TOOL_GROUPS, Flags, Settings, load_settings
+from groundplan.configuration import Flags, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
+from groundplan.setting_values import TOOL_GROUPS
 
 if TYPE_CHECKING:
     from groundplan.session import Session
@@ -32,6 +33,7 @@ starts this command itself. Add this to its settings:
 Options:
   --db PATH|URL          A file, or a postgresql:// URL.
                          Default: GROUNDPLAN_DB, else the plan of this folder.
+  --org ID               The organization. Default: GROUNDPLAN_ORG, else local.
   --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
@@ -42,14 +44,14 @@ Options:
                          Default: agent.
   --owner NAME           The person who owns the projects that the agent
                          creates; needed for that with --access members.
-  --repo DIR             The repository that paths of files are in.
-                         Default: the one around this folder, if any.
+  --repo DIR             The repository that paths of files are in, and whose
+                         plan is used. Default: the one around this folder.
   --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
   --config FILE          Configuration file.
                          Default: groundplan.yaml here, if it exists.
   --help                 Show this and exit.
 """
-_FLAGS = ("db", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
+_FLAGS = ("db", "org", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
 _KINDS = ("agent", "person")
 
 

@@ -1,7 +1,8 @@
-"""`groundplan serve`: serve the plan over HTTP: REST, and pages for people."""
+"""`groundplan serve`: serve the plan over HTTP: REST, MCP, and pages for people."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from groundplan.configuration import get_user_name
-from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, ActorKind, local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 PORT = 8321
 PORT_MAX = 65_535
 STREAMS_MAX = 9_000  # of the connections that a server accepts
+SESSIONS_MAX = 100_000  # each takes some kilobytes
 
 
 class ServerMissing(Unavailable):
@@ -77,6 +79,12 @@ def serve(
     streams: Annotated[
         int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of the server.", show_default=True)
     ] = 2_000,
+    sessions_per_principal: Annotated[
+        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of one principal.", show_default=True)
+    ] = 20,
+    sessions: Annotated[
+        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of the server.", show_default=True)
+    ] = 1_000,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
     ] = False,
@@ -90,7 +98,7 @@ def serve(
         bool, typer.Option("--once", help="Log in, call the server once, print what it answered, and end.")
     ] = False,
 ) -> CommandResult:
-    """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs."""
+    """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs, and MCP for AI clients."""
     try:
         from groundplan.surfaces.http.serve import open_socket
         from groundplan.surfaces.http.serve import serve as serve_app
@@ -103,8 +111,10 @@ def serve(
     from groundplan.demo import fill_database
     from groundplan.kernel.store.open_store import open_store
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
+    from groundplan.surfaces.cli.setup.serve_issuer import build_provider
     from groundplan.surfaces.http.events.streams import StreamLimits
     from groundplan.surfaces.http.listening.exposure import check_exposure
+    from groundplan.surfaces.http.mcp.sessions import SessionLimits
     from groundplan.surfaces.http.monitoring.log_lines import start_logging
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
@@ -126,7 +136,10 @@ def serve(
             refuse_missing(settings)
         store = open_store(db, build_schema, for_server=True)
         opened.callback(store.close)
-        check_exposure(exposure, lambda: _has_tokens(store))
+        provider = build_provider(settings, exposure.allowed_hosts)
+        if provider is not None:
+            opened.callback(provider.http.close)
+        check_exposure(exposure, lambda: provider is not None or _has_tokens(store, settings.org))
         actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
         server = build_server_app(
             store,
@@ -136,6 +149,9 @@ def serve(
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
             stream_limits=StreamLimits(per_principal=streams_per_principal, per_server=streams),
+            provider=provider,
+            session_limits=SessionLimits(per_principal=sessions_per_principal, per_server=sessions),
+            tool_groups=settings.tools,
             design=design,
         )
         opened.callback(server.close)
@@ -146,7 +162,10 @@ def serve(
         if once:
             return _call_once(exposure, code, run_server)
         start_logging(log_format)
-        lines = _list_lines(exposure, code) + (list_demo_lines(db, exposure.address) if demo else [])
+        lines = _list_lines(
+            exposure, code, None if actor is None else actor.organization, provider.settings.name if provider else None
+        )
+        lines += list_demo_lines(db, exposure.address) if demo else []
         player = opened.enter_context(BackgroundPlay(store)) if play else None
 
         def announce(_stop: Callable[[], None]) -> None:
@@ -163,7 +182,7 @@ def _choose_demo_db(invocation: Invocation, opened: ExitStack, *, keep: bool) ->
     import shutil
     from pathlib import Path
 
-    from groundplan.configuration import check_db
+    from groundplan.setting_values import check_db
     from groundplan.surfaces.cli.setup.demo import make_temporary_path
 
     if invocation.flags.db is not None:
@@ -224,21 +243,32 @@ def _build_exposure(
     )
 
 
-def _has_tokens(store: Store) -> bool:
+def _has_tokens(store: Store, organization: str) -> bool:
     from groundplan.session import Session
 
-    tokens = Session(store, local_actor(get_user_name(), kind=ActorKind.PERSON)).call("token.list").tokens
+    owner = local_actor(get_user_name(), kind=ActorKind.PERSON, organization=organization)
+    tokens = Session(store, owner).call("token.list").tokens
     return any(token.kind != "session" for token in tokens)
 
 
-def _list_lines(exposure: Exposure, code: str | None) -> list[str]:
+def _list_lines(exposure: Exposure, code: str | None, organization: str | None, issuer: str | None) -> list[str]:
     address = exposure.address
-    login = (
-        f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   (with a token)"
-    )
+    means = f"with a token, or at {issuer}" if issuer else "with a token"
+    login = f"{address}/login?code={code}   (works once, for 15 minutes)" if code else f"{address}/login   ({means})"
+    of_organization = "" if organization in (None, LOCAL_ORGANIZATION) else f" to the organization {organization}"
     return [
         f"Groundplan answers at {address}; press Ctrl-C to stop.",
-        f"  Log in:    {login}",
+        f"  Log in:    {login}{of_organization}",
         f"  REST:      {address}/v1   (Authorization: Bearer TOKEN; groundplan token create makes one)",
+        f"  MCP:       {address}/mcp   (for the settings of an AI client:)",
+        f"             {json.dumps(build_http_client_settings(exposure))}",
         f"  Reference: {address}/v1/docs",
     ]
+
+
+def build_http_client_settings(exposure: Exposure) -> dict[str, object]:
+    """Return the settings with which an AI client connects over HTTP; the token goes where the capitals are."""
+    name = exposure.allowed_hosts[0] if exposure.allowed_hosts else None
+    address = f"https://{name}" if name and exposure.is_https else exposure.address
+    headers = {"Authorization": "Bearer TOKEN"}
+    return {"mcpServers": {"groundplan": {"type": "http", "url": f"{address}/mcp", "headers": headers}}}

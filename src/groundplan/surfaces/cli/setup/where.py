@@ -1,4 +1,4 @@
-"""`groundplan where`: which database, project and actor are in force, and why."""
+"""`groundplan where`: which database, organization, project and actor are in force, and why."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class SettingInForce(NamedTuple):
 
 
 def where(invocation: Invocation) -> CommandResult:
-    """Show which database, project and actor are in force here, and why."""
+    """Show which database, organization, project and actor are in force here, and why."""
     settings = invocation.settings
     parts = [
         _describe_db(settings),
+        SettingInForce("organization", settings.org, settings.sources.get("org", "default")),
         _describe_project(invocation),
         SettingInForce("actor", settings.agent or get_user_name(), settings.sources.get("agent", "your user name")),
         SettingInForce("access", settings.access, settings.sources.get("access", "default")),
@@ -31,7 +32,7 @@ def where(invocation: Invocation) -> CommandResult:
             "configuration", settings.config_file, "found" if settings.config_file else "no file here or above"
         ),
     ]
-    # The nearest plan wins. One above it is easily taken for it.
+    # The nearest plan wins, and a worktree uses that of the main working copy. Another one is easily taken for it.
     found = [plan.config_file or plan.db or "" for plan in find_plans()]
     others = [path for path in found if path not in (settings.config_file, settings.db)]
     data: dict[str, Any] = {part.name: {"value": part.value, "source": part.source} for part in parts}
@@ -43,7 +44,7 @@ def where(invocation: Invocation) -> CommandResult:
 
         View(
             Rows("parts", "name, value, because: source"),
-            Lines("others", "not used, because it is farther above: {}"),
+            Lines("others", lambda path: f"not used here: {path}"),
         )({"parts": parts, "others": others})
 
     return CommandResult(data, draw)

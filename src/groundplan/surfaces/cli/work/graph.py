@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from groundplan.kernel.audit import Change
 from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
@@ -25,12 +24,12 @@ from groundplan.surfaces.cli.drawing import (
     read,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
 from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
 from groundplan.work.graph.reading.context import NodeContext
-from groundplan.work.graph.reading.history import HistoryChange, HistoryEvent
 from groundplan.work.graph.reading.orientation import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
 from groundplan.work.graph.reading.tree import NodeTree
 from groundplan.work.graph.search.query import FoundNodes
@@ -141,19 +140,6 @@ def _join_properties(one: Any) -> str:
     return ", ".join(f"{name.removeprefix('_')} {format_value(value)}" for name, value in properties)
 
 
-def _join_changes(event: HistoryEvent) -> str:
-    more = [f"{event.left_out['changes']} more"] if event.left_out else []
-    return "; ".join([*map(format_change, event.changes or ()), *more])
-
-
-def format_change(change: HistoryChange | Change) -> str:
-    """Return what an event changed in one field, on one line."""
-    if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
-    before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
-    return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
-
-
 def _format_count(answer: FoundNodes) -> Iterator[Part]:
     if answer.nodes:
         next_page = f" Next page: add --cursor {answer.next_cursor}" if answer.next_cursor else ""
@@ -197,9 +183,15 @@ SIDE_EFFECTS = (
     WARNINGS,
 )
 
+PLANNED = View(Rows("created", "ref, id"), *SIDE_EFFECTS)
+OUTLINE_ROWS = Rows(
+    "nodes", "id, summary, state, claimed: claimed_by, open: open_children, of: children", empty="No nodes found."
+)
+
 RENDERERS = {
     "work.open": View(ByClass({OpenedProject: OPENED, ProjectLines: PROJECTS})),
-    "work.plan": View(Rows("created", "ref, id"), *SIDE_EFFECTS),
+    "work.plan": PLANNED,
+    "work.add": PLANNED,
     "work.next": OFFERS,
     "work.claim": OFFERS,
     "work.context": View(
@@ -234,15 +226,8 @@ RENDERERS = {
         _format_count,
         footer=(),
     ),
-    "work.outline": View(
-        Rows(
-            "nodes",
-            "id, summary, state, claimed: claimed_by, open: open_children, of: children",
-            empty="No nodes found.",
-        ),
-        _format_count,
-        footer=(),
-    ),
+    "work.outline": View(OUTLINE_ROWS, _format_count, footer=()),
+    "work.lookup": View(OUTLINE_ROWS),
     "work.dependencies": View(
         Rows(
             "nodes",
@@ -253,15 +238,7 @@ RENDERERS = {
         Rows("links", "node, waits for: waits_for", ("", lambda one: "implied" if one.implied else "")),
     ),
     "work.restructure": View(Rows("details", "done: op, id: node_id, result"), *SIDE_EFFECTS),
-    "work.history": View(
-        Rows(
-            "events",
-            "at: timestamp, who: agent, what: action",
-            ("changes", _join_changes),
-            "why: decision",
-            empty="No events recorded.",
-        ),
-    ),
+    **history.RENDERERS,
     "work.analyse": View(
         Fields("total"),
         GAP,

@@ -43,9 +43,12 @@ ALWAYS = (400, 401, 403, 404, 406, 409, 421, 422, 429, 500, 503)
 WITH_BODY = (413, 415)
 EVENT_STREAM = "text/event-stream"
 STREAM_PATH = f"/projects/{{{PROJECT}}}/events"
+ORGANIZATION_STREAM_PATH = "/organization/events"
 STREAM_PROBLEMS = (400, 401, 404, 405, 406, 421, 429, 500, 503)
 PROJECT_DESCRIPTION = "The id or name of the project."
 TAGS = {
+    "organization": "The organization: its people, settings and history.",
+    "invitation": "Invitations of people who have not logged in yet.",
     "project": "Projects of the organization.",
     "member": "The members of a project and their roles.",
     "token": "Tokens of people, agents and services.",
@@ -72,6 +75,7 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
         item = paths.setdefault(PREFIX + endpoint.route.path, {})
         item[endpoint.route.method.lower()] = _build_operation(endpoint, answers[endpoint.operation.name])
     paths[PREFIX + STREAM_PATH] = {"get": _build_stream()}
+    paths[PREFIX + ORGANIZATION_STREAM_PATH] = {"get": _build_organization_stream()}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -96,6 +100,20 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
             },
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
+    }
+
+
+def _build_organization_stream() -> dict[str, Any]:
+    """Return the live events of the organization: as those of a project, without the project."""
+    stream = _build_stream()
+    return {
+        **stream,
+        "operationId": "organization.stream",
+        "tags": ["organization"],
+        "summary": "Live events of the organization, as server-sent events.",
+        "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
+        f"`{Permission.ORGANIZATION_READ}`. It goes on until the client leaves or is not in the organization any more.",
+        "parameters": [one for one in stream["parameters"] if one["name"] != PROJECT],
     }
 
 

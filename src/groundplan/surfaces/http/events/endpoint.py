@@ -1,4 +1,7 @@
-"""`GET /v1/projects/{project}/events`: the stream of one client, from its request to its last message."""
+"""`GET /v1/projects/{project}/events`: the stream of one client, from its request to its last message.
+
+`GET /v1/organization/events` is the same for the organization of the client.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ EVENT_STREAM = "text/event-stream"
 ACCEPTED = (EVENT_STREAM, "text/*", "*/*")
 AFTER = "after"  # in the query string: a position, for a client that cannot send the header
 LAST_EVENT_ID = "last-event-id"
+OF_ORGANIZATION = [b"", PREFIX[1:].encode(), b"organization", b"events"]  # the path, split
 HEADERS = [
     *COMMON_HEADERS,
     (b"content-type", EVENT_STREAM.encode()),
@@ -38,7 +42,7 @@ HEADERS = [
 
 
 class EventsRoute(BaseRoute):
-    """The address of the events of each project."""
+    """The addresses of the events of each project, and of the organization."""
 
     def __init__(self, streams: EventStreams, vocabulary: Vocabulary, log: Callable[[], Unexpected]) -> None:
         self._streams = streams
@@ -46,11 +50,12 @@ class EventsRoute(BaseRoute):
         self._log = log
 
     def matches(self, scope: Any) -> tuple[Match, Any]:
-        """Return whether a request is for the events of a project."""
+        """Return whether a request is for the events of a project or of the organization."""
         if scope["type"] != "http" or not scope["path"].endswith("/events"):
             return Match.NONE, {}
         parts = get_raw_path(scope).split(b"/")
-        is_match = len(parts) == 5 and parts[1:3] == [PREFIX[1:].encode(), b"projects"] and bool(parts[3])
+        is_project = len(parts) == 5 and parts[1:3] == [PREFIX[1:].encode(), b"projects"] and bool(parts[3])
+        is_match = is_project or parts == OF_ORGANIZATION
         return (Match.FULL if is_match else Match.NONE), {}
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -76,10 +81,14 @@ class EventsRoute(BaseRoute):
         connection = HTTPConnection(scope)
         if not accepts(connection.headers.get("accept", "*/*"), ACCEPTED):
             raise HttpProblem(406, "not_acceptable", f"events are {EVENT_STREAM}; accept that, or leave out Accept")
-        project = split_path(get_raw_path(scope))[2]
-        validate_value(project)
+        path = get_raw_path(scope)
+        project: str | None = None
+        if path.split(b"/") != OF_ORGANIZATION:
+            name = split_path(path)[2]
+            validate_value(name)
+            project = apply_marker(NormalizedName(), name, (PROJECT,))
         after = _read_position(connection, scope["query_string"])
-        return await self._streams.open(connection, apply_marker(NormalizedName(), project, (PROJECT,)), after)
+        return await self._streams.open(connection, project, after)
 
     async def _run(self, stream: EventStream, receive: Any, send: Any) -> None:
         sending = asyncio.ensure_future(self._send_messages(stream, send))

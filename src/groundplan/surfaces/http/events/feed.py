@@ -1,4 +1,4 @@
-"""The feed of one principal in one project, shared by all its streams.
+"""The feed of one principal in one project, or in the organization, shared by all its streams.
 
 A wake-up, or the next heartbeat, makes the feed read what is new, in one short transaction of the principal, and then
 authenticate again: whoever is still let in after the read was let in at each commit in it. The newest messages are kept
@@ -18,8 +18,10 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowedPart, read_changes
+from groundplan.kernel.organizations.follow import read_organization_changes
 from groundplan.kernel.store.commits.commit_watch import WatchedProject
 from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.events.messages import EventMessage, encode_change
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate
@@ -41,11 +43,17 @@ class FeedKey(NamedTuple):
     """Whose events, and of which project. The actor includes the token and its limits."""
 
     actor: Actor
-    project_id: str
+    project_id: str | None  # None: the organization
 
     @property
     def watched(self) -> WatchedProject:
-        return WatchedProject(self.actor.organization, self.project_id)
+        return WatchedProject(self.actor.organization, self.project_id or "")
+
+    def read_changes(self, tx: Transaction, position: EventPosition) -> FollowedPart:
+        """Return the changes after a position."""
+        if self.project_id is None:
+            return read_organization_changes(tx, position)
+        return read_changes(tx, self.project_id, position)
 
 
 class FeedReader(NamedTuple):
@@ -103,7 +111,7 @@ class Feed:
 
     def _read(self, position: EventPosition, connection: HTTPConnection) -> FollowedPart:
         try:
-            part = self._reader.store.read(self.key.actor, lambda tx: read_changes(tx, self.key.project_id, position))
+            part = self._reader.store.read(self.key.actor, lambda tx: self.key.read_changes(tx, position))
             # After the read, because a token that was revoked before one of these commits is refused now.
             actor = self._reader.recheck(connection)
         except (Unauthenticated, NotFound, Forbidden):

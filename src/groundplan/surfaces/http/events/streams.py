@@ -1,9 +1,8 @@
-"""All open streams of a server: their feeds, their limits, and the thread that waits for commits."""
+"""All open streams of a server: their feeds and their limits."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +14,17 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Unavailable, Unexpected
+from groundplan.kernel.errors import Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowStart, start_following
-from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
-from groundplan.kernel.store.store import Store, TryAgain
-from groundplan.surfaces.http.events.feed import RETRY_S, Feed, FeedKey, FeedReader
+from groundplan.kernel.organizations.follow import start_following_organization
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.surfaces.http.events.commit_listener import CommitListener
+from groundplan.surfaces.http.events.feed import Feed, FeedKey, FeedReader
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
-CLOSE_S = 1.0  # for the thread that waits for commits; PostgreSQL lets it wait for a quarter of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class EventStreams:
         *,
         limits: StreamLimits | None = None,
         recheck: Authenticate | None = None,
+        listener: CommitListener,
         log: Callable[[], Unexpected],
     ) -> None:
         """`recheck` authenticates the clients of open streams again, if that is another function."""
@@ -68,7 +69,7 @@ class EventStreams:
         self.is_stopping = False
         self._store = store
         self._authenticate = authenticate
-        self._log = log
+        self._listener = listener
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
         self._reader = FeedReader(store, recheck or authenticate, self._run_in_thread, log)
         self._feeds: dict[FeedKey, Feed] = {}
@@ -76,15 +77,16 @@ class EventStreams:
         self._streams: dict[int, EventStream] = {}
         self._per_principal: Counter[tuple[str, str]] = Counter()
         self._numbers = count()
-        self._watching: threading.Thread | None = None
-        self._has_feeds = threading.Event()
-        self._closing = threading.Event()
 
     def __len__(self) -> int:
         return len(self._streams)
 
-    async def open(self, connection: HTTPConnection, project: str, after: EventPosition | None) -> EventStream | None:
-        """Return a new stream; None if the project is archived and the client has seen everything.
+    async def open(
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
+    ) -> EventStream | None:
+        """Return a new stream of a project, or of the organization if `project` is None.
+
+        Returns None if the project is archived and the client has seen everything.
 
         Raises:
             GroundplanError: the client may not read the project.
@@ -95,9 +97,9 @@ class EventStreams:
         self._refuse_over_limit(actor)
         is_reset = after is not None and (after > start.last or start.missed > self.limits.missed_max)
         position = start.last if after is None or is_reset else after
-        if start.project.archived_at and position == start.last and not is_reset:
+        if start.is_archived and position == start.last and not is_reset:
             return None
-        feed = self._join_feed(FeedKey(actor, start.project.id), start.last)
+        feed = self._join_feed(FeedKey(actor, start.project_id), start.last)
         stream = EventStream(next(self._numbers), feed, start, position, is_reset=is_reset)
         feed.connections[stream.number] = connection
         self._streams[stream.number] = stream
@@ -117,8 +119,7 @@ class EventStreams:
             self._tasks.pop(feed).cancel()
             if self._feeds.get(feed.key) is feed:
                 del self._feeds[feed.key]
-        if not self._feeds:
-            self._has_feeds.clear()
+            self._listener.unsubscribe(feed)
 
     def stop(self) -> None:
         """End every stream with `bye`, and open no more."""
@@ -128,20 +129,22 @@ class EventStreams:
 
     def close(self) -> None:
         """End the tasks and the threads."""
-        self._closing.set()
         for task in self._tasks.values():
             task.cancel()
-        self._has_feeds.set()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        if self._watching is not None:
-            self._watching.join(CLOSE_S)
 
     def _start(
-        self, connection: HTTPConnection, project: str, after: EventPosition | None
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
     ) -> tuple[Actor, FollowStart]:
         actor = self._authenticate(connection)
         missed_max = self.limits.missed_max
-        return actor, self._store.read(actor, lambda tx: start_following(tx, project, after, missed_max=missed_max))
+
+        def start(tx: Transaction) -> FollowStart:
+            if project is None:
+                return start_following_organization(tx, after, missed_max=missed_max)
+            return start_following(tx, project, after, missed_max=missed_max)
+
+        return actor, self._store.read(actor, start)
 
     def _refuse_over_limit(self, actor: Actor | None = None) -> None:
         if self.is_stopping:
@@ -165,48 +168,11 @@ class EventStreams:
         if feed is None or feed.has_ended:
             feed = self._feeds[key] = Feed(key, self._reader, position, heartbeat_s=self.limits.heartbeat_s)
             self._tasks[feed] = asyncio.get_running_loop().create_task(feed.run())
-            self._start_watching()
+            self._listener.subscribe(feed, key.watched, feed.wake)
         return feed
 
     async def _run_in_thread(self, call: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
-
-    def _start_watching(self) -> None:
-        self._has_feeds.set()
-        if self._watching is None:
-            loop = asyncio.get_running_loop()
-            self._watching = threading.Thread(target=self._watch, args=(loop,), name="commits", daemon=True)
-            self._watching.start()
-
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for commits until the streams are closed. Runs in a thread of its own."""
-        watch: CommitWatch | None = None
-        while not self._closing.is_set():
-            self._has_feeds.wait()
-            try:
-                watch = watch or self._store.watch_commits()
-                seen = watch.wait(self._list_watched())
-                if seen.projects and not self._closing.is_set():
-                    loop.call_soon_threadsafe(self._wake, seen)
-            except (Unavailable, TryAgain) as error:
-                if isinstance(error, Unavailable) and error.code == "store_closed":
-                    break
-                self._closing.wait(RETRY_S)
-            except RuntimeError:  # the event loop is closed
-                break
-            except Exception:
-                self._log()
-                self._closing.wait(RETRY_S)
-        if watch is not None:
-            watch.close()
-
-    def _list_watched(self) -> set[WatchedProject]:
-        return {key.watched for key in list(self._feeds)}
-
-    def _wake(self, seen: SeenCommits) -> None:
-        for key, feed in self._feeds.items():
-            if key.watched in seen.projects:
-                feed.wake()
 
 
 _RETRY_AFTER = {"retry-after": "5"}

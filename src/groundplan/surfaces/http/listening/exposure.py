@@ -16,6 +16,7 @@ from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS
 
 LOOPBACK = "127.0.0.1"
 COOKIE = "groundplan_session"
+ATTEMPT_COOKIE = "groundplan_login"
 
 
 class UnsafeBind(Invalid):
@@ -69,7 +70,15 @@ class Exposure(NamedTuple):
     @property
     def cookie(self) -> str:
         """The name of the cookie. Browsers share cookies between the ports of a host, so the name has the port."""
-        return f"__Host-{COOKIE}" if self.is_https else f"{COOKIE}_{self.port}"
+        return self._name_cookie(COOKIE)
+
+    @property
+    def attempt_cookie(self) -> str:
+        """The name of the cookie of a login that has begun at the issuer."""
+        return self._name_cookie(ATTEMPT_COOKIE)
+
+    def _name_cookie(self, name: str) -> str:
+        return f"__Host-{name}" if self.is_https else f"{name}_{self.port}"
 
 
 def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:

@@ -60,6 +60,8 @@ class ServerMetrics:
         yield _format("requests_running", self._running.requests)
         yield from _describe("open_streams", "gauge", "Event streams that are open now.")
         yield _format("open_streams", self._running.streams)
+        yield from _describe("mcp_sessions", "gauge", "Sessions of MCP that are open now.")
+        yield _format("mcp_sessions", self._running.sessions)
         yield from _describe("store_retries_total", "counter", "Transactions that the store had to try again.")
         yield _format("store_retries_total", RETRIES["transactions"])
 

@@ -31,11 +31,12 @@ class ObservedRequest(NamedTuple):
 
 
 class RunningRequests:
-    """How many requests run, and how many of them are streams."""
+    """How many requests run, how many of them are streams, and how many sessions of MCP are open."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.streams = 0
+        self.sessions = 0
 
 
 class RequestMonitor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -12,6 +13,7 @@ from groundplan.briefing.inbox.item import InboxItem, InboxKind
 from groundplan.kernel.operations.registry import Effect
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.areas.plan.upkeep.check_words import CHECKS
 from groundplan.surfaces.web.places import find_place, get_base
 
 ROWS = 25
@@ -51,6 +53,7 @@ LABELS = {
 }
 CHOICES = {"reviews.status": [one.value for one in AssumptionStatus if one is not AssumptionStatus.UNTESTED]}
 DATES = {"waivers.due"}
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 # Read operations with a variant that writes: its permission counts.
 WRITING_VARIANTS = {"work.next": "work.claim"}
 
@@ -99,7 +102,7 @@ def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool
         return [first, *others]
     text = f"{len(checks)} checks keep the draft from being published"
     place = first.place.partition("#")[0]  # all checks, not the first one
-    return [first._replace(text=text, place=place, parts=[item.text for item in checks]), *others]
+    return [first._replace(text=text, place=place, parts=[_describe(item) for item in checks]), *others]
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
@@ -118,7 +121,7 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
         item.kind,
         label,
         item.ref,
-        item.text,
+        _describe(item),
         item.since,
         place,
         f"settle-{crc32(unique):08x}",
@@ -127,6 +130,13 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
         [_to_need(path) for path in action.needs or ()],
         _choose_button(visit, action.operation, fixed),
     )
+
+
+def _describe(item: InboxItem) -> str:
+    """Return the text of an item as a person reads it."""
+    if item.kind is InboxKind.GATE_BLOCKS and (words := CHECKS.get(item.ref)):
+        return f"{words.title}. {words.advice}"
+    return _INSTANT.sub(r"\1 \2 UTC", item.text).replace(" -> ", " → ")
 
 
 def _choose_button(visit: Visit, name: str, fixed: Mapping[str, str]) -> str:

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from groundplan.argument_descriptions import describe_argument
-from groundplan.kernel.access import ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role, allows
+from groundplan.kernel.access import (
+    ORGANIZATION_GRANTS,
+    PERSON_PERMISSIONS,
+    OrganizationRole,
+    Permission,
+    Role,
+    allows,
+)
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.authorize import get_organization_role
 from groundplan.policies import Policies
 from groundplan.surfaces.web.areas.area import Area, Visit
 
-VIEWS = {"members": "People and agents", "policies": "Policies", "tokens": "Tokens", "project": "Project"}
+VIEWS = {
+    "members": "People and agents",
+    "policies": "Policies",
+    "tokens": "Tokens",
+    "project": "Project",
+    "organization": "Organization",
+}
 ACTIVITY_READ = 30  # members whose last change is looked for
 TITLES = {  # of policies whose name is no sentence
     "inherit_dependencies": "Inherited dependencies",
@@ -51,6 +64,8 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
         shown["container"] = visit.session.call("container.get", containerType="project", id=visit.project.name).project
         # `Visit.may` allows nothing in an archived project, but restoring it is what its owner can do.
         shown["may_archive"] = allows(visit.project.role, Permission.PROJECT_ARCHIVE)
+    elif view == "organization":
+        shown |= _read_organization(visit)
     elif view == "tokens":
         shown["tokens"] = _list_tokens(visit)
         shown["may_create"] = _may_in_organization(visit, Permission.TOKEN_CREATE)
@@ -66,6 +81,26 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
         )
         shown["agent_role"] = (visit.call("work.open").policies or Policies()).agents
     return shown
+
+
+def _read_organization(visit: Visit) -> dict[str, Any]:
+    """Return the organization with its people and open invitations.
+
+    Raises:
+        NotFound: the actor is in the project, and not in the organization any more.
+    """
+    found = visit.session.call("organization.view")
+    people = visit.session.call("organization.members")
+    administers = found.organization.role is OrganizationRole.ADMINISTRATOR
+    return {
+        "of_organization": found.organization,
+        "settings": found.settings,
+        "people": people.members,
+        "more_people": people.next_cursor is not UNSET,
+        "invitations": visit.session.call("invitation.list").invitations,
+        "may_administer": administers and _may_in_organization(visit, Permission.ORGANIZATION_MANAGE),
+        "may_revoke": _may_in_organization(visit, Permission.INVITATION_REVOKE),
+    }
 
 
 def _list_policies(visit: Visit) -> list[PolicyRow]:
@@ -133,6 +168,7 @@ OPERATIONS = frozenset(
     {
         *("member.add", "member.remove", "token.create", "token.revoke", "work.open"),
         *("container.update", "project.archive", "project.restore"),
+        *("organization.configure", "organization.remove_member", "invitation.revoke"),
     }
 )
 AREA = Area("members", "Members", "m", "members.html", read_members, OPERATIONS)

@@ -39,6 +39,7 @@ SORTS = {
 }
 ROWS = 50
 OPEN_MAX = 40  # branches that one address may have open
+NOTHING_OPEN = "-"  # in an address: the branches above the selected task are closed as well
 DEPTH_MAX = 12
 CLAIMED_BY = "_claimed_by"
 
@@ -95,6 +96,7 @@ def read_work(visit: Visit) -> Mapping[str, Any]:
         "fields": FIELDS,
         "sorts": SORTS,
         "counts": visit.call("work.open").summary,
+        "ready_count": visit.call("work.outline", lane=Lane.READY.value, limit=1).total,  # without what is claimed
     }
     selected = visit.query.get("node")
     shown["selected"] = selected
@@ -110,7 +112,8 @@ def read_work(visit: Visit) -> Mapping[str, Any]:
     elif view == "board":
         shown["columns"] = _read_statuses(visit) if visit.query.get("columns") == "status" else _read_lanes(visit)
     else:
-        shown["rows"] = _read_tree(visit)
+        shown["opened"] = _list_opened(visit, shown["task"])
+        shown["rows"] = _read_tree(visit, shown["opened"])
         shown["closed"] = [row.node.id for row in shown["rows"] if row.node and row.node.children and not row.is_open]
     return shown
 
@@ -176,9 +179,15 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
     return {"found": FoundTasks(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
-def _read_tree(visit: Visit) -> list[TreeRow]:
-    """Return the lines of the tree: the children of the root, and of every branch that the address opens."""
-    opened = [ref for ref in visit.query.get("open", "").split(",") if ref][:OPEN_MAX]
+def _list_opened(visit: Visit, task: Mapping[str, Any] | None) -> list[str]:
+    """Return the branches that the address opens; if it does not say, those that lead to the selected task."""
+    if task is not None and "open" not in visit.query:
+        return [one.id for one in task["context"].ancestors or () if one.id != visit.project.id]
+    return [ref for ref in visit.query.get("open", "").split(",") if ref not in ("", NOTHING_OPEN)][:OPEN_MAX]
+
+
+def _read_tree(visit: Visit, opened: list[str]) -> list[TreeRow]:
+    """Return the lines of the tree: the children of the root, and of every open branch."""
     after = visit.query.get("after", "").partition(":")  # branch:cursor, to show more of one branch
     rows: list[TreeRow] = []
     waiting: list[tuple[int, str | None, list[Any]]] = []

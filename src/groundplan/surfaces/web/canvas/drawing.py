@@ -104,7 +104,8 @@ def draw_canvas(
         [*((card.key, card.node_type) for card in cards), *((f"{PLACEHOLDER}{type_}", type_) for type_ in empty)],
         (link.edge for link in links),
     )
-    width, height = round(at.width + 2 * MARGIN), round(at.depth + BAND_HEADER + 3 * MARGIN)
+    top = round(MARGIN + max(at.rise, BAND_HEADER))  # links that lead back run above the bands
+    width, height = round(at.width + 2 * MARGIN), round(top + at.depth + 2 * MARGIN)
     counts = {
         type_: sum(card.size for card in cards if card.node_type is type_ and not card.is_around)
         for type_ in TYPE_NAMES
@@ -112,7 +113,7 @@ def draw_canvas(
     occupied = OccupiedPoints()
     parts = [
         f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {MARGIN + BAND_HEADER})">',
+        f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {top})">',
         *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
         '<g data-id="links">',
     ]
@@ -135,7 +136,6 @@ def _draw_band(
     node_type = NodeType(band.node_type)
     name = tokens.BAND_NAMES[node_type]
     x, width, top = format_number(band.x), format_number(band.width), -BAND_HEADER
-    after = band.x + 12 + measure_width(name, TITLE_PX) * 1.08
     add = ""
     if state.can_edit:
         href = escape_markup(address.choose("add", node_type.value))
@@ -147,8 +147,8 @@ def _draw_band(
     return (
         f'<g class="band {_get_class(node_type)}" data-id="band-{node_type}">'
         f'<rect x="{x}" y="{top}" width="{width}" height="{format_number(height + BAND_HEADER + MARGIN)}" '
-        f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name}</text>'
-        f'<text class="count-of" x="{format_number(after)}" y="{top + 23}">{counts[node_type]}</text>{add}</g>'
+        f'rx="8"/><text x="{format_number(band.x + 12)}" y="{top + 23}">{name} '
+        f'<tspan class="count-of">{counts[node_type]}</tspan></text>{add}</g>'
     )
 
 

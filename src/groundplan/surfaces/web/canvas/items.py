@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, EdgeType, NodeType, RiskLevel
@@ -75,7 +75,7 @@ class CanvasLink(NamedTuple):
         return f"{said}, {pluralize(len(self.badges), 'assumption')}, {_describe_worst(self.badges)}"
 
 
-def list_cards(theory: OpenedPurpose, work: dict[str, LinkedWork]) -> list[CanvasCard]:
+def list_cards(theory: OpenedPurpose, work: Mapping[str, LinkedWork]) -> list[CanvasCard]:
     """Return the cards of a version, in key order."""
     return [
         CanvasCard(

@@ -30,6 +30,7 @@ class CanvasPositions(NamedTuple):
     routes: dict[EdgeName, LinkRoute]
     width: float
     height: float  # of the bands
+    rise: float  # of the highest link, above the first row
     depth: float  # of the lowest link
 
 
@@ -48,5 +49,6 @@ def _place(cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...])
         {name: LinkRoute(tuple(route.points), route.is_back) for name, route in layout.routes.items()},
         layout.width,
         layout.height,
+        max((-y for route in layout.routes.values() for _, y in route.points), default=0.0),
         layout.depth,
     )

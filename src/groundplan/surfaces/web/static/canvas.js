@@ -36,10 +36,16 @@ const canvas = () => document.getElementById("canvas");
 const cards = () => [...document.querySelectorAll("#canvas .node")].map((one) => /** @type {Card} */ (one));
 /** @param {string} key @returns {Card | null} */
 const cardOf = (key) => /** @type {any} */ (key ? document.querySelector(`#canvas .node[data-id="${CSS.escape(key)}"]`) : null);
-/** @param {Element} card @returns {[number, number]} */
-const placeOf = (card) => {
-  const found = /translate\(([-\d.]+) ([-\d.]+)\)/.exec(card.getAttribute("transform") ?? "");
+/** @param {Element | null | undefined} element @returns {[number, number]} */
+const readShift = (element) => {
+  const found = /translate\(([-\d.]+) ([-\d.]+)\)/.exec(element?.getAttribute("transform") ?? "");
   return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
+};
+/** The upper left corner of a card in the picture. @param {Element} card @returns {[number, number]} */
+const placeOf = (card) => {
+  const [x, y] = readShift(card);
+  const [left, top] = readShift(document.querySelector("#canvas .plan-svg > g"));
+  return [x + left, y + top];
 };
 
 /** @param {string} text */
@@ -130,7 +136,7 @@ function focusWaiting() {
   waiting = null;
   if (!(part instanceof HTMLDetailsElement)) return true;
   part.open = true;
-  const found = /** @type {HTMLInputElement | null} */ (part.querySelector(wanted.field));
+  const found = /** @type {HTMLElement | null} */ (part.querySelector(wanted.field));
   found?.focus();
   if (found instanceof HTMLInputElement || found instanceof HTMLTextAreaElement) found.select();
   return true;

@@ -2,13 +2,14 @@
 
 const SCALE_MIN = 0.05;
 const SCALE_MAX = 3;
-const READABLE = 0.5; // the smallest scale at which a canvas opens
+const WHOLE = 0.55; // the smallest scale at which a canvas opens with everything in sight
+const READABLE = 0.75; // the scale at which it opens if it is larger than that
 const FAR = 0.4; // below it texts are hidden
 const STEP = 1.25;
 const DRAG_PX = 4;
 const REST_MS = 160;
+const [TITLE_MIN, TITLE_SHOWN, TITLE_MAX] = [13, 12, 26]; // of bands: in the picture, on the screen, and what fits
 const CARD = /** @type {const} */ ([196, 78]);
-const MARGIN = /** @type {const} */ ([16, 52]); // of the cards in the picture
 
 /** @param {HTMLElement} box */
 export function attachView(box) {
@@ -28,12 +29,24 @@ export function attachView(box) {
     isDue = false;
     stage().style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     box.classList.toggle("far", scale < FAR);
+    if (!box.classList.contains("moving")) sizeTitles();
+  }
+
+  /** Keep the titles of bands readable, as far as they fit; at rest, because texts are laid out anew. */
+  function sizeTitles() {
+    const size = Math.min(TITLE_MAX, Math.max(TITLE_MIN, TITLE_SHOWN / scale));
+    for (const band of box.querySelectorAll(".band")) {
+      /** @type {SVGElement} */ (band).style.setProperty("--gp-band-title", `${size}px`);
+    }
   }
 
   function applySoon() {
     box.classList.add("moving");
     clearTimeout(resting);
-    resting = setTimeout(() => box.classList.remove("moving"), REST_MS);
+    resting = setTimeout(() => {
+      box.classList.remove("moving");
+      sizeTitles();
+    }, REST_MS);
     if (!isDue) requestAnimationFrame(apply);
     isDue = true;
   }
@@ -52,10 +65,11 @@ export function attachView(box) {
     return [Number(svg.getAttribute("width")), Number(svg.getAttribute("height"))];
   }
 
-  /** @param {number} smallest */
-  function fit(smallest) {
+  /** @param {{ isReadable: boolean }} options */
+  function fit({ isReadable }) {
     const [width = 1, height = 1] = sizeOf();
-    scale = Math.max(smallest, Math.min(1, box.clientWidth / width, box.clientHeight / height));
+    const whole = Math.min(1, box.clientWidth / width, box.clientHeight / height);
+    scale = isReadable && whole < WHOLE ? READABLE : Math.max(SCALE_MIN, whole);
     x = Math.max(0, (box.clientWidth - width * scale) / 2);
     y = Math.max(0, (box.clientHeight - height * scale) / 2);
   }
@@ -106,13 +120,13 @@ export function attachView(box) {
   for (const end of ["pointerup", "pointercancel"]) {
     addEventListener(end, (event) => pointers.delete(/** @type {PointerEvent} */ (event).pointerId));
   }
-  fit(READABLE);
+  fit({ isReadable: true });
 
   return {
     box,
     apply,
     /** Show another part of the plan from its beginning. */
-    open: () => fit(READABLE),
+    open: () => fit({ isReadable: true }),
     /** Whether the click that comes now ends a drag. */
     wasDragged: () => dragged >= DRAG_PX || isIgnored,
     ignoreNextClick: () => {
@@ -121,7 +135,7 @@ export function attachView(box) {
     /** @param {string} kind */
     zoom(kind) {
       if (kind === "fit") {
-        fit(SCALE_MIN);
+        fit({ isReadable: false });
         applySoon();
       } else zoomAt(kind === "in" ? STEP : 1 / STEP, box.clientWidth / 2, box.clientHeight / 2);
     },
@@ -134,8 +148,8 @@ export function attachView(box) {
     /** Move the canvas so far that a card is in sight. @param {number} cardX @param {number} cardY */
     reveal(cardX, cardY) {
       const space = 24;
-      const left = x + (cardX + MARGIN[0]) * scale;
-      const top = y + (cardY + MARGIN[1]) * scale;
+      const left = x + cardX * scale;
+      const top = y + cardY * scale;
       const right = left + CARD[0] * scale;
       const bottom = top + CARD[1] * scale;
       const dx = right > box.clientWidth - space ? box.clientWidth - space - right : left < space ? space - left : 0;

@@ -14,6 +14,7 @@ import { listenToTreemap } from "./treemap.js";
 import { listenToTyping } from "./typing.js";
 import { describeTimes, hideSoon, showToast } from "./words.js";
 
+const BUSY_MS = 250; // after which a person wonders whether anything happens
 const PARTS = ["main", "inspector", "rail", "shown-version"]; // replaced after each request; the rest of the bar keeps what is typed
 
 /** Whether something typed into a form, or shown only once, would be lost. @param {Element} form */
@@ -65,11 +66,34 @@ async function refresh() {
   if (!isMissed) await load(location.href, { push: false, keepTyped: true });
 }
 
+let running = 0; // how many requests of the person have no answer yet
+
+/** Say that an answer takes long, until it is there. @template T @param {Promise<T>} answer @returns {Promise<T>} */
+async function sayBusy(answer) {
+  running += 1;
+  const timer = setTimeout(() => {
+    document.body.classList.add("busy");
+    document.querySelector("main")?.setAttribute("aria-busy", "true");
+  }, BUSY_MS);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(timer);
+    running -= 1;
+    if (!running) {
+      document.body.classList.remove("busy");
+      document.querySelector("main")?.removeAttribute("aria-busy");
+    }
+  }
+}
+
 /** @param {Parameters<typeof load>} asked */
 async function visit(...asked) {
   visiting += 1;
   try {
-    await load(...asked);
+    await sayBusy(load(...asked));
+  } catch {
+    showToast("The server does not answer. Try again.");
   } finally {
     visiting -= 1;
     if (!visiting && isMissed) refresh().catch(() => undefined); // the next event tries again
@@ -122,7 +146,7 @@ async function send(form) {
   const rev = Number(document.querySelector("main")?.dataset.rev);
   try {
     const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
-    const response = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
+    const response = await sayBusy(fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } }));
     leaveIfLoggedOut(response);
     if (!response.ok || left === before) {
       asked += 1;

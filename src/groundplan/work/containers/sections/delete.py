@@ -11,7 +11,6 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
-from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version
 from groundplan.work.containers.sections.refs import (
@@ -23,11 +22,9 @@ from groundplan.work.containers.sections.refs import (
     resolve_section_project,
     resolve_sections_project,
 )
-from groundplan.work.containers.sections.section import SectionRow, load_section_tags, remove_sections, to_event_fields
+from groundplan.work.containers.sections.section import SectionRow, delete_sections, load_section_tags, to_event_fields
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-
-sql = load_queries(__file__)
 
 
 class DeleteSection(Struct, rename="camel", forbid_unknown_fields=True):
@@ -100,8 +97,7 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
 def _remove(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
     ids = [row.id for row in rows]
     tags = load_section_tags(tx, ids)
-    remove_sections(tx, ids)
-    tx.run(sql.record_deleted_sections, project_id=tx.project.id, ids=to_json_array(ids))
+    delete_sections(tx, ids)
     for n, node in nodes.items():
         of_this = (row for row in rows if row.node_n == n)
         changes = (changed(f"sections.{row.id}", to_event_fields(row, tags.get(row.id, [])), None) for row in of_this)

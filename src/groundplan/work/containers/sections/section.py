@@ -234,6 +234,12 @@ def remove_sections(tx: Transaction, ids: Collection[str]) -> None:
     tx.run(sql.remove_sections, project_id=tx.project.id, ids=to_json_array(ids))
 
 
+def delete_sections(tx: Transaction, ids: Collection[str]) -> None:
+    """Delete sections for good: their ids stay taken."""
+    remove_sections(tx, ids)
+    tx.run(sql.record_deleted_sections, project_id=tx.project.id, ids=to_json_array(ids))
+
+
 def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool = True) -> list[Section]:
     """Return the sections of a container of the current project, in order."""
     query = sql.sections_of if include_content else sql.sections_without_content

@@ -45,6 +45,12 @@ class Filter(Struct, forbid_unknown_fields=True):
     claimed_by: Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})] | UnsetType = UNSET
 
 
+class TagFilter(Filter, forbid_unknown_fields=True):
+    """A filter that also knows tags. Tools do not have it, because every conversation pays for their parameters."""
+
+    tag: str | None = None
+
+
 class Source(StrEnum):
     """Where a search starts: the nodes that one condition finds by itself. The other conditions filter them."""
 
@@ -52,6 +58,7 @@ class Source(StrEnum):
     WAITING = "waiting"
     WAITED_FOR = "waited_for"
     CLAIMED = "claimed"
+    TAGGED = "tagged"
     TEXT = "text"  # the text index
     SUMMARIES = "summaries"  # every summary, for a text of frequent trigrams that few summaries have
     CHILDREN = "children"
@@ -65,6 +72,7 @@ SOURCES: Mapping[str, Source] = {
     "depends_on_n": Source.WAITING,
     "depended_by_n": Source.WAITED_FOR,
     "claimed_by": Source.CLAIMED,
+    "tag": Source.TAGGED,
     "text": Source.TEXT,
     "parent_n": Source.CHILDREN,
 }
@@ -190,6 +198,7 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
         "claimed_by": claimed_by or None,
         "is_unclaimed": True if claimed_by is None else None,
         "evidence_type": filter_.has_evidence_type,
+        "tag": filter_.tag if isinstance(filter_, TagFilter) else None,
         "text": text,
         "properties": msgspec.json.encode(present).decode() if present else None,
         "fragment": _build_fragment(present) if present else None,

@@ -1,4 +1,4 @@
-"""List the children of a node, the nodes of one column of a board, or one node, as a page shows them: with states."""
+"""List the children of a node, one column of a board, what a filter finds, or one node: each with its state."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
@@ -19,7 +20,7 @@ from groundplan.work.engine.claims import limit_lease_end
 from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.graph.search.counts_below import count_below
-from groundplan.work.graph.search.filters import Filter, build_search
+from groundplan.work.graph.search.filters import Filter, TagFilter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
 from groundplan.work.priority import PRIORITY_ABSENT
 from groundplan.work.requests import NodeRef
@@ -66,18 +67,22 @@ LANES: Mapping[Lane, LaneSearch] = {
 
 
 class ListOutline(Struct, forbid_unknown_fields=True):
-    """The node whose children to list, by default the root; the column of the board; or one node by itself."""
+    """The node whose children to list, by default the root; the column of the board; a filter; or one node."""
 
     project: Name
     parent: NodeRef | None = None
     lane: Lane | None = None
     node: NodeRef | None = None
+    filter: TagFilter | None = None
+    sort: Sort | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
     cursor: str | None = None
 
     def __post_init__(self) -> None:
-        if sum(given is not None for given in (self.parent, self.lane, self.node)) > 1:
-            raise ValueError("parent, lane and node exclude each other; send only one of them")
+        if sum(given is not None for given in (self.parent, self.lane, self.node, self.filter)) > 1:
+            raise ValueError("parent, lane, filter and node exclude each other; send only one of them")
+        if self.sort is not None and self.filter is None:
+            raise ValueError("sort is for a filter; the other lists have their own order")
 
 
 class OutlineRow(Struct):
@@ -92,6 +97,7 @@ class OutlineRow(Struct):
     status: str | None
     resolved: bool
     outcome: str | None
+    held_reason: str | None
     claimed_by: str | None
     claimed_until: str | None
     is_ready: bool
@@ -120,6 +126,8 @@ class OutlineNode(Struct, kw_only=True):
     open_children: int | UnsetType = UNSET
     below: int | UnsetType = UNSET  # nodes of its whole tree; only among children, and unless there are too many
     open_below: int | UnsetType = UNSET
+    held_reason: str | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET  # only of nodes that are looked up
 
 
 class ClaimCountsRow(Struct):
@@ -149,8 +157,8 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.node is not None:
         (row,) = load_rows(tx, [find_node_in_project(tx, request.node).n])
         return Outline([to_outline_node(tx, row)], 1)
-    wanted = LANES[request.lane] if request.lane else _search_children(tx, request.parent)
-    belongs_to = [tx.project.id, request.lane, request.parent]
+    wanted = _choose_search(tx, request)
+    belongs_to = [tx.project.id, request.lane, request.parent, request.filter, request.sort]
     position = ORDERS[wanted.sort].start
     if request.cursor is not None:
         position = from_cursor(wanted.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
@@ -162,7 +170,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if counted is None:
         counted = count_total(tx, search) if found_total is None or request.cursor is not None else found_total
     found = Outline([], counted)
-    with_parent = request.lane is not None
+    with_parent = request.lane is not None or request.filter is not None
     page = take_page(
         tx.budget.reserve(found),
         load_rows(tx, ns[: request.limit]),
@@ -172,7 +180,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     )
     found.nodes = [to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
     found.next_cursor = page.next_cursor
-    if request.lane is None:
+    if not with_parent:
         _add_counts_below(tx, page.rows, found.nodes)
     return found
 
@@ -197,10 +205,19 @@ def _count_claims(tx: Transaction) -> ClaimCountsRow:
     return tx.one(sql.claim_counts, ClaimCountsRow, project_id=tx.project.id)
 
 
-def _search_children(tx: Transaction, parent: str | None) -> LaneSearch:
-    if parent is None:
-        (parent,) = tx.one(sql.root_id, project_id=tx.project.id, n=ROOT_N)
+def _choose_search(tx: Transaction, request: ListOutline) -> LaneSearch:
+    if request.lane is not None:
+        return LANES[request.lane]
+    if request.filter is not None:
+        # What a filter finds is below the root, as everything in the other lists is.
+        wanted = replace(request.filter, ancestor=request.filter.ancestor or _fetch_root_id(tx))
+        return LaneSearch(wanted, request.sort or Sort.READINESS)
+    parent = request.parent or _fetch_root_id(tx)
     return LaneSearch(Filter(parent=find_node_in_project(tx, parent).id), Sort.CREATED)
+
+
+def _fetch_root_id(tx: Transaction) -> str:
+    return str(tx.scalar(sql.root_id, project_id=tx.project.id, n=ROOT_N))
 
 
 def _list_claimed(tx: Transaction, limit: int) -> Outline:
@@ -229,6 +246,8 @@ def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = Tru
         node.priority = row.priority
     node.kind = UNSET if row.kind is None else row.kind
     node.status = UNSET if row.status is None else row.status
+    if row.held_reason is not None:
+        node.held_reason = row.held_reason
     if row.children:
         node.children, node.open_children = row.children, row.open_children
     if is_claimed:
@@ -260,7 +279,7 @@ def _get_position(sort: Sort, row: OutlineRow) -> Position:
 
 OPERATION = Operation(
     name=NAME,
-    summary="Children of a node, one column of the board, or one node, with their states.",
+    summary="Children of a node, one column of the board, what a filter finds, or one node, with their states.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=ListOutline,

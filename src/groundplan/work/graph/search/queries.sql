@@ -22,6 +22,13 @@
                       AND e.project_id = c.project_id
                       AND e.node_n = c.n
                       AND e.type = CAST(:evidence_type AS text)))
+   AND (CAST(:tag AS text) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_node_tags AS t
+                    WHERE t.tenant_id = c.tenant_id
+                      AND t.project_id = c.project_id
+                      AND t.node_n = c.n
+                      AND t.tag = CAST(:tag AS text)))
    AND (CAST(:depends_on_n AS bigint) IS NULL
         OR EXISTS (SELECT 1
                      FROM work_edges AS d
@@ -115,6 +122,13 @@ WITH RECURSIVE below (n) AS (
        AND c.project_id = :project_id
        AND c.claimed_by = CAST(:claimed_by AS text)
        AND CAST(:source AS text) = 'claimed'
+     UNION ALL
+    SELECT t.node_n
+      FROM work_node_tags AS t
+     WHERE t.tenant_id = :tenant_id
+       AND t.project_id = :project_id
+       AND t.tag = CAST(:tag AS text)
+       AND CAST(:source AS text) = 'tagged'
      UNION ALL
     {by_text}
      UNION ALL
@@ -422,7 +436,7 @@ WITH wanted (n) AS MATERIALIZED (
       FROM each(:ns) AS e
 )
 SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind, c.status, c.resolved, c.outcome,
-       c.claimed_by, c.claimed_until, c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
+       c.held_reason, c.claimed_by, c.claimed_until, c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,
        (SELECT count(*)
           FROM work_nodes AS k
          WHERE k.tenant_id = c.tenant_id
@@ -437,6 +451,15 @@ SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = wanted.n;
+
+-- name: tags_of_nodes
+-- The tags of some nodes.
+SELECT t.node_n, t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY t.node_n, t.tag;
 
 -- name: waiting_nodes
 -- The first nodes of a project that wait for an open node themselves, by priority.

@@ -24,6 +24,14 @@ STATES = {
 }
 
 
+class CellPart(NamedTuple):
+    """A rectangle inside another one: what is in the folder."""
+
+    place: Rectangle
+    state: str
+    label: str  # as that of a cell
+
+
 class Cell(NamedTuple):
     """A rectangle of the treemap: a folder or a file in the folder that is shown."""
 
@@ -33,7 +41,7 @@ class Cell(NamedTuple):
     words: str  # what it says to a reader who does not see it
     state: str
     address: str  # of the folder; empty for a file
-    parts: Sequence[tuple[Rectangle, str]]  # what is in the folder, each with its state
+    parts: Sequence[CellPart]
 
 
 class UncoveredRow(NamedTuple):
@@ -86,7 +94,7 @@ def draw_cells(visit: Visit, entries: Sequence[Any]) -> list[Cell]:
 
 def _draw_cell(visit: Visit, one: Any, place: Rectangle) -> Cell:
     inside = place.shrink(margin=GAP / 2)
-    name = one.path.rpartition("/")[2] + ("/" if one.is_folder else "")
+    name = _name(one)
     state = get_state(one)
     has_header = inside.height >= HEADER and inside.width >= HEADER_WIDTH_MIN
     return Cell(
@@ -100,19 +108,28 @@ def _draw_cell(visit: Visit, one: Any, place: Rectangle) -> Cell:
     )
 
 
-def _draw_parts(one: Any, inside: Rectangle) -> list[tuple[Rectangle, str]]:
+def _draw_parts(one: Any, inside: Rectangle) -> list[CellPart]:
     if min(inside.width, inside.height) < INNER_SIDE_MIN:
         return []
     parts = list(one.entries or ())
-    sizes, states = [part.files for part in parts], [get_state(part) for part in parts]
+    sizes, states, names = [part.files for part in parts], [get_state(part) for part in parts], [*map(_name, parts)]
     left = one.files - sum(sizes)
     if left:  # the smallest entries, which the answer leaves out, are one part
         covered = one.covered - sum(part.covered for part in parts)
         sizes.append(left)
         states.append("covered" if covered == left else "partly" if covered else "uncovered")
+        names.append("others")
     order = sorted(range(len(sizes)), key=lambda n: -sizes[n])
     places = lay_out([sizes[n] for n in order], inside)
-    return [(place.shrink(margin=0.75), states[n]) for n, place in zip(order, places, strict=True)]
+    return [
+        CellPart(place.shrink(margin=0.75), states[n], _fit(names[n], place.width) if place.height >= HEADER else "")
+        for n, place in zip(order, places, strict=True)
+    ]
+
+
+def _name(one: Any) -> str:
+    name: str = one.path.rpartition("/")[2]
+    return f"{name}/" if one.is_folder else name
 
 
 def _fit(name: str, width: float) -> str:

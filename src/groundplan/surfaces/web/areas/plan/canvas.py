@@ -10,17 +10,15 @@ from groundplan.purpose.model import RiskLevel
 from groundplan.purpose.open import OpenedPurpose
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
+from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
 from groundplan.surfaces.web.canvas.items import (
     CanvasCard,
     CanvasLink,
-    LinkedWork,
     find_worst_risk,
     format_edge,
-    list_cards,
-    list_links,
     name_edge,
 )
 from groundplan.surfaces.web.canvas.shown_part import WantedPart, describe_part, select_part
@@ -37,13 +35,13 @@ def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
     if plan.theory is None:
         return {}
     visit = plan.visit
-    cards, links = list_cards(plan.theory, read_linked_work(visit)), list_links(plan.theory)
-    query = visit.query
+    theory, query = plan.theory, visit.query
     wanted = WantedPart(
-        _find_item(plan.theory, query),
-        *(query.get(name, "") for name in ("group", "drawn", "pathway", "detail")),
+        _find_item(theory, query),
+        *(query.get(name, "")[:PART_CHARS_MAX] for name in ("group", "drawn", "pathway", "detail")),
     )
-    part = select_part(plan.theory, cards, links, wanted)
+    cards, links = list_items(plan, theory)
+    part = read_once(plan, ("part", wanted), lambda: select_part(theory, cards, links, wanted))
     if part.is_large:
         # The group in which an item was found is where its links lead on from, and where closing it leads back to.
         visit.query = {**query, "group": part.path[-1].id if part.path else ""}
@@ -70,12 +68,6 @@ def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
         line = find_plan_line(text, visit.refusal.at_field)
     risk = visit.query.get("risk", "").upper()
     return {"choices": CHOICES, "quick_line": line, "risk": risk if risk in RISK_LEVELS else ""}
-
-
-def read_linked_work(visit: Visit) -> dict[str, LinkedWork]:
-    """Return the work that serves each node."""
-    served = visit.call("briefing.serving").served
-    return {one.key: LinkedWork(one.total, one.resolved) for one in served}
 
 
 def make_address(visit: Visit) -> CanvasAddress:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from groundplan.purpose.model import LEVELS, Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.surfaces.web.areas.plan.kept_reads import read_linked_work
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
 from groundplan.surfaces.web.areas.plan.upkeep.line_chart import LineChart
 from groundplan.surfaces.web.areas.plan.upkeep.measures import draw_indicator, read_recorded
@@ -176,6 +177,8 @@ def _read_line(plan: PlanVisit, key: str) -> ShownLine | None:
 
 def _read_work(plan: PlanVisit, key: str) -> list[Any]:
     """Return the tasks that serve a node themselves."""
+    if key not in read_linked_work(plan):
+        return []
     line = plan.visit.try_call("briefing.throughline", **{"from": key, "direction": "down"})
     steps = [] if line is None else [step for step in line.chain if step.is_work]
     return [step for step in steps if any(link.ref == key for link in step.to)][:WORK_SHOWN]

@@ -10,6 +10,7 @@ from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, theory_list
 from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
 from groundplan.surfaces.web.areas.plan.item import read_item
+from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.showing import compare, present
 from groundplan.surfaces.web.areas.plan.upkeep import gates, health, measures, publish
 from groundplan.surfaces.web.areas.plan.upkeep.check_words import PROFILES
@@ -29,6 +30,7 @@ VIEWS: Mapping[str, PlanView] = {
     )
 }
 FIRST_VIEW = canvas.VIEW
+NAME_CHARS_MAX = 80  # of an item that the address names
 PROFILE_CHOICES = [(one.value, f"{one.value}: {PROFILES[one].partition('.')[0].lower()}") for one in Profile]
 
 
@@ -36,12 +38,16 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
     """Return what the view in the address shows, and the item that is selected."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
     plan = _open_version(visit)
+    item = read_item(plan)
+    wanted = visit.query.get("edge") or visit.query.get("key")
+    if wanted and plan.theory is not None and item is None and not plan.problem:
+        plan = plan._replace(problem=f"There is no item “{wanted[:NAME_CHARS_MAX]}” in this version.")
     shown = {
         "plan": plan,
         "view": view,
         "views": VIEWS.values(),
         "theory": plan.theory,
-        "item": read_item(plan),
+        "item": item,
         "profiles": PROFILE_CHOICES,
     }
     return {**shown, **view.read(plan)}
@@ -55,7 +61,7 @@ def _open_version(visit: Visit) -> PlanVisit:
     if versions and not chosen.is_missing:
         wanted = {"version": chosen.ref, "as_of": chosen.as_of or None}
         given = {name: value for name, value in wanted.items() if value is not None}
-        theory = visit.call("purpose.open", detail="full", **given)
+        theory = open_version(visit, today, given)
     return PlanVisit(visit, versions, theory, today, chosen.as_of, chosen.problem)
 
 

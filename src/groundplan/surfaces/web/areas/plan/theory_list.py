@@ -7,9 +7,10 @@ from typing import Any
 
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import OpenedPurpose
-from groundplan.surfaces.web.areas.plan.canvas import find_lit, make_address, read_linked_work, read_tools
+from groundplan.surfaces.web.areas.plan.canvas import find_lit, make_address, read_tools
+from groundplan.surfaces.web.areas.plan.kept_reads import list_items
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.items import list_cards, list_links, list_nodes
+from groundplan.surfaces.web.canvas.items import list_nodes
 
 
 def read_list(plan: PlanVisit) -> Mapping[str, Any]:
@@ -19,8 +20,8 @@ def read_list(plan: PlanVisit) -> Mapping[str, Any]:
     leads: dict[str, list[Any]] = {}
     for edge in plan.theory.edges or ():
         leads.setdefault(edge.source, []).append(edge)
-    cards = list_cards(plan.theory, read_linked_work(plan.visit))
-    lit = find_lit(plan.visit, cards, list_links(plan.theory))
+    cards, links = list_items(plan, plan.theory)
+    lit = find_lit(plan.visit, cards, links)
     shown = cards if lit is None else [card for card in cards if card.key in lit]
     return {
         "cards": cards,

@@ -1,0 +1,110 @@
+"""The short words: how much a person types, and how long a start takes.
+
+The bar of a start is three times a bare Python plus the query. The query alone is a program without a command line that
+opens the same file and runs the same operation, with nothing else imported.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from bench.options import Options
+from bench.report import Result
+
+ROUNDS, QUICK_ROUNDS = 25, 5
+CPU_MS_MAX = 150.0
+PYTHON_TIMES_MAX = 3.0
+# What a person types in a configured repository, and the most characters that it may have.
+TYPED = (
+    ("add", 'pl add "Fix the login"', 22),
+    ("next", "pl next", 8),
+    ("take a named task", "pl t a1b", 10),
+    ("done with evidence", "pl done - -e commit:9f2ab1", 27),
+    ("block", "pl block - --on c2d", 20),
+    ("list", "pl ls", 6),
+    ("show", "pl show a1b", 12),
+    ("search", "pl find login", 15),
+)
+QUERY = """
+import sys
+from groundplan import connections
+from groundplan.kernel.actors import Access, ActorKind, local_actor
+from groundplan.kernel.operations.execute import execute
+from groundplan.kernel.store.open_store import open_store
+from groundplan.work.graph.next import OPERATION
+connections.connect()
+store = open_store(sys.argv[1], lambda: None)
+actor = local_actor("ada", kind=ActorKind.PERSON, access=Access.OPEN)
+execute(store, actor, OPERATION, {"project": sys.argv[2]})
+store.close()
+"""
+WORDS = (("next",), ("ls",), ("add", "One more"), ("take",), ("show", "-"), ("done", "-"), ("find", "task"), ("inbox",))
+
+
+class Start(NamedTuple):
+    """How long a program took."""
+
+    wall_ms: float
+    cpu_ms: float
+
+
+def run(options: Options) -> list[Result]:
+    """Count the characters, and start the words and their baselines in turns."""
+    folder = options.scratch / "words"
+    environment = _set_up(folder)
+    python, program = sys.executable, (sys.executable, "-m", "groundplan")
+    db = str(folder / ".groundplan" / "plan.db")
+    commands: dict[str, Sequence[str]] = {
+        "python": (python, "-c", "pass"),
+        "query": (python, "-c", QUERY, db, folder.name),
+        **{word: (*program, word, *rest) for word, *rest in WORDS},
+    }
+    starts: dict[str, list[Start]] = {name: [] for name in commands}
+    for _ in range(QUICK_ROUNDS if options.quick else ROUNDS):
+        for name, command in commands.items():
+            starts[name].append(_start(command, folder, environment))
+    bare, query, next_ = (median(one.wall_ms for one in starts[name]) for name in ("python", "query", "next"))
+    cpu = {name: median(one.cpu_ms for one in starts[name]) for name in starts}
+    typed = [Result("words", f"typed: {what}", len(line), "characters", bar=most) for what, line, most in TYPED]
+    return [
+        *typed,
+        Result("words", "start of python", bare, "ms"),
+        Result("words", "the query in a bare program", query, "ms"),
+        Result("words", "pl next, wall time", next_, "ms", baseline=bare, against="python", bar=None),
+        Result(
+            "words", "pl next beyond the query", max(next_ - query, 0.0), "ms", bare, "python", bar=PYTHON_TIMES_MAX
+        ),
+        *(Result("words", f"CPU of pl {word}", cpu[word], "ms", bar=CPU_MS_MAX) for word, *_ in WORDS),
+    ]
+
+
+def _set_up(folder: Path) -> dict[str, str]:
+    """Make a repository with a plan, and return the environment of the programs."""
+    (folder / ".git").mkdir(parents=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a compiled program is what people have
+    environment |= {"GROUNDPLAN_AGENT": "ada", "XDG_STATE_HOME": str(folder / "state")}
+    for words in (("init",), *(("add", f"task {n}") for n in range(5))):
+        command = (sys.executable, "-m", "groundplan", *words)
+        subprocess.run(command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    return environment
+
+
+def _start(command: Sequence[str], folder: Path, environment: dict[str, str]) -> Start:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    subprocess.run(
+        command, check=False, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wall_s = time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return Start(wall_s * 1_000, cpu_s * 1_000)

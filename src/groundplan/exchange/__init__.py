@@ -1,0 +1,1 @@
+"""Switch from other tools, and back: read their files, and write them."""

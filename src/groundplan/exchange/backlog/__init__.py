@@ -1,0 +1,1 @@
+"""Backlog.md: a folder with a Markdown file for each task."""

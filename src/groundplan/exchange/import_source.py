@@ -1,0 +1,117 @@
+"""Import the file of another tool into a project, and report what became of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from groundplan import session as sessions
+from groundplan.exchange.model import BadLine, ItemNote, SourcePlan
+from groundplan.exchange.readers.registry import SourceTool, read_source
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.work.importing.import_items import ImportCounts, ImportedWork
+
+OPERATION = "work.import"
+
+# What no import keeps, whatever the tool.
+ALWAYS_LOST = "times of events, history before the import, boards and column widths, hooks and states of agents"
+NOTHING_FOUND = "there are no items in it; nothing was made"
+
+
+class ImportReport(NamedTuple):
+    """What became of a file, as `--json` prints it; and how many items had which status and got which fate."""
+
+    data: dict[str, Any]
+    statuses: Counter[tuple[str, str]]
+
+
+class Runner(Protocol):
+    """The part of a session that an import needs."""
+
+    operations: Registry
+
+    def run(self, operation: Operation[Any, Any], arguments: Any) -> Any: ...
+
+
+def import_source(
+    session: Runner, tool: SourceTool, path: Path, project: str, *, dry_run: bool = False, skip_bad: bool = False
+) -> ImportReport:
+    """Import a file or folder and return the report.
+
+    Raises:
+        UnreadableSource: it cannot be read, or is not of this tool.
+        BadLineFound: a line is bad, and bad lines are not skipped.
+    """
+    plan = read_source(tool, path, skip_bad=skip_bad)
+    statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
+    is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
+    if is_empty:
+        answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
+    else:
+        # The items may be larger than a request, and their texts were cleaned while they were read.
+        request = _build_request(plan, path, project, dry_run=dry_run)
+        plan.items.clear()  # the request has them; a file of 20 MB would be in memory twice
+        try:
+            answer = session.run(session.operations[OPERATION], request)
+        except NotFound as error:
+            if not dry_run or error.details.get("thing") != "project":
+                raise
+            answer = _try_out(request)
+    return ImportReport(build_report(plan, answer), statuses)
+
+
+def _try_out(request: dict[str, Any]) -> ImportedWork:
+    """Import into a database that is thrown away: a project that does not exist yet has nothing to compare with."""
+    with TemporaryDirectory() as folder, sessions.open(str(Path(folder) / "plan.db"), actor="import") as session:
+        cancellation = Cancellation(NO_LIMIT_S)
+        request = {**request, "dry_run": False}
+        answer: ImportedWork = session.execute(session.operations[OPERATION], request, cancellation).answer
+    return msgspec.structs.replace(answer, dry_run=True)
+
+
+def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "project": project,
+        "tool": plan.tool,
+        "file": str(path)[-500:],
+        "items": msgspec.to_builtins(plan.items),
+        "deleted": msgspec.to_builtins(plan.deleted),
+        "molecules": msgspec.to_builtins(plan.molecules),
+        "atoms": msgspec.to_builtins(plan.atoms),
+        "inherits_dependencies": plan.inherits_dependencies,
+        "dry_run": dry_run,
+    }
+
+
+def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
+    """Return what became of a file: of its items, of what the reader changed, and of what is lost."""
+    counts = msgspec.to_builtins(answer.counts)
+    return {
+        "project": answer.project,
+        "tool": answer.tool,
+        "dry_run": answer.dry_run,
+        "counts": {name: counts[name] for name in ("created", "updated", "unchanged")}
+        | {"skipped": len(plan.skipped), "conflicts": counts["conflicts"]},
+        "skipped": [_describe_bad(bad) for bad in plan.skipped],
+        "left_out": dict(plan.left_out),
+        "lost": [*_describe_notes(plan.lost), *msgspec.to_builtins(answer.lost)],
+        "placed": [*_describe_notes(plan.placed), *msgspec.to_builtins(answer.placed)],
+        "conflicts": msgspec.to_builtins(answer.conflicts),
+        "warnings": [*plan.warnings, *answer.warnings],
+    }
+
+
+def _describe_bad(bad: BadLine) -> dict[str, Any]:
+    found = {"file": bad.file, "line": bad.line, "source_id": bad.source_id, "reason": bad.reason}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _describe_notes(notes: Iterable[ItemNote]) -> list[dict[str, str]]:
+    return [{"source_id": note.source_id, "what": note.what, "detail": note.detail} for note in notes]

@@ -1,0 +1,1 @@
+"""A writer for each tool: from the items of an export to the files of the tool."""

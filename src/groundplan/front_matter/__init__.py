@@ -1,0 +1,1 @@
+"""Front matter: fields between two lines of `---` at the top of a text file."""

@@ -1,0 +1,1 @@
+"""Identities: which accounts of identity providers belong to which people, and who is expected."""

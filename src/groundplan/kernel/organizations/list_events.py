@@ -1,0 +1,96 @@
+"""List the events of the organization: its people, settings, invitations, tokens, templates and new projects."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import CutLists, Trimming, take_page
+from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.events.follow import EventPosition
+from groundplan.kernel.events.list import EventRecord, RecordRow, to_record
+from groundplan.kernel.events.read import AFTER_ALL_EVENTS
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.store.authorize import administers, find_visible_project_ids, owns_organization
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+
+NAME = "organization.events"
+LIMIT_MAX = 200
+
+sql = load_queries(__file__)
+
+
+class ListOrganizationEvents(Struct, forbid_unknown_fields=True):
+    """The page of the list."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
+    cursor: str | None = None
+
+
+class OrganizationEvents(Struct):
+    """A page of events, newest first."""
+
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("events[].changes",)))
+
+    events: list[EventRecord]
+    next_cursor: str | UnsetType = UNSET
+
+
+def list_events(tx: Transaction, request: ListOrganizationEvents) -> OrganizationEvents:
+    """Return the events of the organization that the caller may see, or one page of them.
+
+    Raises:
+        InvalidCursor: the cursor belongs to another list.
+    """
+    begin = EventPosition(*AFTER_ALL_EVENTS) if request.cursor is None else _decode_position(tx, request.cursor)
+    rows = tx.all(
+        sql.events_before,
+        RecordRow,
+        rev=begin.rev,
+        n=begin.n,
+        at_most=request.limit + 1,
+        **describe_visible_events(tx),
+    )
+    page = take_page(
+        tx.budget.reserve(OrganizationEvents([])),
+        [(row, to_record(row)) for row in rows[: request.limit]],
+        cursor_after=lambda pair: encode_cursor(tx, NAME, None, pair[0].rev, pair[0].n),
+        item=lambda pair: pair[1],
+        has_more=len(rows) > request.limit,
+    )
+    return OrganizationEvents([record for _, record in page.rows], page.next_cursor)
+
+
+def describe_visible_events(tx: Transaction) -> dict[str, Any]:
+    """Return the parameters of `is_visible`: which events of the organization the actor may see."""
+    visible = find_visible_project_ids(tx)
+    return {
+        "sees_all": visible is None,
+        "projects": to_json_array(sorted(visible or ())),
+        "administers": administers(tx),
+        "owns": owns_organization(tx.actor),
+    }
+
+
+def _decode_position(tx: Transaction, cursor: str) -> EventPosition:
+    match decode_cursor(tx, NAME, None, cursor):
+        case [int(rev), int(n)]:
+            return EventPosition(rev, n)
+    raise InvalidCursor
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="What happened in your organization, newest first.",
+    permission=Permission.ORGANIZATION_READ,
+    effect=Effect.READ,
+    input=ListOrganizationEvents,
+    output=OrganizationEvents,
+    handler=list_events,
+    command=Command(("org", "events")),
+    # `/organization/events` is the stream of live events.
+    http=Route("GET", "/organization/history"),
+)

@@ -1,0 +1,1 @@
+"""`groundplan import` and `groundplan export`: plans from and to other tools."""

@@ -1,0 +1,151 @@
+"""`groundplan import` and `export`: switch from another tool, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from groundplan.kernel.cancellation import NO_LIMIT_S
+from groundplan.kernel.errors import RuleViolated
+from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
+from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
+from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+
+if TYPE_CHECKING:
+    from groundplan.exchange.writers.written_files import WrittenFiles
+
+# As the enums of groundplan.exchange, which a command imports only if it runs; a test compares them.
+SourceChoice = Literal["beads", "taskmaster", "backlog", "github", "memory", "markdown", "speckit"]
+TargetChoice = Literal["beads", "taskmaster", "backlog", "markdown", "jsonl"]
+
+OptionalProjectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="PROJECT",
+        help="The project, by name or id; created if it does not exist. Default: the only one.",
+        show_default=False,
+    ),
+]
+
+
+def import_plan(
+    invocation: Invocation,
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="The file of the tool, or its folder.", show_default=False)
+    ],
+    tool: Annotated[
+        SourceChoice, typer.Option("--from", metavar="TOOL", help="The tool, one of those above.", show_default=False)
+    ],
+    project: OptionalProjectOption = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", metavar="", help="Show what would become of it; write nothing.", show_default=False),
+    ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad",
+            metavar="",
+            help="Leave out bad lines and list them, instead of refusing the file; exit status 6.",
+            show_default=False,
+        ),
+    ] = False,
+    timeout: TimeoutOption = None,
+) -> CommandResult:
+    """Import the plan of another tool, completely or not at all. Again: take over what changed in it.
+
+    [bold]beads[/bold]       .beads/issues.jsonl, or the folder of a backup
+    [bold]taskmaster[/bold]  .taskmaster/tasks/tasks.json
+    [bold]backlog[/bold]     the folder of Backlog.md
+    [bold]github[/bold]      issues as gh issue list --json or REST return them
+    [bold]memory[/bold]      the file of the MCP memory server
+    [bold]markdown[/bold]    checklists in a file or folder, also of Kiro and OpenSpec
+    [bold]speckit[/bold]     specs/*/tasks.md of spec-kit
+
+    Old ids keep working: groundplan work context bd-a1b2 finds its node.
+    """
+    from groundplan.exchange.import_source import import_source
+    from groundplan.exchange.readers.registry import SourceTool
+
+    name = project or invocation.suggest_project()
+    if name is None:
+        raise UsageError("give --project NAME: the project to import into; it is created if there is none of that name")
+    limit_s = NO_LIMIT_S if timeout is None else timeout
+    with (
+        show_progress(f"importing from {tool}", as_json=invocation.as_json),
+        invocation.session(reads_only=dry_run, limit_s=limit_s) as session,
+    ):
+        report = import_source(session, SourceTool(tool), Path(path), name, dry_run=dry_run, skip_bad=skip_bad)
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.exchange.import_report import draw_report
+
+        draw_report(report, path)
+
+    return CommandResult(report.data, draw, exit_code=RuleViolated.exit_code if report.data["skipped"] else 0)
+
+
+def export_plan(
+    invocation: Invocation,
+    tool: Annotated[
+        TargetChoice,
+        typer.Option("--to", metavar="TOOL", help="beads, taskmaster, backlog, markdown or jsonl.", show_default=False),
+    ],
+    project: Annotated[
+        str, typer.Option("--project", metavar="PROJECT", help="The project to export.", show_default=False)
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="PATH",
+            help="The output file, or folder for backlog. Default: -, standard output (not for backlog).",
+            show_default=False,
+        ),
+    ] = STANDARD_STREAM,
+    force: ForceOption = False,
+) -> CommandResult:
+    """Export the work of a project as the file of another tool, and say what it cannot hold."""
+    from groundplan.exchange.writers.registry import TargetTool, write_items
+
+    with invocation.session(reads_only=True) as session:
+        answer = session.call("work.export", project=project)
+    written = write_items(TargetTool(tool), answer.items)
+    lost = [{"source_id": one.source_id, "what": one.what, "detail": one.detail} for one in written.lost]
+    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": len(answer.items), "lost": lost}
+    if out == STANDARD_STREAM:
+        if not written.is_single:
+            raise UsageError(f"{tool} has several files; name a folder with --out")
+        return CommandResult(data | {"content": written.files[""]}, lambda: _print_single(written))
+    _write_files(written, out, force=force)
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.exchange.import_report import draw_export
+
+        draw_export(data, out)
+
+    return CommandResult(data | {"file": out}, draw)
+
+
+def _print_single(written: WrittenFiles) -> None:
+    print_file(written.files[""])
+    for one in written.lost:
+        write_line(sys.stderr, f"warning: {escape_control_chars(f'{one.source_id}: {one.what}: {one.detail}')}")
+
+
+def _write_files(written: WrittenFiles, out: str, *, force: bool) -> None:
+    """Write all files. Those that exist are checked before the first one is written."""
+    paths = {str(Path(out) / name) if name else out: text for name, text in written.files.items()}
+    for path in paths:
+        refuse_existing(path, force=force)
+    for path, text in paths.items():
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot make the folder of {path!r}: {error.strerror}", file=path) from None
+        write_file(path, text.encode(), force=force)

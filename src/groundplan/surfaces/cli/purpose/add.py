@@ -1,0 +1,114 @@
+"""`groundplan purpose add`: add one item to the draft, which is begun if there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from groundplan.kernel.errors import Conflict
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+
+if TYPE_CHECKING:
+    from groundplan.session import Session
+
+Item = Literal["goal", "outcome", "output", "activity", "assumption", "indicator"]
+ARROW = "->"
+REF = "new"
+
+
+def add(
+    invocation: Invocation,
+    kind: Annotated[
+        Item,
+        typer.Argument(
+            metavar="KIND", help="goal, outcome, output, activity, assumption or indicator.", show_default=False
+        ),
+    ],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its title or text.", show_default=False)],
+    project: Annotated[
+        str,
+        typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
+    ],
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to",
+            metavar="KEY",
+            help="What it leads to, by key; repeatable. For an assumption, the node or the edge, such as 'AC1->OP2', "
+            "that it is about; for an indicator, the node that it measures.",
+            show_default=False,
+        ),
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="NAME", help="Who is responsible.", show_default=False)
+    ] = None,
+    risk: Annotated[
+        Literal["LOW", "MEDIUM", "HIGH"] | None,
+        typer.Option("--risk", metavar="LEVEL", help="Of an assumption: LOW, MEDIUM or HIGH.", show_default=False),
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option("--unit", metavar="TEXT", help="Of an indicator: its unit.", show_default=False)
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option("--target", metavar="N", help="Of an indicator: the target.", show_default=False)
+    ] = None,
+) -> CommandResult:
+    """Add one item to the draft, which is begun if there is none."""
+    operations = _build_operations(kind, title, to or [], owner=owner, risk=risk, unit=unit, target=target)
+    with invocation.session(reads_only=True) as session:
+        answer = _edit_draft(session, project, operations)
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.purpose.answers import RENDERERS
+
+        RENDERERS["purpose.edit"](answer)
+
+    return CommandResult(answer, draw)
+
+
+def _edit_draft(session: Session, project: str, operations: list[dict[str, Any]]) -> Any:
+    """Apply operations to the draft. If there is none, one is begun, and discarded again if they are refused."""
+    try:
+        return session.call("purpose.edit", project=project, operations=operations)
+    except Conflict as error:
+        if error.code != "no_draft":
+            raise
+    session.call("purpose.draft", project=project)
+    try:
+        return session.call("purpose.edit", project=project, operations=operations)
+    except Exception:
+        session.call("purpose.discard", project=project)
+        raise
+
+
+def _build_operations(
+    kind: Item,
+    title: str,
+    to: list[str],
+    *,
+    owner: str | None,
+    risk: str | None,
+    unit: str | None,
+    target: float | None,
+) -> list[dict[str, Any]]:
+    if risk is not None and kind != "assumption":
+        raise UsageError("--risk is for an assumption")
+    if (unit is not None or target is not None) and kind != "indicator":
+        raise UsageError("--unit and --target are for an indicator")
+    if kind in ("assumption", "indicator") and len(to) != 1:
+        raise UsageError(f"an {kind} needs what it is about: --to KEY")
+    own: dict[str, Any] = {} if owner is None else {"owner": owner}
+    match kind:
+        case "assumption":
+            source, is_edge, end = to[0].partition(ARROW)
+            place = {"source": source.strip(), "target": end.strip()} if is_edge else {"node": source}
+            level = {} if risk is None else {"risk_level": risk}
+            return [{"op": "add_assumption", "assumption_text": title, **place, **own, **level}]
+        case "indicator":
+            given = {"unit": unit, "target": target}
+            numbers = {name: value for name, value in given.items() if value is not None}
+            return [{"op": "add_indicator", "node": to[0], "name": title, **own, **numbers}]
+    edges = [{"op": "add_edge", "source": REF, "target": key} for key in to]
+    return [{"op": "add_node", "node_type": kind.upper(), "title": title, "ref": REF, **own}, *edges]

@@ -1,0 +1,70 @@
+"""`groundplan after-commit`: what the git hook runs when a commit has been made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+
+if TYPE_CHECKING:
+    from groundplan.repository.check import Report
+    from groundplan.repository.commit_links import CommitLinks
+
+COMMIT_CHARS_SHOWN = 12
+NAMES_SHOWN_MAX = 3
+
+
+def after_commit(
+    invocation: Invocation,
+    project: Annotated[
+        str,
+        typer.Option(
+            "--project", metavar="PROJECT", help="The project of the tasks and of the knowledge.", show_default=False
+        ),
+    ],
+    revision: Annotated[
+        str,
+        typer.Argument(metavar="[REV]", help="The commit to link to tasks. Default: HEAD.", show_default=False),
+    ] = "HEAD",
+) -> CommandResult:
+    """Link a commit to the tasks that its message names, such as plan-q8cdfw, and check the knowledge at HEAD.
+
+    The git hook of groundplan init --hook runs it after every commit.
+    """
+    from groundplan.repository.check import check
+    from groundplan.repository.commit_links import link_commit, make_prefix
+
+    with invocation.session(reads_only=True) as session:
+        links = link_commit(session, ".", (make_prefix(project), invocation.settings.short_name), revision)
+        report = check(session, project, ".")
+    stale = [atom.name for atom in report.atoms if atom.freshness in ("changed", "orphaned")]
+    data = {"commit": links.commit, "linked": links.linked, "unknown": links.unknown, "stale": stale}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        echo(*_format_links(links), *_format_stale(stale, report))
+
+    return CommandResult(data, draw)
+
+
+def _format_links(links: CommitLinks) -> Iterator[str]:
+    from groundplan.surfaces.cli.terminal import format_title
+
+    for task in links.linked:
+        yield f"groundplan: {links.commit[:COMMIT_CHARS_SHOWN]} is evidence of {format_title(task.id, task.summary)}"
+    for node_id in links.unknown:
+        yield f"groundplan: the message names {node_id}, but there is no such task"
+
+
+def _format_stale(stale: list[str], report: Report) -> Iterator[str]:
+    from groundplan.surfaces.cli.terminal import join_first
+
+    if stale:
+        yield (
+            f"groundplan: {len(stale)} of {len(report.atoms)} atoms may be out of date: "
+            f"{join_first(stale, NAMES_SHOWN_MAX)}; see groundplan knowledge check"
+        )

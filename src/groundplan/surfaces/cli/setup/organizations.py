@@ -1,0 +1,116 @@
+"""`groundplan org create` and `org list`: what only the owner of a store does, across organizations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import msgspec
+import typer
+
+from groundplan.catalog import build_schema
+from groundplan.configuration import get_user_name
+from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.organizations import create
+from groundplan.kernel.organizations.organization import OrganizationId
+from groundplan.kernel.store.administration import organizations
+from groundplan.kernel.store.open_store import open_store
+from groundplan.kernel.store.store import Store
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.missing_plan import refuse_missing
+
+
+class _NewOrganization(msgspec.Struct, forbid_unknown_fields=True):
+    id: OrganizationId
+    name: Name
+    administrator: Name
+
+
+class OpenAccessRequired(Forbidden):
+    """Stored roles decide, so whoever can open the file does not own it."""
+
+    code = "open_access_required"
+
+    def __init__(self) -> None:
+        super().__init__("only the owner of the store may do this, with --access open")
+
+
+def create_organization(
+    invocation: Invocation,
+    organization: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Small letters, digits and dashes. It never changes.", show_default=False),
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="TEXT", help="The name for people. Default: the id.")
+    ] = None,
+    administrator: Annotated[
+        str | None,
+        typer.Option(
+            "--administrator",
+            metavar="NAME",
+            help="The first administrator, by name or e-mail address. Default: you.",
+        ),
+    ] = None,
+) -> CommandResult:
+    """Create an organization. On PostgreSQL this needs the URL of the role that owns the database."""
+    given = {
+        "id": organization,
+        "name": name or organization,
+        "administrator": administrator or invocation.settings.agent or get_user_name(),
+    }
+    validate_value(given)
+    request = parse_request(given, _NewOrganization)
+    with _open_as_owner(invocation) as store:
+        made = create.create_organization(store, request.id, name=request.name, administrator=request.administrator)
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        echo(
+            f"Created organization {made.organization.id}; {request.administrator} administers it.",
+            f"Use it with --org {made.organization.id}, or GROUNDPLAN_ORG={made.organization.id}.",
+        )
+
+    return CommandResult(made, draw)
+
+
+def list_organizations(invocation: Invocation) -> CommandResult:
+    """List the organizations of the store. On PostgreSQL this needs the URL of the role that owns the database."""
+    with _open_as_owner(invocation, reads_only=True) as store:
+        found = store.read(_OWNER, organizations.list_organizations)
+    data = {"organizations": found}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import Rows, View
+
+        View(Rows("organizations", "id, name, members, projects, created: created_at"))(data)
+
+    return CommandResult(data, draw)
+
+
+_OWNER: Actor = local_actor("owner", kind=ActorKind.PERSON)
+
+
+@contextmanager
+def _open_as_owner(invocation: Invocation, *, reads_only: bool = False) -> Iterator[Store]:
+    """Open the store with the rights of its owner, and close it.
+
+    Raises:
+        OpenAccessRequired: stored roles decide on this file.
+        OwnerRequired: the URL is not that of the owner of the database.
+    """
+    settings = invocation.settings
+    if settings.access != Access.OPEN:
+        raise OpenAccessRequired
+    refuse_missing(settings, reads_only=reads_only)
+    store = open_store(settings.db, build_schema, as_owner=True)
+    try:
+        yield store
+    finally:
+        store.close()

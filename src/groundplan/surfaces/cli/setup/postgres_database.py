@@ -1,0 +1,68 @@
+"""The part of `groundplan init` that sets up a PostgreSQL database for its app role."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from groundplan.catalog import build_schema
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.store.migrations import Dialect, load_migrations
+from groundplan.kernel.store.open_store import NoDriver
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult
+
+ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could become one
+
+
+def set_up_postgres(
+    owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool
+) -> CommandResult:
+    """Create or update the database of an owner's URL, and print the URL for everybody else."""
+    if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
+        raise UsageError(f"--app-role must be a name of at most {ROLE_BYTES_MAX} bytes")
+    try:
+        from groundplan.kernel.store.postgres.setup import set_up
+    except ImportError:
+        raise NoDriver from None
+    try:
+        done = set_up(
+            owner_url, build_schema(), app_role=app_role, new_password=new_password, cancellation=cancellation
+        )
+    except Forbidden:
+        raise Forbidden(
+            "this role may not set up a database; run groundplan init with the URL of the database's owner, "
+            "who must be allowed to create roles"
+        ) from None
+    data: dict[str, Any] = {
+        "app_role": done.app_role,
+        "app_url": done.app_url,
+        "role_is_new": done.role_is_new,
+        "replaced_role": done.replaced_role,
+        "steps_taken": done.steps_taken,
+        "schema": len(load_migrations(Dialect.POSTGRES)),
+    }
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.terminal import echo
+
+        state = f"{done.steps_taken} steps applied" if done.steps_taken else "already up to date"
+        echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
+        if done.replaced_role:
+            echo(f"Role {done.replaced_role}, which was used until now, has lost its access: distribute the new URL.")
+        if done.role_is_new or new_password:
+            echo("The password is shown only once. Keep the URL in a safe place.")
+        else:
+            echo(
+                f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
+                "or run this again with --new-password.",
+            )
+        echo(
+            "",
+            "Next steps:",
+            f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
+            "  groundplan doctor",
+        )
+
+    return CommandResult(data, draw)

@@ -1,0 +1,120 @@
+"""`groundplan board` and `tree`: the tasks side by side by state, and one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from groundplan.surfaces.cli.drawing import GAP, Part
+from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.cells import cut
+from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
+from groundplan.surfaces.cli.short.planning import parse_count
+from groundplan.surfaces.cli.short.session import WordSession
+from groundplan.surfaces.cli.short.views import MARKS, WordResult, draw_task, get_title_style, mark_state
+from groundplan.surfaces.cli.short.words.arguments import Line
+from groundplan.surfaces.cli.terminal import to_one_line
+
+if TYPE_CHECKING:
+    from groundplan.work.graph.search.outline import Outline, OutlineNode
+
+LANES = ("blocked", "ready", "claimed", "resolved")
+CARDS = 8  # in each column
+CARD_LINES = 2  # of a title
+BOARD_COLUMNS_MIN = 60  # a narrower terminal gets the columns one below the other
+DEPTH = 3
+TREE_NODES_MAX = 200  # the most that one request lists
+
+
+def show_board(session: WordSession, line: Line) -> WordResult:
+    """Show the columns of the board."""
+    limit = parse_count(line.first("limit"), "--limit") or CARDS
+
+    def read() -> WordResult:
+        lanes = [(lane, session.run("work.outline", project=session.project, lane=lane, limit=limit)) for lane in LANES]
+        return WordResult(lambda output: _draw_board(lanes, output), follow=read)
+
+    return read()
+
+
+def _draw_board(lanes: Sequence[tuple[str, Outline]], output: Output) -> Iterator[Part]:
+    if not output.is_terminal or output.columns < BOARD_COLUMNS_MIN:
+        for lane, answer in lanes:
+            yield GAP
+            yield _draw_heading(lane, answer)
+            yield from (draw_task(node, output, indent="  ") for node in answer.nodes)
+        return
+    width = (output.columns - GAP_COLUMNS * (len(lanes) - 1)) // len(lanes)
+    columns = [[_draw_heading(lane, answer), *_draw_cards(answer, width, output)] for lane, answer in lanes]
+    for row in zip_longest(*columns, fillvalue=StyledText()):
+        yield join_columns(row, [width] * len(row))
+
+
+def _draw_heading(lane: str, answer: Outline) -> StyledText:
+    mark = MARKS[lane]
+    return StyledText(f"{mark.word.capitalize()} ", f"bold {mark.style}").append(str(answer.total), "dim")
+
+
+def _draw_cards(answer: Outline, width: int, output: Output) -> Iterator[StyledText]:
+    for node in answer.nodes:
+        state = str(node.state)
+        head = mark_state(state, output).append(f" {node.id}", "bold")
+        if node.claimed_by:
+            head.append(cut(f" @{escape_control_chars(node.claimed_by)}", max(width - head.cell_len, 0)), "dim")
+        yield StyledText()
+        yield head
+        lines = StyledText(escape_control_chars(to_one_line(node.summary))).wrap(width)
+        if len(lines) > CARD_LINES:
+            lines[CARD_LINES - 1] = StyledText(cut(f"{lines[CARD_LINES - 1].plain} {lines[CARD_LINES].plain}", width))
+        yield from (StyledText(part.plain, get_title_style(state)) for part in lines[:CARD_LINES])
+    more = answer.total - len(answer.nodes)
+    if more > 0:
+        yield StyledText()
+        yield StyledText(f"… {more} more", "dim")
+
+
+# --- The tree -------------------------------------------------------------------------------------------------------
+
+
+def show_tree(session: WordSession, line: Line) -> WordResult:
+    """Show what is below a task, or everything."""
+    top = session.look_up_one(line.first("id"))
+    depth = parse_count(line.first("depth"), "--depth") or DEPTH
+    wanted: dict[str, Any] = {"filter": {} if top is None else {"ancestor": top.id}, "sort": "depth"}
+
+    def read() -> WordResult:
+        answer = session.run("work.outline", project=session.project, limit=TREE_NODES_MAX, **wanted)
+        last = None if top is None else top.id
+        return WordResult(lambda output: _draw_tree(answer, top, depth, output), last=last, follow=read)
+
+    return read()
+
+
+def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Output) -> Iterator[Part]:
+    known = {node.id for node in answer.nodes}
+    children: dict[str, list[OutlineNode]] = {}
+    for node in answer.nodes:
+        children.setdefault(str(node.parent) if node.parent in known else "", []).append(node)
+    if top is not None:
+        yield draw_task(top, output)
+    yield from _draw_branches(children, "", output, depth, "")
+    if not answer.nodes:
+        yield "Nothing below it." if top else 'No tasks here. Next: groundplan add "what is to be done"'
+    if answer.total > len(answer.nodes):
+        yield StyledText(f"… {answer.total - len(answer.nodes)} more; groundplan tree ID shows a part of them", "dim")
+
+
+def _draw_branches(
+    children: dict[str, list[OutlineNode]], parent: str, output: Output, depth: int, indent: str
+) -> Iterator[Part]:
+    own = children.get(parent, [])
+    tee, corner, bar = ("├─ ", "└─ ", "│  ") if output.takes_unicode else ("|- ", "`- ", "|  ")
+    for node in own:
+        is_last = node is own[-1]
+        yield draw_task(node, output, indent=indent + (corner if is_last else tee))
+        if depth > 1:
+            below = indent + ("   " if is_last else bar)
+            yield from _draw_branches(children, node.id, output, depth - 1, below)

@@ -1,0 +1,1 @@
+"""MCP over HTTP: the tools and prompts of stdio, spoken by the official server."""

@@ -1,0 +1,255 @@
+"""Turn the items of a file into entries: new nodes, and changes of nodes that an earlier import made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from groundplan.kernel.audit import changed
+from groundplan.work.engine.edges import DEPENDS_ON
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState, SectionChange
+from groundplan.work.importing.item_fields import (
+    PROPERTIES,
+    SECTIONS,
+    ImportBase,
+    build_base,
+    describe_fate,
+    digest_evidence,
+    digest_item,
+    list_fields,
+    list_sections,
+)
+from groundplan.work.importing.plan_graph import PlanNodeState
+from groundplan.work.importing.source_items import DeletedItem, SourceEvidence, SourceItem
+from groundplan.work.importing.stored_state import StoredNode
+from groundplan.work.importing.three_way import ImportConflict, compare_lists, merge_fields
+from groundplan.work.kinds import DROPPED, FEATURE
+from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
+
+HELD = "held: "
+
+
+def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequence[str], *, first_n: int) -> None:
+    """Add an entry for each new item; their numbers follow the order of the file."""
+    for n, (item, node_id) in enumerate(zip(items, ids, strict=True), first_n):
+        state.numbers[item.source_id] = n
+        state.sources[n] = item.source_id
+        node = PlanNodeState(n, node_id, ROOT_N, FEATURE if item.is_group else None)
+        state.graph.nodes[n] = node
+        state.entries[n] = ImportEntry(
+            node,
+            item.source_id,
+            item,
+            base=build_base(item, state.tool),
+            digest=digest_item(item),
+            new_tags=list(dict.fromkeys(item.tags))[:TAGS_MAX],
+            new_sections=list_sections(item),
+            new_evidence=list(item.evidence),
+        )
+    for item in items:
+        entry = state.entries[state.numbers[item.source_id]]
+        if item.parent is not None:
+            entry.node.parent_n = _find_parent(state, item.source_id, item.parent)
+        _set_fate(entry, describe_fate(item.fate, item.hold_reason))
+        if item.is_group:  # until an open item is found below it
+            entry.node.resolved, entry.node.is_held, entry.hold_reason = True, False, None
+        _add_edges(state, entry, list_edges(item))
+
+
+def list_edges(item: SourceItem) -> list[tuple[str, str]]:
+    """Return the dependencies and links of an item, as types and source ids."""
+    edges = [(DEPENDS_ON, target) for target in item.depends_on]
+    return list(dict.fromkeys(edges + [(link.type, link.source_id) for link in item.links]))
+
+
+def _find_parent(state: ImportState, source_id: str, parent: str) -> int:
+    """Return the node of the parent of an item; the root if there is none."""
+    n = state.numbers.get(parent)
+    if n is None:
+        state.lost.append(ImportNote(source_id, "parent", f"its parent {parent} is not there"))
+    return ROOT_N if n is None else n
+
+
+def _add_edges(state: ImportState, entry: ImportEntry, edges: Iterable[tuple[str, str]]) -> None:
+    """Add edges of an item to its entry; those to nothing are reported, and those to itself are no edges."""
+    assert entry.source_id is not None  # noqa: S101 - the entry of an item
+    known = entry.stored.edges if entry.stored else set()
+    for type_, target in edges:
+        to_n = state.numbers.get(target)
+        if to_n is None:
+            state.lost.append(ImportNote(entry.source_id, type_, f"{target} is not there"))
+        elif (type_, to_n) in known:
+            continue
+        elif to_n != entry.node.n or type_ == DEPENDS_ON:  # a dependency on itself is a loop, and reported as one
+            entry.new_edges.append((type_, to_n))
+            if type_ == DEPENDS_ON:
+                state.graph.waits.setdefault(entry.node.n, []).append(to_n)
+
+
+def _set_fate(entry: ImportEntry, fate: str) -> None:
+    node = entry.node
+    node.resolved, node.is_dropped = fate in ("done", DROPPED), fate == DROPPED
+    node.is_held = fate.startswith(HELD)
+    entry.hold_reason = fate.removeprefix(HELD) if node.is_held else None
+
+
+# --- Items that were imported before ----------------------------------------------------------------------------------
+
+
+def add_changed_entries(
+    state: ImportState,
+    items: Sequence[SourceItem],
+    deleted: Sequence[DeletedItem],
+    bases: Mapping[str, ImportBase],
+    nodes: Mapping[int, StoredNode],
+) -> None:
+    """Compare items that changed in the file since the last import with their nodes, and add what follows."""
+    for item in items:
+        n = state.last[item.source_id].node_n
+        base = bases[item.source_id]
+        if n is None:
+            fields = ("node", None, "removed", item.title)
+            state.conflicts.append(ImportConflict(item.source_id, *fields))
+            continue
+        entry = _make_entry(state, item.source_id, nodes[n], base)
+        entry.item = item
+        there = list_fields(item, state.tool)
+        if entry.node.kind == FEATURE:  # its fate follows from its items
+            there.pop("fate", None)
+        has_conflicts = _compare_fields(state, entry, there)
+        _compare_lists(state, entry, item)
+        # Without a digest, an item is compared again next time: its conflicts are reported until one side gives in.
+        entry.digest = "" if has_conflicts else digest_item(item)
+    for gone in deleted:
+        n = state.last[gone.source_id].node_n
+        if n is None:
+            continue
+        entry = _make_entry(state, gone.source_id, nodes[n], bases[gone.source_id])
+        if entry.base and entry.base.fields.get("fate") == DROPPED:
+            del state.entries[n]
+            continue
+        has_conflicts = _compare_fields(state, entry, {**bases[gone.source_id].fields, "fate": DROPPED})
+        entry.digest = ""
+        if not has_conflicts and gone.reason and entry.is_closed:
+            entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason))
+
+
+def _make_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
+    entry = state.touch(stored.row.n)
+    entry.source_id, entry.stored = source_id, stored
+    entry.set_last_base(base)
+    entry.hold_reason = stored.row.held_reason
+    return entry
+
+
+def read_fate(stored: StoredNode) -> str:
+    """Return the fate of a stored node."""
+    row = stored.row
+    if row.resolved:
+        return DROPPED if row.outcome == DROPPED else "done"
+    return "open" if row.held_reason is None else f"{HELD}{row.held_reason}"
+
+
+def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
+    """Return the fields of a stored node in the words of an item."""
+    row = stored.row
+    fields: dict[str, Any] = {"title": row.summary, "fate": read_fate(stored), "state": row.state_value}
+    if row.parent_n != ROOT_N and row.parent_n is not None:
+        fields["parent"] = state.name(row.parent_n)
+    fields |= {f"{PROPERTIES}{name}": value for name, value in row.properties_value.items()}
+    fields |= {f"{SECTIONS}{section.title}": section.content for section in stored.sections}
+    return fields
+
+
+def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, Any]) -> bool:
+    """Take over the fields that changed only in the file, and return whether there are conflicts."""
+    source_id, stored, base = entry.get_stored_item()
+    merged = merge_fields(source_id, base, there, _list_here(state, stored))
+    base.fields = merged.base
+    base.written = {name: value for name, value in base.written.items() if name not in merged.taken}
+    state.conflicts += merged.conflicts
+    row = stored.row
+    properties = row.properties_value
+    for name, value in merged.taken.items():
+        if name == "title":
+            entry.changes.append(changed("summary", row.summary, value))
+            row.summary = value
+        elif name == "fate":
+            _set_fate(entry, "open" if value is None else value)
+        elif name == "state":
+            entry.changes.append(changed("state", row.state_value, value))
+            row.state = encode_state(value, ("items", "state"))
+        elif name == "parent":
+            entry.node.parent_n = ROOT_N if value is None else _find_parent(state, source_id, value)
+        elif name.startswith(PROPERTIES):
+            key = name.removeprefix(PROPERTIES)
+            entry.changes.append(changed(name, properties.get(key), value))
+            if value is None:
+                properties.pop(key, None)
+            else:
+                properties[key] = value
+        else:
+            _take_section(state, entry, name.removeprefix(SECTIONS), value)
+    set_properties(entry, properties)
+    return bool(merged.conflicts)
+
+
+def set_properties(entry: ImportEntry, properties: dict[str, Any]) -> None:
+    """Store properties in the row of an entry."""
+    assert entry.stored is not None  # noqa: S101 - the entry of a stored node
+    row = entry.stored.row
+    row.properties = encode_properties(properties, ("items", str(entry.source_id), "properties"))
+    row.priority, row.complexity = get_priority(properties), get_complexity(properties)
+
+
+def _take_section(state: ImportState, entry: ImportEntry, title: str, text: str | None) -> None:
+    source_id, node, _ = entry.get_stored_item()
+    stored = next((section for section in node.sections if section.title == title), None)
+    if text is None:
+        entry.gone_sections += [stored] if stored else []
+    elif stored is not None:
+        entry.changed_sections.append(SectionChange(stored, text))
+    elif len(node.sections) + len(entry.new_sections) < SECTIONS_MAX:
+        entry.new_sections[title] = text
+    else:
+        state.lost.append(ImportNote(source_id, "section", f"{title}: the node has {SECTIONS_MAX} sections"))
+
+
+def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> None:
+    """Take over the entries of lists that are new in the file, and those that are gone from it."""
+    _, stored, base = entry.get_stored_item()
+    fresh = build_base(item, state.tool)
+    edges = compare_lists(
+        [*((DEPENDS_ON, target) for target in base.depends_on), *map(tuple, base.links)], list_edges(item)
+    )
+    _add_edges(state, entry, edges.added)  # type: ignore[arg-type] # tuples of two
+    for type_, target in edges.removed:
+        to_n = state.numbers.get(target)
+        if to_n is not None and (type_, to_n) in stored.edges:
+            entry.gone_edges.append((type_, to_n))
+            if type_ == DEPENDS_ON:
+                state.graph.waits[entry.node.n].remove(to_n)
+    tags = compare_lists(base.tags, fresh.tags)
+    room = TAGS_MAX - len(stored.tags)
+    entry.new_tags = [tag for tag in tags.added if tag not in stored.tags][:room]
+    entry.gone_tags = [tag for tag in tags.removed if tag in stored.tags]
+    _compare_context_links(entry, base.context_links, fresh.context_links)
+    known = {*base.evidence}
+    digests = digest_evidence(item.evidence)
+    entry.new_evidence += [one for one, digest in zip(item.evidence, digests, strict=True) if digest not in known]
+    for name in ("depends_on", "links", "tags", "context_links", "evidence"):
+        setattr(base, name, getattr(fresh, name))
+
+
+def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]) -> None:
+    assert entry.stored is not None  # noqa: S101 - the entry of a stored node
+    row = entry.stored.row
+    links = compare_lists(base, there)
+    before = row.links_value
+    kept = [link for link in before if link not in links.removed]
+    after = [*kept, *(link for link in links.added if link not in kept)][:LINKS_MAX]
+    if after != before:
+        entry.changes.append(changed("context_links", before, after))
+        row.context_links = encode_links(after, ("items", "context_links"))

@@ -1,0 +1,336 @@
+"""Import the plan of another tool: all items of its file, or nothing.
+
+    read the last import → compare → place in the tree → leave out loops → write nodes, edges, texts, aliases
+
+The first import makes a node for each item. A later one compares each item with the last import and with its node, and
+writes only what changed in the file; a file that did not change writes nothing at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from groundplan.kernel.access import Permission, allows
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
+from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.schema import CollapsedInSchema
+from groundplan.kernel.projects.configure import configure, record_policies
+from groundplan.kernel.projects.create import ProjectExists, create_owned_project, enter_new_project
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import Policies, get_policies
+from groundplan.work.engine.insert import generate_ids
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
+from groundplan.work.importing.compare_items import add_changed_entries, add_new_entries
+from groundplan.work.importing.entries import ImportNote, ImportState
+from groundplan.work.importing.import_knowledge import TASK, make_task, take_over_knowledge
+from groundplan.work.importing.item_fields import digest_item
+from groundplan.work.importing.place_items import leave_out_loops, place
+from groundplan.work.importing.plan_graph import PlanGraph
+from groundplan.work.importing.source_items import DeletedItem, SourceAtom, SourceItem, SourceMolecule
+from groundplan.work.importing.stored_state import (
+    LastImport,
+    load_bases,
+    load_graph,
+    load_last_imports,
+    load_nodes,
+)
+from groundplan.work.importing.three_way import ImportConflict
+from groundplan.work.importing.write_entries import build_new_properties, has_effect, write_entries
+from groundplan.work.requests import encode_properties
+
+sql = load_queries(__file__)
+
+SHOWN_MAX = 10  # of items that one warning names
+
+ToolName = Annotated[str, Meta(min_length=1, max_length=40)]
+FileName = Annotated[str, MaxBytes(1024)]
+
+
+class DuplicateItem(Invalid):
+    """Two items of a request have the same source id."""
+
+    code = "duplicate_item"
+
+    def __init__(self, source_id: str) -> None:
+        super().__init__(f"items: {source_id!r} is there twice; give each item its own source_id", source_id=source_id)
+
+
+class ImportWork(Struct, forbid_unknown_fields=True):
+    """The items of a file of another tool."""
+
+    project: Name
+    tool: ToolName
+    file: FileName
+    items: Annotated[list[SourceItem], CollapsedInSchema()] = []
+    deleted: Annotated[list[DeletedItem], CollapsedInSchema()] = []
+    molecules: Annotated[list[SourceMolecule], CollapsedInSchema()] = []
+    atoms: Annotated[list[SourceAtom], CollapsedInSchema()] = []
+    inherits_dependencies: bool = False
+    dry_run: bool = False
+    op_id: OpId = None
+
+
+class ImportCounts(Struct):
+    """How many items became nodes, changed their nodes, or changed nothing; and how many fields are in conflict."""
+
+    created: int
+    updated: int
+    unchanged: int
+    conflicts: int
+
+
+class ImportedWork(Struct):
+    """What became of the items of a file."""
+
+    project: str
+    tool: str
+    dry_run: bool
+    counts: ImportCounts
+    lost: list[ImportNote]
+    placed: list[ImportNote]
+    conflicts: list[ImportConflict]
+    warnings: list[str]
+
+
+def import_work(tx: Transaction, request: ImportWork) -> ImportedWork:
+    """Import items into a project.
+
+    Raises:
+        DuplicateItem: two items have the same source id.
+        ReservedProperty: the name of a property is reserved for the engine.
+    """
+    state = _prepare(tx, request)
+    _choose_inheritance(tx, request, state, get_policies(tx))
+    return _finish(tx, request, state)
+
+
+def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWork:
+    """Create a project, which the caller then owns, and import items into it.
+
+    Raises:
+        ProjectExists: a project that the caller may not see has this name.
+        DuplicateItem: two items have the same source id.
+        ReservedProperty: the name of a property is reserved for the engine.
+    """
+    before = Policies()
+    policies = Policies(inherit_dependencies=request.inherits_dependencies)
+    stored = msgspec.json.encode(policies).decode()
+    if not _list_items(request):
+        empty = ImportState(request.tool, PlanGraph({}), {})
+        return _build_answer(tx, request, empty, request.project, created=0, updated=0)
+    project_id = create_owned_project(tx, request.project, goal=None, policies=stored)
+    if project_id is None:
+        raise ProjectExists(request.project)
+    record_policies(tx, project_id, before, policies, decision=describe_decision(request))
+    with enter_new_project(tx, project_id, request.project, stored):
+        state = _prepare(tx, request)
+        state.inherits = policies.inherit_dependencies
+        return _finish(tx, request, state)
+
+
+def preview(tx: Transaction, request: ImportWork) -> ImportedWork:
+    """Return what an import would do. It only reads.
+
+    Raises:
+        DuplicateItem: two items have the same source id.
+        ReservedProperty: the name of a property is reserved for the engine.
+    """
+    state = _prepare(tx, request)
+    policies = get_policies(tx)
+    state.inherits = policies.inherit_dependencies or _may_inherit(tx, request, state)
+    if request.inherits_dependencies and not state.inherits:
+        _warn_about_early_work(state)
+    return _finish_preview(tx, request, state)
+
+
+def describe_decision(request: ImportWork) -> str:
+    """Return the decision that the events of an import carry."""
+    return f"import from {request.tool}: {request.file}"
+
+
+# --- Steps ------------------------------------------------------------------------------------------------------------
+
+
+def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
+    """Compare the items with the last import, and place those that are new or changed in the tree."""
+    items = _list_items(request)
+    _refuse_duplicates(items)
+    project_id = tx.project.id
+    last = load_last_imports(tx, project_id, request.tool)
+    new = [item for item in items if item.source_id not in last]
+    changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
+    deleted = [one for one in request.deleted if one.source_id in last]
+    state = ImportState(request.tool, PlanGraph({}), last)
+    state.numbers = {source_id: one.node_n for source_id, one in last.items() if one.node_n is not None}
+    state.sources = {n: source_id for source_id, n in state.numbers.items()}
+    _note_gone(state, request)
+    if not (new or changed or deleted):
+        return state
+    state.graph = load_graph(tx, project_id)
+    ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
+    add_new_entries(state, new, ids, first_n=tx.scalar(sql.last_n, project_id=project_id) + 1)
+    if changed or deleted:
+        source_ids = [*(item.source_id for item in changed), *(one.source_id for one in deleted)]
+        bases = load_bases(tx, project_id, request.tool, source_ids)
+        ns = [n for source_id in source_ids if (n := last[source_id].node_n) is not None]
+        add_changed_entries(state, changed, deleted, bases, load_nodes(tx, project_id, ns))
+    place(state)
+    return state
+
+
+def _list_items(request: ImportWork) -> list[SourceItem]:
+    """Return the items of a request, with the task for its knowledge if it has any."""
+    return [*request.items, make_task(request.tool)] if request.molecules or request.atoms else request.items
+
+
+def _refuse_duplicates(items: Sequence[SourceItem]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.source_id in seen:
+            raise DuplicateItem(item.source_id)
+        seen.add(item.source_id)
+
+
+def _differs(item: SourceItem, last: LastImport) -> bool:
+    return digest_item(item) != last.digest
+
+
+def _note_gone(state: ImportState, request: ImportWork) -> None:
+    """Name the items that the file no longer has; their nodes stay as they are."""
+    there = {item.source_id for item in _list_items(request)} | {one.source_id for one in request.deleted}
+    for source_id, one in state.last.items():
+        if source_id not in there and one.node_n is not None:
+            state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
+
+
+def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState, policies: Policies) -> None:
+    """Switch the policy inherit_dependencies on where the tool has that rule and the project has no other nodes."""
+    state.inherits = policies.inherit_dependencies
+    if not request.inherits_dependencies or state.inherits or not state.entries:
+        return
+    if not _may_inherit(tx, request, state):
+        _warn_about_early_work(state)
+        return
+    after = msgspec.structs.replace(policies, inherit_dependencies=True)
+    stored = configure(tx, tx.project.id, policies, after, decision=describe_decision(request))
+    tx.set_project(msgspec.structs.replace(tx.project, policies=stored))
+    state.inherits = True
+
+
+def _may_inherit(tx: Transaction, request: ImportWork, state: ImportState) -> bool:
+    """Return whether this is the first import into a project without other nodes, by an actor who may configure it."""
+    is_empty = not state.last and all(node.stored is None for node in state.graph.nodes.values() if node.n != ROOT_N)
+    return request.inherits_dependencies and is_empty and allows(tx.project.role, Permission.PROJECT_CONFIGURE)
+
+
+def _warn_about_early_work(state: ImportState) -> None:
+    """Warn about items that are offered earlier than in their tool, because ancestors do not hold them back here."""
+    plain, inherited = state.graph.derive(inherits=False), state.graph.derive(inherits=True)
+    early = [
+        n
+        for n in state.entries
+        if state.graph.nodes[n].is_ready(plain[n]) and not state.graph.nodes[n].is_ready(inherited[n])
+    ]
+    if early:
+        names = ", ".join(state.name(n) for n in early[:SHOWN_MAX]) + (", …" if len(early) > SHOWN_MAX else "")
+        state.warnings.append(
+            f"{len(early)} items are offered earlier than in {state.tool}, where an item also waits for what its "
+            f"ancestors wait for; the policy inherit_dependencies does that, and was left as it is: {names}"
+        )
+
+
+def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> ImportedWork:
+    created = updated = 0
+    if state.entries:
+        leave_out_loops(state)
+        derived = state.graph.derive(inherits=state.inherits)
+        written = write_entries(tx, state, derived, decision=describe_decision(request))
+        created = sum(entry.is_new and entry.source_id != TASK for entry in written)
+        updated = sum(not entry.is_new and entry.source_id is not None for entry in written)
+        state.lost += add_aliases(tx, tx.project.id, _list_aliases(state))
+    return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
+
+
+def _finish_preview(tx: Transaction, request: ImportWork, state: ImportState) -> ImportedWork:
+    created = updated = 0
+    if state.entries:
+        leave_out_loops(state)
+        _refuse_unstorable(state)
+        created = sum(entry.is_new and entry.source_id != TASK for entry in state.entries.values())
+        updated = sum(has_effect(entry) for entry in state.entries.values())
+        state.lost += check_aliases(tx, tx.project.id, _list_aliases(state))[1]
+    return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
+
+
+def _refuse_unstorable(state: ImportState) -> None:
+    """Raise the errors that writing new nodes would raise."""
+    for entry in state.entries.values():
+        if entry.is_new:
+            encode_properties(build_new_properties(state, entry), ("items", str(entry.source_id), "properties"))
+
+
+def _list_aliases(state: ImportState) -> list[WantedAlias]:
+    return [
+        WantedAlias(alias, entry.item.source_id, entry.node.n)
+        for entry in state.entries.values()
+        if entry.item is not None
+        for alias in dict.fromkeys(entry.item.aliases)
+    ]
+
+
+def _build_answer(
+    tx: Transaction, request: ImportWork, state: ImportState, project: str, *, created: int, updated: int
+) -> ImportedWork:
+    if request.molecules or request.atoms:
+        known = take_over_knowledge(tx, state, request.molecules, request.atoms, dry_run=request.dry_run)
+        created, updated = created + known.created, updated + known.updated
+    total = len(request.items) + len(request.molecules) + len(request.atoms)
+    counts = ImportCounts(created, updated, max(total - created - updated, 0), len(state.conflicts))
+    return ImportedWork(
+        project, request.tool, request.dry_run, counts, state.lost, state.placed, state.conflicts, state.warnings
+    )
+
+
+IMPORT_INTO_NEW: Operation[ImportWork, Any] = Operation(
+    name="work.import_into_new",
+    summary="Create a project with the items of another tool's file.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    input=ImportWork,
+    output=ImportedWork,
+    handler=import_into_new_project,
+)
+
+PREVIEW: Operation[ImportWork, Any] = Operation(
+    name="work.preview_import",
+    summary="Say what an import would do.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ImportWork,
+    output=ImportedWork,
+    handler=preview,
+    project=lambda _tx, request: request.project,
+)
+
+OPERATION: Operation[ImportWork, Any] = Operation(
+    name="work.import",
+    summary="Import the items of another tool's file; again: take over what changed in it.",
+    permission=Permission.WORK_PLAN,
+    effect=Effect.WRITE,
+    input=ImportWork,
+    output=ImportedWork,
+    handler=import_work,
+    project=lambda _tx, request: request.project,
+    variants=(PREVIEW, IMPORT_INTO_NEW),
+    choose_variant=lambda request: PREVIEW if request.dry_run else None,
+    when_project_missing=IMPORT_INTO_NEW,
+    http=Route("POST", "/projects/{project}/work/import"),
+)

@@ -1,0 +1,225 @@
+"""Where the nodes of an import go: below open parents, groups with their items, and no node that waits for itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from groundplan.work.engine.cycles import shorten_path
+from groundplan.work.engine.edges import DEPENDS_ON
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.statuses import ACTIVE
+from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
+from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
+from groundplan.work.importing.three_way import ImportConflict
+from groundplan.work.kinds import FEATURE
+from groundplan.work.moment_graph import find_cycle
+
+
+def place(state: ImportState) -> None:
+    """Give every node of the import a parent under which it can be."""
+    _break_parent_loops(state)
+    _refuse_closing_local_work(state)
+    _open_groups(state)
+    _move_below_open_parents(state)
+    _close_features(state)
+
+
+def _break_parent_loops(state: ImportState) -> None:
+    """Put an item below the root whose parents lead back to it."""
+    nodes = state.graph.nodes
+    checked = {ROOT_N}
+    for entry in list(state.entries.values()):
+        path: dict[int, None] = {}
+        n = entry.node.n
+        while n not in checked and n not in path:
+            path[n] = None
+            n = nodes[n].parent_n or ROOT_N
+        if n in path:
+            loop = list(path)[list(path).index(n) :]
+            first = min((one for one in loop if one in state.entries), default=n)
+            at = loop.index(first)
+            _hold_in_loop(state, state.touch(first), [*loop[at:], *loop[:at], first], "parent")
+            nodes[first].parent_n = ROOT_N
+        checked.update(path)
+
+
+def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], what: str) -> None:
+    names = " -> ".join(shorten_path([state.name(n) for n in path]))
+    state.placed.append(ImportNote(str(entry.source_id), "loop", f"{what} left out, because it closes a loop: {names}"))
+    node = entry.node
+    if not node.resolved and not node.is_held:
+        node.is_held = True
+        entry.hold_reason = f"loop: {names}"
+
+
+def _refuse_closing_local_work(state: ImportState) -> None:
+    """Keep a node open that is finished in the file, if open nodes were planned below it here."""
+    closed = [entry for entry in state.entries.values() if entry.is_closed]
+    children = state.graph.list_children() if closed else {}
+    depth = {entry.node.n: entry.node.stored.depth if entry.node.stored else 0 for entry in closed}
+    for entry in sorted(closed, key=lambda one: -depth[one.node.n]):
+        node = entry.node
+        if any(state.graph.is_open(child) and child not in state.sources for child in children.get(node.n, ())):
+            _keep_fate(state, entry, "dropped" if node.is_dropped else "done")
+            if entry.base is not None and entry.last_base is not None:  # tried again until the work here is done
+                entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
+                entry.base.written |= {name: text for name, text in entry.last_base.written.items() if name == "fate"}
+
+
+def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
+    """Set the fate of a stored node back, and report the conflict."""
+    node, before = entry.node, entry.before
+    assert before is not None  # noqa: S101 - the node is stored
+    node.resolved, node.is_dropped = before.resolved, before.is_dropped
+    node.is_held, node.status = before.is_held, before.status
+    if entry.stored is not None:
+        entry.hold_reason = entry.stored.row.held_reason
+    if entry.last_base is not None and "fate" in entry.last_base.fields:
+        here = "done" if before.resolved else "open"
+        last = entry.last_base.fields["fate"]
+        state.conflicts.append(ImportConflict(str(entry.source_id), "fate", last, here, there))
+
+
+def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
+    """Set the parent of a stored node back, and report the conflict."""
+    node, before = entry.node, entry.before
+    assert before is not None  # noqa: S101 - the node is stored
+    there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
+    node.parent_n, entry.source_parent = before.parent_n, None
+    if entry.base is not None and entry.last_base is not None:
+        last = entry.last_base.fields.get("parent")
+        state.conflicts.append(ImportConflict(str(entry.source_id), "parent", last, here, there))
+        entry.base.written["parent"] = None if before.parent_n == ROOT_N else here
+
+
+def _open_groups(state: ImportState) -> None:
+    """Open the groups of the file that have open items below them."""
+    nodes = state.graph.nodes
+    groups = {n for n in state.sources if nodes[n].kind == FEATURE}
+    seen = {ROOT_N}
+    for node in list(nodes.values()):
+        if node.resolved or node.n in groups:
+            continue
+        n = node.parent_n or ROOT_N
+        while n not in seen:
+            seen.add(n)
+            if n in groups and nodes[n].resolved:
+                state.touch(n)
+                nodes[n].resolved, nodes[n].is_dropped = False, False
+                nodes[n].status = ACTIVE if nodes[n].stored else None
+            n = nodes[n].parent_n or ROOT_N
+    _set_group_status(state, [nodes[n] for n in groups if nodes[n].stored is None])
+
+
+def _set_group_status(state: ImportState, groups: Iterable[PlanNodeState]) -> None:
+    """Set whether new groups were begun, if they are open, or dropped, if they are not."""
+    done_above = _find_features_with_done_items(state)
+    for group in groups:
+        if not group.resolved:
+            group.status = ACTIVE if group.n in done_above else None
+        else:
+            group.is_dropped = group.n not in done_above
+
+
+def _find_features_with_done_items(state: ImportState) -> set[int]:
+    nodes = state.graph.nodes
+    found: set[int] = set()
+    for node in nodes.values():
+        if node.resolved and not node.is_dropped and node.kind != FEATURE:
+            n = node.parent_n or ROOT_N
+            while n not in found:
+                found.add(n)
+                n = nodes[n].parent_n or ROOT_N
+    return found
+
+
+def _move_below_open_parents(state: ImportState) -> None:
+    """Move open nodes below their nearest open ancestor: a finished parent stays finished."""
+    nodes = state.graph.nodes
+    for node in list(nodes.values()):
+        if node.resolved or node.parent_n is None or not nodes[node.parent_n].resolved:
+            continue
+        finished = node.parent_n
+        n = finished
+        while nodes[n].resolved and n != ROOT_N:
+            n = nodes[n].parent_n or ROOT_N
+        if nodes[n].resolved:  # the root
+            state.touch(ROOT_N)
+            nodes[ROOT_N].resolved = False
+        if n == finished:
+            continue
+        entry = state.touch(node.n)
+        node.parent_n = n
+        entry.source_parent = state.name(finished)
+        below = "the root" if n == ROOT_N else state.name(n)
+        detail = f"its parent {state.name(finished)} is finished; it is below {below} now"
+        state.placed.append(ImportNote(state.name(node.n), "parent", detail))
+
+
+def _close_features(state: ImportState) -> None:
+    """Close the stored features that lost their last open child, as features do."""
+    nodes = state.graph.nodes
+    open_children = Counter(node.parent_n for node in nodes.values() if not node.resolved)
+    todo = [
+        node.n
+        for node in nodes.values()
+        if node.kind == FEATURE and node.stored and node.stored.open_children and not open_children[node.n]
+    ]
+    for n in todo:  # the list grows during the loop
+        node = nodes[n]
+        if node.resolved or node.kind != FEATURE or open_children[n]:
+            continue
+        state.touch(n)
+        node.resolved, node.status = True, None
+        node.is_dropped = n not in _find_features_with_done_items(state)
+        if node.parent_n is not None:
+            open_children[node.parent_n] -= 1
+            todo.append(node.parent_n)
+
+
+def leave_out_loops(state: ImportState) -> None:
+    """Leave out dependencies of the import that would close a loop, and hold their nodes."""
+    _set_back_loops_of_stored_edges(state)
+    new_edges = []
+    for entry in state.entries.values():
+        n = entry.node.n
+        for type_, to_n in list(entry.new_edges):
+            if type_ != DEPENDS_ON:
+                continue
+            if to_n == n and entry.node.resolved:  # no loop any more, and no edge either
+                _leave_out(state, entry, to_n)
+            else:
+                new_edges.append((n, to_n))
+    for loop in state.graph.find_loop_edges(new_edges, inherits=state.inherits):
+        entry = state.entries[loop.source]
+        _leave_out(state, entry, loop.target)
+        _hold_in_loop(state, entry, loop.path, f"{DEPENDS_ON} {state.name(loop.target)}")
+
+
+def _leave_out(state: ImportState, entry: ImportEntry, to_n: int) -> None:
+    entry.new_edges.remove((DEPENDS_ON, to_n))
+    state.graph.waits[entry.node.n].remove(to_n)
+
+
+def _set_back_loops_of_stored_edges(state: ImportState) -> None:
+    """Set back what the file moved or reopened, if stored dependencies would be a loop then."""
+    if not any(entry.is_moved or entry.is_reopened for entry in state.entries.values()):
+        return
+    new = {(n, to_n) for n, entry in state.entries.items() for type_, to_n in entry.new_edges if type_ == DEPENDS_ON}
+    old = {n: [to_n for to_n in targets if (n, to_n) not in new] for n, targets in state.graph.waits.items()}
+    graph = PlanGraph(state.graph.nodes, old)
+    set_back: set[int] = set()
+    while (cycle := find_cycle(graph.build_moments(inherits=state.inherits))) is not None:
+        in_loop = [entry for moment in cycle if (entry := state.entries.get(moment // 2)) is not None]
+        entry = next((one for one in in_loop if one.is_moved or one.is_reopened), None)
+        if entry is None or entry.node.n in set_back:
+            return  # a loop that was there before
+        set_back.add(entry.node.n)
+        if entry.is_reopened:
+            _keep_fate(state, entry, "open")
+            if entry.base is not None and "fate" in entry.base.fields:
+                entry.base.written["fate"] = "dropped" if entry.node.is_dropped else "done"
+        if entry.is_moved:
+            _keep_parent(state, entry)
+        _move_below_open_parents(state)

@@ -1,0 +1,124 @@
+"""`groundplan import` and `export` on the command line: exit codes, the shape of --json, and what people see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from groundplan.exchange.readers.registry import SourceTool
+from groundplan.exchange.writers.registry import TargetTool
+from groundplan.surfaces.cli.exchange.commands import SourceChoice, TargetChoice
+from groundplan.surfaces.cli.program import run
+from tests.exchange.beads_files import issue, write_issues
+
+KEYS = ["project", "tool", "dry_run", "counts", "skipped", "left_out", "lost", "placed", "conflicts", "warnings"]
+
+
+class Shell:
+    """A shell in a folder with a plan."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self.db = str(folder / "plan.db")
+        self._capsys = capsys
+        self.run("init")
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        code = run([*words, "--db", self.db])
+        captured = self._capsys.readouterr()
+        return code, captured.out, captured.err
+
+    def json(self, *words: str) -> tuple[int, Any]:
+        code, out, err = self.run(*words, "--json")
+        return code, json.loads(out or err)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(tmp_path, capsys)
+
+
+def test_the_commands_offer_every_tool() -> None:
+    assert {*get_args(SourceChoice)} == {*SourceTool}
+    assert {*get_args(TargetChoice)} == {*TargetTool}
+
+
+def test_json_has_the_published_shape_and_a_dry_run_the_same(shell: Shell) -> None:
+    path = str(write_issues(shell.folder, [issue("a", blocks=["a"]), issue("b", parents=["c"]), issue("c", "closed")]))
+
+    code, preview = shell.json("import", "--from", "beads", path, "--project", "isle", "--dry-run")
+    assert (code, [*preview], preview["dry_run"]) == (0, KEYS, True)
+    assert shell.json("project", "list")[1]["projects"] == []
+    code, report = shell.json("import", "--from", "beads", path, "--project", "isle")
+
+    assert (code, [*report]) == (0, KEYS)
+    assert report["counts"] == {"created": 3, "updated": 0, "unchanged": 0, "skipped": 0, "conflicts": 0}
+    assert {name: report[name] for name in KEYS if name != "dry_run"} == {
+        name: preview[name] for name in KEYS if name != "dry_run"
+    }
+
+
+def test_a_bad_line_ends_with_2_and_names_file_and_line_and_skipping_it_with_6(shell: Shell) -> None:
+    path = write_issues(shell.folder, [issue("a")])
+    path.write_text(path.read_text() + "{\n")
+
+    code, refused = shell.json("import", "--from", "beads", str(path), "--project", "isle")
+    assert (code, refused["error"]["details"]["line"], refused["error"]["details"]["file"]) == (2, 2, str(path))
+    assert shell.json("project", "list")[1]["projects"] == []
+
+    code, report = shell.json("import", "--from", "beads", str(path), "--project", "isle", "--skip-bad")
+    assert (code, report["counts"]["skipped"], report["skipped"][0]["line"]) == (6, 1, 2)
+
+
+def test_what_cannot_be_read_ends_with_2_and_an_unknown_project_with_3(shell: Shell) -> None:
+    assert shell.run("import", "--from", "beads", "missing.jsonl", "--project", "isle")[0] == 2
+    assert shell.run("import", "--from", "beads", ".", "--project", "isle")[0] == 2
+    assert shell.run("export", "--to", "beads", "--project", "nowhere")[0] == 3
+
+
+def test_a_viewer_may_not_import_but_may_look_at_a_dry_run(shell: Shell) -> None:
+    path = str(write_issues(shell.folder, [issue("a")]))
+    shell.run("import", "--from", "beads", path, "--project", "isle", "--agent", "ada")
+    shell.run("member", "add", "cleo", "--role", "viewer", "--project", "isle", "--agent", "ada")
+    write_issues(shell.folder, [issue("a", title="new")])
+    cleo = ("--agent", "cleo", "--access", "members")
+
+    assert shell.run("import", "--from", "beads", path, "--project", "isle", *cleo)[0] == 4
+    assert shell.run("import", "--from", "beads", path, "--project", "isle", "--dry-run", *cleo)[0] == 0
+
+
+def test_people_see_what_becomes_what_and_what_is_lost(shell: Shell) -> None:
+    issues = [issue("a", blocks=["nowhere"]), issue("b", "tombstone"), issue("c", "pinned"), issue("d", mol_type="x")]
+    path = str(write_issues(shell.folder, issues))
+
+    code, out, _ = shell.run("import", "--from", "beads", path, "--project", "isle", "--dry-run")
+
+    assert code == 0
+    for text in ("Would import", "would be made as nodes", "tombstones", "Lost:", "a: nowhere is not in the file"):
+        assert text in out
+    assert "Nothing was written." in out
+
+
+def test_the_old_id_works_on_the_command_line(shell: Shell) -> None:
+    path = str(write_issues(shell.folder, [issue("bd-a1b2", title="Draw the harbour")]))
+    shell.run("import", "--from", "beads", path, "--project", "isle")
+
+    assert "Draw the harbour" in shell.run("work", "context", "bd-a1b2")[1]
+
+
+def test_an_export_goes_to_a_file_or_to_standard_output(shell: Shell) -> None:
+    path = str(write_issues(shell.folder, [issue("a"), issue("b", blocks=["a"])]))
+    shell.run("import", "--from", "beads", path, "--project", "isle")
+
+    code, out, _ = shell.run("export", "--to", "beads", "--project", "isle")
+    assert (code, [json.loads(line)["id"] for line in out.splitlines()]) == (0, ["a", "b"])
+    target = str(shell.folder / "back.jsonl")
+    assert shell.run("export", "--to", "beads", "--project", "isle", "--out", target)[0] == 0
+    assert Path(target).read_text() == out
+    assert shell.run("export", "--to", "beads", "--project", "isle", "--out", target)[0] == 2
+    code, out, _ = shell.run("export", "--to", "jsonl", "--project", "isle")
+    assert [json.loads(line)["sources"] for line in out.splitlines()] == [{"beads": "a"}, {"beads": "b"}]

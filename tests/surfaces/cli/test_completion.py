@@ -1,0 +1,119 @@
+"""Completion knows ids, projects, keys and tags; it only reads, prints nothing if anything is wrong, and quotes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from groundplan.surfaces.cli import completion
+from groundplan.surfaces.cli.completion.install import SCRIPTS, ForeignFile, list_files
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.short.words.table import WORDS
+from tests.surfaces.cli.conftest import Run
+
+
+@pytest.fixture
+def plan(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return the program beside a plan with a project, a task with a tag, and a goal."""
+    run("project", "create", "atlas")
+    run("add", "Walk the coast", "--tag", "out doors")
+    run("purpose", "add", "goal", "A map that every walker trusts")
+    return run
+
+
+def complete(run: Run, *words: str) -> list[str]:
+    """Return the values for the last word of a line."""
+    ended = run("complete", "bash", str(len(words)), *words)
+    assert (ended.code, ended.err) == (0, "")
+    return [line.partition("\t")[0] for line in ended.out.splitlines()]
+
+
+def test_the_first_word_is_a_command(run: Run) -> None:
+    assert {word.name for word in WORDS} <= set(complete(run, ""))
+    assert complete(run, "boa") == ["board"]
+    assert "--project" in complete(run, "--")
+
+
+def test_ids_tags_projects_keys_states_and_options_are_known(plan: Run) -> None:
+    (node,) = complete(plan, "done", "")
+
+    assert complete(plan, "show", node[:2]) == [node]
+    assert complete(plan, "block", node, "--on", "") == [node]
+    assert complete(plan, "ls", "--tag", "") == ["out doors"]
+    assert complete(plan, "next", "--project", "") == ["atlas"]
+    assert complete(plan, "add", "--serves", "") == ["G1"]
+    assert complete(plan, "ls", "bl") == ["blocked"]
+    assert complete(plan, "done", node, "--ev") == ["--evidence"]
+    assert complete(plan, "purpose", "measure", "") == ["G1"]
+    assert "plan" in complete(plan, "work", "")
+
+
+def test_a_title_is_a_description_on_one_line_without_control_characters(plan: Run) -> None:
+    plan("add", "evil\ttitle $(touch pwned) \u202e `id`")
+    lines = plan("complete", "bash", "2", "show", "").out.splitlines()
+
+    assert all(line.count("\t") == 1 for line in lines)
+    assert "\u202e" not in "".join(lines)
+
+
+@pytest.mark.parametrize("words", [("zz", "1"), (), ("bash",), ("bash", "x", "show"), ("bash", "99", "show")])
+def test_whatever_is_asked_completion_prints_no_error(run: Run, words: tuple[str, ...]) -> None:
+    ended = run("complete", *words)
+
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_completion_creates_no_plan(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROUNDPLAN_DB")
+    assert complete(run, "show", "") == []
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.slow
+def test_bash_gets_values_that_are_quoted_and_never_run(plan: Run, tmp_path: Path) -> None:
+    plan("add", "Evil", "--tag", "$(touch pwned)")
+    script = (
+        f"source {SCRIPTS / 'groundplan.bash'}\n"
+        'COMP_WORDS=(pl ls --tag ""); COMP_CWORD=3; _groundplan; printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ended = subprocess.run(("bash", "-c", script), check=False, capture_output=True, text=True, env=environment)
+
+    assert sorted(ended.stdout.splitlines()) == ["\\$\\(touch\\ pwned\\)", "out\\ doors"]
+    assert not Path("pwned").exists()
+
+
+def test_installing_writes_the_files_of_a_shell_and_undoing_removes_exactly_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+
+    written = [*completion.install("bash"), *completion.install("zsh"), *completion.install(None)]
+
+    assert all(path.read_text(encoding="utf-8") for path in written)
+    assert {path.name for path in written} == {"groundplan", "pl", "_groundplan", "groundplan.fish", "pl.fish"}
+    assert sorted(completion.uninstall()) == sorted(written)
+    assert completion.uninstall() == []
+    with pytest.raises(UsageError):
+        completion.install("tcsh")
+
+
+def test_a_completion_of_somebody_else_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ours, theirs = list_files("bash")
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("# pl of another tool", encoding="utf-8")
+
+    with pytest.raises(ForeignFile):
+        completion.install("bash")
+
+    assert not ours.exists()
+    assert theirs.read_text(encoding="utf-8") == "# pl of another tool"
+    assert completion.uninstall() == []

@@ -1,0 +1,90 @@
+"""What the permission table says holds over MCP with tokens, and no request makes the server fail."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.catalog import OPERATIONS
+from groundplan.setting_values import TOOL_GROUPS
+from groundplan.surfaces.vocabularies import McpVocabulary
+from tests.access.examples import ROWS, example
+from tests.access.test_matrix import changes_something, expected_status, placeholder_values, populate_with_purpose
+from tests.engines import Engine, fill_once
+from tests.surfaces.http.mcp.client import McpClient, create_token
+
+PEOPLE = ("ada", "ben", "cleo", "finn")
+
+
+def fill(engine: Engine) -> dict[str, str]:
+    """Return a token of each, which allows all that they may do."""
+    populate_with_purpose(engine)
+    kinds = {"bot": {"kind": "agent", "role": "owner"}}
+    return {who: create_token(engine.store, who, trusted=False, **kinds.get(who, {"kind": "person"})) for who in PEOPLE}
+
+
+@pytest.mark.slow
+def test_everybody_gets_over_mcp_what_the_permission_table_says(engine: Engine) -> None:
+    tokens = fill_once(engine, fill)
+    vocabulary, wrong = McpVocabulary(OPERATIONS), {}
+    with McpClient(engine.store, "", tool_groups=TOOL_GROUPS) as client:
+        for who, token in tokens.items():
+            client.token = token
+            named = placeholder_values(engine, "atlas", who)
+            for row in (row for row in ROWS.values() if row.requested.tool and not changes_something(row.name, who)):
+                call = vocabulary.call(row.requested.name, example(row.name, named))
+                result = client.result("tools/call", {"name": call["tool"], "arguments": call["arguments"]})
+                allowed = expected_status(row.name, who) == 200
+                if result["isError"] == allowed:
+                    wrong[row.name, who] = (expected_status(row.name, who), result["content"][0]["text"][:200])
+
+    assert not wrong
+
+
+HEADERS = st.dictionaries(
+    st.sampled_from(["mcp_protocol_version", "mcp_method", "mcp_name", "mcp_session_id", "accept", "content_type"]),
+    st.sampled_from(["", "2026-07-28", "2025-11-25", "tools/call", "graph_open", "application/json", "*/*", "x"]),
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+)
+MESSAGES = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "method": st.sampled_from(["initialize", "tools/call", "tools/list", "ping", "x"])},
+    optional={
+        "id": st.integers() | st.text(max_size=4) | SCALARS,
+        "params": st.fixed_dictionaries(
+            {},
+            optional={
+                "name": SCALARS,
+                "arguments": VALUES,
+                "_meta": VALUES,
+                "protocolVersion": SCALARS,
+                "cursor": VALUES,
+            },
+        )
+        | VALUES,
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from tests.engines import SqliteEngine
+
+    lite = SqliteEngine(tmp_path_factory.mktemp("fuzz") / "plan.db")
+    with McpClient(lite.store, create_token(lite.store)) as client:
+        yield client
+    lite.close()
+
+
+@given(message=MESSAGES | VALUES | st.binary(max_size=40), headers=HEADERS)
+def test_no_request_makes_the_server_fail(fuzzed: McpClient, message: Any, headers: dict[str, str]) -> None:
+    raw = message if isinstance(message, bytes) else json.dumps(message).encode()
+    reply = fuzzed.exchange(raw, **headers)
+
+    assert reply.status < 500, (message, headers, reply.body)
