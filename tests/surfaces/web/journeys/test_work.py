@@ -184,6 +184,9 @@ def test_a_task_is_moved_by_dragging_and_by_keys(page: Page, site: Site) -> None
     expect(rows[second]).to_have_attribute("aria-level", "2")
     rows[first].drag_to(rows[second])
     expect(page.locator("#move-row .refusal")).to_be_visible()  # a task cannot be within itself
+    (fourth,) = site.plan("The well")
+    expect(page.locator(f".tree [data-id='{fourth}']")).to_be_visible()
+    expect(page.locator("#move-row .refusal")).to_be_visible()  # also after a change of others
 
 
 def test_what_became_ready_draws_the_eye(page: Page, site: Site) -> None:

@@ -16,7 +16,12 @@ export function morph(old, fresh, isKept) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
     return;
   }
+  const isHidden = old.hasAttribute("hidden");
   copyAttributes(old, fresh);
+  // A form that stays is not hidden with the box around it: a refusal would vanish with the next change of others.
+  if (!isHidden && fresh.hasAttribute("hidden") && [...old.querySelectorAll("form")].some(isKept)) {
+    old.removeAttribute("hidden");
+  }
   if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old !== document.activeElement) {
     old.value = fresh.value;
   }
