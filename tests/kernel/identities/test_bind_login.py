@@ -145,6 +145,8 @@ def test_a_second_account_with_an_address_that_is_bound_is_refused(engine: Engin
 
     assert log_in(engine.store, OTHER_ADA) == "account_mismatch"
     engine.session("ben").call("organization.unlink_account", name="ada@example.org")
+    assert log_in(engine.store, OTHER_ADA) == "not_invited"
+    engine.session("ben").call("organization.add_member", name="ada@example.org", email="ada@example.org")
     assert log_in(engine.store, OTHER_ADA) == "ada@example.org"
     assert log_in(engine.store, ADA) == "account_mismatch"
 
@@ -226,3 +228,21 @@ def test_the_first_login_is_in_the_history_by_the_person(engine: Engine, ben: Se
         ("identity.bound", "ada@example.org"),
         ("invitation.accepted", "ada@example.org"),
     ]
+
+
+def test_an_unlinked_account_does_not_come_back_by_the_domain(engine: Engine, ben: Session) -> None:
+    bind_login(engine.store, ADA)
+    engine.session("ben").call("organization.configure", allowed_domains=["example.org"])
+    engine.session("ben").call("organization.unlink_account", name="ada@example.org")
+
+    assert log_in(engine.store, ADA) == "not_invited"
+
+
+@pytest.mark.parametrize("email", ["\u212aen@example.org", "ken@ban\u212a.example", "a\u037eb@example.org"])
+def test_a_letter_that_stands_for_an_ascii_letter_is_refused(engine: Engine, ben: Session, email: str) -> None:
+    engine.session("ben").call("member.add", scopeId="atlas", userId="ken@example.org", role="owner")
+
+    with pytest.raises(GroundplanError):
+        bind_login(engine.store, replace(ADA, subject="mallory", email=email))
+    waiting = {one.email for one in engine.session("ben").call("invitation.list").invitations}
+    assert waiting == {"ada@example.org", "ken@example.org"}

@@ -8,7 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
+from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.web.login import issuer_login
 from tests.engines import Engine
 from tests.surfaces.http.client import Reply
 from tests.surfaces.http.identity_provider.issuer import FakeIssuer
@@ -157,3 +161,18 @@ def test_over_https_the_cookie_of_the_attempt_is_for_this_host_alone(engine: Eng
 def test_without_an_issuer_there_is_no_such_page(browser: Browser) -> None:
     assert browser.get("/login/issuer").status == 404
     assert b"/login/issuer" not in browser.get("/login").body
+
+
+def test_an_account_that_is_unlinked_during_its_login_gets_no_session(
+    visitor: Browser, issuer: FakeIssuer, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unlink_after_binding(store: Store, identity: VerifiedIdentity) -> Actor:
+        actor = bind_login(store, identity)
+        engine.session("ben").call("organization.unlink_account", name=actor.id)
+        return actor
+
+    monkeypatch.setattr(issuer_login, "bind_login", unlink_after_binding)
+    reply = log_in(visitor, issuer)
+
+    assert (reply.status, visitor.cookies) == (401, {})
+    assert [one.kind for one in engine.session("ben").call("token.list").tokens] == []  # no login that works

@@ -8,6 +8,7 @@ import pytest
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.store.store import Store
+from groundplan.work.importing.import_items import DuplicateItem
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.work.client import WorkClient
@@ -225,3 +226,33 @@ def test_the_nodes_of_an_import_go_on_like_any_others(file: FileImport, store: S
     file.work.call("work.update", updates=[{"node_id": "b", "resolved": True}])
 
     assert file.node("group").resolved
+
+
+def test_a_new_project_of_an_import_has_the_policies_of_the_organization(engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("organization.configure", default_policies={"agents": "viewer", "evidence": "require"})
+    for name, inherits in (("one", False), ("two", True)):
+        items = [item("a")]
+        ada.call("work.import", project=name, tool="beads", file="f", items=items, inherits_dependencies=inherits)
+        policies = ada.call("work.open", project=name).policies
+        assert (policies.agents, policies.evidence) == ("viewer", "require")
+        assert policies.inherit_dependencies is inherits
+
+
+def test_an_item_that_is_also_deleted_is_refused(file: FileImport) -> None:
+    file.run(item("a"), item("b"))
+
+    with pytest.raises(DuplicateItem):
+        file.run(item("a", title="other"), item("b"), deleted=[{"source_id": "a"}])
+    assert file.node("a").summary == "a"
+
+
+def test_molecules_of_one_name_are_numbered(file: FileImport) -> None:
+    molecules = [{"name": "Terms", "knowledge": text} for text in ("one", "two")]
+    file.tool = "a" * 30
+    file.run(molecules=molecules)
+    again = file.run(molecules=molecules)
+
+    found = file.work.call("knowledge.search", entityType="molecule", projectId=file.work.project).items
+    assert [one.name for one in found] == ["Terms", "Terms [2]"]
+    assert (again.counts.created, again.counts.updated) == (0, 0)

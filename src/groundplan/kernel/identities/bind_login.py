@@ -188,7 +188,8 @@ def _match_by_domain(tx: Transaction, email: str) -> _Match:
         raise AccountMismatch(email)
     if role is None:
         raise PersonRemoved
-    return _Match(email, email)
+    # Somebody who is there already has no account, or lost it by being unlinked: only an invitation gives them one.
+    raise NotInvited(email)
 
 
 def _find_kind_and_role(tx: Transaction, principal_id: str) -> tuple[str | None, str | None]:

@@ -37,6 +37,8 @@ def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
     Raises:
         Invalid: it is no address that a login can have.
     """
+    if any(not one.isascii() and unicodedata.normalize("NFC", one).isascii() for one in text):
+        raise invalid_argument(path, "has a letter that stands for an ASCII letter, such as the Kelvin sign")
     local, at, domain = unicodedata.normalize("NFC", text.strip()).rpartition("@")
     if not at:
         raise invalid_argument(path, "must be an e-mail address such as ada@example.org")

@@ -21,10 +21,15 @@ from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects.configure import configure, record_policies
-from groundplan.kernel.projects.create import ProjectExists, create_owned_project, enter_new_project
+from groundplan.kernel.projects.create import (
+    ProjectExists,
+    create_owned_project,
+    enter_new_project,
+    read_default_policies,
+)
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.policies import Policies, get_policies
+from groundplan.policies import Policies, decode_policies, get_policies
 from groundplan.work.engine.insert import generate_ids
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
@@ -50,7 +55,7 @@ sql = load_queries(__file__)
 
 SHOWN_MAX = 10  # of items that one warning names
 
-ToolName = Annotated[str, Meta(min_length=1, max_length=40)]
+ToolName = Annotated[str, Meta(min_length=1, max_length=30)]
 FileName = Annotated[str, MaxBytes(1024)]
 
 
@@ -120,8 +125,9 @@ def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWor
         DuplicateItem: two items have the same source id.
         ReservedProperty: the name of a property is reserved for the engine.
     """
-    before = Policies()
-    policies = Policies(inherit_dependencies=request.inherits_dependencies)
+    policies = decode_policies(read_default_policies(tx))
+    if request.inherits_dependencies:
+        policies = msgspec.structs.replace(policies, inherit_dependencies=True)
     stored = msgspec.json.encode(policies).decode()
     if not _list_items(request):
         empty = ImportState(request.tool, PlanGraph({}), {})
@@ -129,7 +135,7 @@ def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWor
     project_id = create_owned_project(tx, request.project, goal=None, policies=stored)
     if project_id is None:
         raise ProjectExists(request.project)
-    record_policies(tx, project_id, before, policies, decision=describe_decision(request))
+    record_policies(tx, project_id, Policies(), policies, decision=describe_decision(request))
     with enter_new_project(tx, project_id, request.project, stored):
         state = _prepare(tx, request)
         state.inherits = policies.inherit_dependencies
@@ -162,7 +168,7 @@ def describe_decision(request: ImportWork) -> str:
 def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     """Compare the items with the last import, and place those that are new or changed in the tree."""
     items = _list_items(request)
-    _refuse_duplicates(items)
+    _refuse_duplicates(items, request.deleted)
     project_id = tx.project.id
     last = load_last_imports(tx, project_id, request.tool)
     new = [item for item in items if item.source_id not in last]
@@ -191,12 +197,12 @@ def _list_items(request: ImportWork) -> list[SourceItem]:
     return [*request.items, make_task(request.tool)] if request.molecules or request.atoms else request.items
 
 
-def _refuse_duplicates(items: Sequence[SourceItem]) -> None:
+def _refuse_duplicates(items: Sequence[SourceItem], deleted: Sequence[DeletedItem]) -> None:
     seen: set[str] = set()
-    for item in items:
-        if item.source_id in seen:
-            raise DuplicateItem(item.source_id)
-        seen.add(item.source_id)
+    for source_id in (*(item.source_id for item in items), *(item.source_id for item in deleted)):
+        if source_id in seen:
+            raise DuplicateItem(source_id)
+        seen.add(source_id)
 
 
 def _differs(item: SourceItem, last: LastImport) -> bool:

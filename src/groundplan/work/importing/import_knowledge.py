@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from groundplan.kernel.store.queries import load_queries
@@ -13,6 +14,7 @@ from groundplan.work.importing.source_items import SourceAtom, SourceItem, Sourc
 from groundplan.work.importing.stored_state import load_last_imports, run_in_chunks
 from groundplan.work.importing.three_way import ImportConflict
 
+NAME_KEPT_CHARS = 245  # of a name that gets a number
 TASK = "#knowledge"  # the source id of the task that knowledge is created by
 
 sql = load_queries(__file__)
@@ -46,6 +48,7 @@ def take_over_knowledge(
         for one in molecules
     ]
     drafts += [KnowledgeDraft(one.name, one.knowledge, one.paths, [], None) for one in atoms]
+    drafts = _number_equal_names(drafts)
     drafts = [
         one._replace(last_digest=last[_make_key(one)].digest) if _make_key(one) in last else one for one in drafts
     ]
@@ -79,6 +82,17 @@ def take_over_knowledge(
 def _describe_base(draft: KnowledgeDraft) -> str | None:
     """Return what a report says about the knowledge at the last import: texts are kept as digests."""
     return None if draft.last_digest is None else f"sha256:{draft.last_digest}"
+
+
+def _number_equal_names(drafts: list[KnowledgeDraft]) -> list[KnowledgeDraft]:
+    """Return the drafts with names of their own: the name is what a later import finds them by."""
+    seen: Counter[str] = Counter()
+    numbered = []
+    for draft in drafts:
+        seen[_make_key(draft)] += 1
+        number = seen[_make_key(draft)]
+        numbered.append(draft if number == 1 else draft._replace(name=f"{draft.name[:NAME_KEPT_CHARS]} [{number}]"))
+    return numbered
 
 
 def _make_key(draft: KnowledgeDraft) -> str:

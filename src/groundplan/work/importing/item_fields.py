@@ -94,11 +94,13 @@ def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
 def list_sections(item: SourceItem) -> dict[str, str]:
     """Return the sections of an item by title; one that repeats a title is numbered."""
     found: dict[str, str] = {}
+    numbers: dict[str, int] = {}  # the last number of each title, so that many equal ones are not counted again
     for section in item.sections:
-        title, number = section.title, 1
+        title, number = section.title, numbers.get(section.title, 1)
         while title in found:
             number += 1
             title = f"{section.title} [{number}]"
+        numbers[section.title] = number
         found[title] = section.text
     return found
 

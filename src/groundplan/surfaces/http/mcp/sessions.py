@@ -16,7 +16,7 @@ from typing import NamedTuple
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Unauthenticated
+from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated
 from groundplan.kernel.store.commits.commit_watch import WatchedProject
 from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.monitoring.request_monitor import RunningRequests
@@ -222,7 +222,7 @@ class McpSessions:
         """Return whether the latest request of a session would be refused now. Runs in a thread."""
         try:
             return SessionOwner.of(self._recheck(session.connection)) != session.owner
-        except Unauthenticated:
+        except (Unauthenticated, Forbidden, NotFound):  # of a token of an issuer, the account may be unknown now
             return True
         except Exception:
             return False  # the store is busy; each request is authenticated in any case

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from starlette.requests import Request
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.sessions import LENGTH_MAX, open_session
+from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.web.pages import redirect
@@ -23,10 +27,21 @@ class BrowserLogins:
         self._store = store
         self._exposure = exposure
 
-    def open(self, actor: Actor, request: Request, *headers: Header) -> Answer:
-        """Log a person in, and lead the browser to the start page."""
+    def open(
+        self, actor: Actor, request: Request, *headers: Header, is_valid: Callable[[], bool] = lambda: True
+    ) -> Answer:
+        """Log a person in, and lead the browser to the start page.
+
+        `is_valid` is asked after the login was opened: what ended its reason before that could not end it.
+
+        Raises:
+            Unauthenticated: it is not valid any more.
+        """
         label = "".join(char for char in request.headers.get("user-agent", "") if char.isprintable() and char.isascii())
         opened = open_session(self._store, actor, label=label[:LABEL_CHARS_MAX].strip() or None)
+        if not is_valid():
+            close_session(self._store, replace(actor, token_id=opened.id))
+            raise Unauthenticated("this account was unlinked a moment ago; ask for an invitation")
         cookie = self.write_cookie(self._exposure.cookie, opened.secret, int(LENGTH_MAX.total_seconds()))
         return redirect("/", [cookie, *headers])
 

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
+from groundplan.kernel.identities.find_account import find_account
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason
 from groundplan.surfaces.http.answers import Answer
@@ -78,11 +79,17 @@ class IssuerLogin:
             )
             settings = self._provider.settings
             actor = bind_login(self._store, VerifiedIdentity(settings.issuer, *claims, settings.organization))
+            return self._logins.open(
+                actor, request, forget, is_valid=lambda: self._find_person(claims.subject) == actor.id
+            )
         except GroundplanError as error:
             log.warning("refused a login at the issuer: %s", error.code)
             self._login.count_refusal(request, RefusalReason.UNKNOWN)
             return self._login.ask(error, forget)
-        return self._logins.open(actor, request, forget)
+
+    def _find_person(self, subject: str) -> str | None:
+        settings = self._provider.settings
+        return find_account(self._store, settings.organization, settings.issuer, subject, agent="").person
 
     def _get_redirect_uri(self, request: Request) -> str:
         """Return the address that the issuer sends the browser back to: on the name that the browser uses."""
