@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.errors import Forbidden
+from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.mcp import sessions
 from groundplan.surfaces.http.mcp.sessions import SessionLimits
 from tests.engines import Engine
@@ -106,6 +108,21 @@ def test_an_idle_session_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -
         wait_for_sessions(mcp, 0)
 
         assert not is_open(mcp, session)
+
+
+def test_a_session_ends_when_the_account_of_its_token_is_unknown(
+    mcp: McpClient, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_given: Any, **_named: Any) -> None:
+        raise Forbidden("this account is not known here", code="account_unknown")
+
+    mcp.open_session()
+    wait_for_sessions(mcp, 1)
+    monkeypatch.setattr(Authenticator, "_verify", refuse)
+    ada = engine.session("ada")
+    ada.call("token.revoke", id=ada.call("token.create", name="scout").token.id)  # a write of the organization
+
+    assert wait_for_sessions(mcp, 0) < REVOKED_S
 
 
 def test_a_revoked_token_ends_its_sessions_soon(mcp: McpClient, engine: Engine) -> None:
