@@ -147,6 +147,9 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 
 # Queries that read all rows of an organization or of a project on purpose, and why.
 READ_ALL = {
+    "work/order: parents_of_open_nodes": "an import sorts the whole project",
+    "work/order: resolved_nodes": "the same",
+    "work/order: dependencies": "the same",
     "work/analytics: open_nodes": "an analysis is about every open node of a project",
     "work/analytics: open_dependencies": "the same, of those that wait, by their index",
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",

@@ -52,6 +52,14 @@ class WorkMachine(WorkDriver):
         assert set(self.stored.merged) == {self.ids[n] for n in self.work.gone}
 
     @invariant()
+    def in_an_ordered_project_keys_grow_along_every_wait(self) -> None:
+        keys = self.stored.order_keys
+        is_open = {n for n, node in self.work.nodes.items() if not node.resolved}
+        for n in is_open if keys else ():
+            awaited = {*self.work.children(n), *self.work.waits_for(n)} & is_open
+            assert [other for other in awaited if not keys[other] < keys[n]] == []
+
+    @invariant()
     def every_change_of_a_node_is_in_its_history(self) -> None:
         recorded: dict[str, Counter[str]] = {}
         for event in self.stored.events:

@@ -16,6 +16,7 @@ from groundplan.work.engine import claims, cycles, positions, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
+from groundplan.work.order import project_order
 from groundplan.work.overlap.guard import OverlapGuard
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
@@ -48,6 +49,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "a move or a merge may close a loop": (Readiness, "check_for_loops", do_nothing),
     "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),
     "the tree closes no loop": (cycles, "finish_moment", cycles.start_moment),
+    "a wait against the order is not noticed": (project_order.ProjectOrder, "_move", lambda *_: True),
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
     "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),

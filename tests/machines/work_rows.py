@@ -77,6 +77,7 @@ class Stored:
     evidence: dict[int, list[tuple[str, str, str, str]]]  # type, ref, agent, at, in order
     merged: dict[str, str]
     events: list[EventRow]
+    order_keys: dict[int, str]  # of the nodes of an ordered project
 
 
 class WorkRows:
@@ -124,6 +125,12 @@ class WorkRows:
             },
             edges=frozenset(self._all(f"SELECT from_n, type, to_n FROM work_edges {where}")),
             evidence=evidence,
+            order_keys=dict(
+                self._all(
+                    f"SELECT n, order_key FROM work_nodes {where} AND EXISTS "
+                    f"(SELECT 1 FROM work_projects {where} AND is_ordered)"
+                )
+            ),
             merged=dict(self._all(f"SELECT id, into_id FROM work_merged {where}")),
             events=[
                 EventRow(*row)._replace(changes=json.loads(row[6]))

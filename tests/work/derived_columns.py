@@ -21,10 +21,22 @@ COUNTS = (
     "FROM work_projects"
 )
 FEATURES = "SELECT project_id, n, tasks, tasks_closed, tasks_dropped FROM work_features"
+# Waits of open nodes in ordered projects that the order keys deny: both must have a key, and the awaited the lower one.
+AGAINST_ORDER = (
+    "WITH steps AS ("
+    "SELECT tenant_id, project_id, parent_n AS waiting, n AS awaited FROM work_nodes WHERE parent_n IS NOT NULL "
+    "UNION ALL "
+    "SELECT tenant_id, project_id, from_n, to_n FROM work_edges WHERE type = 'depends_on') "
+    "SELECT s.project_id, s.waiting, s.awaited, w.order_key, a.order_key FROM steps AS s "
+    "JOIN work_projects AS p ON p.tenant_id = s.tenant_id AND p.project_id = s.project_id "
+    "JOIN work_nodes AS w ON w.tenant_id = s.tenant_id AND w.project_id = s.project_id AND w.n = s.waiting "
+    "JOIN work_nodes AS a ON a.tenant_id = s.tenant_id AND a.project_id = s.project_id AND a.n = s.awaited "
+    "WHERE p.is_ordered AND NOT w.resolved AND NOT a.resolved AND NOT coalesce(a.order_key < w.order_key, false)"
+)
 INHERITING = "SELECT id, policies FROM projects"
 
 Key = tuple[str, int]
-Derived = dict[Any, dict[str, Any]]
+Derived = dict[Any, dict[Any, Any]]
 
 
 class NodeRow(NamedTuple):
@@ -73,6 +85,7 @@ def read_derived(engine: Engine, rows: list[NodeRow] | None = None) -> Derived:
     for project, *counts in engine.as_owner(COUNTS):
         names = ("total", "resolved", "blocked", "actionable", "features", "tasks", "closed", "dropped")
         kept[project] = dict(zip(names, counts, strict=True))
+    kept["against order"] = dict(enumerate(engine.as_owner(AGAINST_ORDER)))
     return kept
 
 
@@ -121,6 +134,7 @@ def recompute_derived(engine: Engine, known: list[NodeRow] | None = None) -> Der
             "features": sum(one.kind == "feature" for one in mine),
             **_tasks(mine),
         }
+    kept["against order"] = {}
     return kept
 
 

@@ -36,6 +36,28 @@ def find_cycle(steps: Steps) -> list[int] | None:
     return None
 
 
+def sort_last_steps_first(steps: Steps) -> list[int] | None:
+    """Return everything with steps so that each comes after all that its steps lead to, or None if there is a cycle."""
+    order: dict[int, None] = {}
+    entered: set[int] = set()
+    for first in steps:
+        todo = [first]
+        while todo:
+            one = todo[-1]
+            if one in order:
+                todo.pop()
+                continue
+            entered.add(one)
+            ahead = [after for after in steps.get(one, ()) if after not in order]
+            if not ahead:
+                order[todo.pop()] = None
+            elif not entered.isdisjoint(ahead):
+                return None
+            else:
+                todo += reversed(ahead)
+    return list(order)
+
+
 def find_path(steps: Steps, source: int, goal: int) -> list[int] | None:
     """Return the shortest path from the source to the goal, or None."""
     came_from: dict[int, int] = {}

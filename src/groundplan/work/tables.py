@@ -27,6 +27,7 @@ TABLES = (
             "tasks",
             "tasks_closed",
             "tasks_dropped",
+            "is_ordered",
         ),
         reserved_columns={Permission.PROJECT_CONFIGURE: ("pipelines",)},
     ),

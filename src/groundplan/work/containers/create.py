@@ -50,6 +50,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.links.targets import Pointers, PurposeKeys
+from groundplan.work.order.project_order import make_child_key
 from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_properties
 
@@ -195,6 +196,7 @@ def _insert(
         properties=encode_properties(properties, ("description",)),
         priority=get_priority(properties),
         complexity=get_complexity(properties),
+        order_key=make_child_key(tx, parent.n, n),
     )
     insert_nodes(tx, tx.project.id, [row])
     if container_type is ContainerType.FEATURE:

@@ -7,7 +7,8 @@ moments can never be finished. Resolved nodes wait for nothing, and nothing wait
 
 A loop through a node consists of moments that wait for the node, and of moments that the node waits for. So a walk in
 one of the two directions finds every loop, and the smaller one is taken. One statement fetches each moment of a walk
-once; the loop is then searched in memory.
+once; the loop is then searched in memory. Most writes need no walk: keys prove that there is no loop
+(`project_order.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.moment_graph import MomentGraph, find_cycle, find_path
+from groundplan.work.order.project_order import ProjectOrder
 
 sql = load_queries(__file__)
 
@@ -120,11 +122,13 @@ class WaitingMoments:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self._order = ProjectOrder(tx)
         self._waiters = MomentGraph()  # from each loaded moment to all moments that wait for it
         self._waits = MomentGraph()  # from each loaded moment to all moments that it waits for
 
     def add(self, source: int, target: int) -> None:
         """Record that `source` now depends on `target`."""
+        self._order.add_step(source, target)
         start, finish = start_moment(source), finish_moment(target)
         if finish in self._waiters:
             self._waiters.add(finish, start)
@@ -163,12 +167,14 @@ class WaitingMoments:
         return None if path is None else [start, *path]
 
     def _load(self, source: int, target: int) -> bool:
-        """Load a graph that has every path between two nodes, or return False if one of them is resolved."""
+        """Load a graph that has every path from `target` to `source`, or return False if there is none for sure."""
         ends = to_json_array([source, target])
         if len(self._tx.scalars(sql.open_nodes_among, project_id=self._tx.project.id, ns=ends)) < 2:
             return False  # a resolved node waits for nothing, and nothing waits for it
         start, finish = start_moment(source), finish_moment(target)
         if start not in self._waiters and finish not in self._waits:
+            if not self._order.may_wait(target, source):
+                return False
             waiters, waits = _load_smaller(self._tx, above=[start], below=[finish])
             self._waiters.load(waiters)
             self._waits.load(waits)

@@ -114,10 +114,10 @@ SELECT moment
 -- name: add_nodes
 -- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are
 -- checked once for all of them. An absent priority is -Infinity, which JSON cannot express, so the base record has it.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported}, order_key,
                         rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-SELECT :tenant_id, r.project_id, {r.position}, {r.content}, {r.imported}, 1, 0, r.changed_rev, :now, :actor_id, :now,
-       :actor_id
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, {r.imported}, r.order_key, 1, 0, r.changed_rev, :now,
+       :actor_id, :now, :actor_id
   FROM json_populate_recordset(
            json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
        ) AS r;

@@ -96,16 +96,16 @@ SELECT proposed.value
 -- name: add_work_project
 -- Add the row with the counts of a project. No row means that the number is in use.
 INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable, pipelines,
-                           features, tasks, tasks_closed, tasks_dropped)
-VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
+                           features, tasks, tasks_closed, tasks_dropped, is_ordered)
+VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0, true)
     ON CONFLICT DO NOTHING;
 
 -- name: add_nodes
 -- Insert new nodes, parents first.
-INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported},
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported}, order_key,
                         rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
-VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {imported:values}, 1, 0, :changed_rev, :now,
-        :actor_id, :now, :actor_id);
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {imported:values}, :order_key, 1, 0, :changed_rev,
+        :now, :actor_id, :now, :actor_id);
 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.

@@ -31,6 +31,7 @@ from groundplan.work.engine.state_changes import READY, RESOLVED, StateChanges
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import DROPPED, FEATURE, blocks_descendants
+from groundplan.work.order.project_order import ProjectOrder
 
 sql = load_queries(__file__)
 
@@ -222,6 +223,9 @@ class Readiness:
         )
 
     def _refuse_loops(self) -> None:
+        added = self._states.list_opened() | self._loop_suspects
+        if not added or ProjectOrder(self._tx).add_nodes(added):
+            return
         # A node that the write opened can be part of a loop only if one that it opened is blocked: the steps out of the
         # opened nodes are dependencies and inherited waiting, because a resolved node has no open children.
         opened = self._states.list_opened_and_blocked()

@@ -14,6 +14,7 @@ from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import PROJECT
+from groundplan.work.order.order_keys import ROOT_KEY
 from groundplan.work.preferences import WorkPreferences
 
 ROOT_N = 1
@@ -38,6 +39,7 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
         open_deps=0,
         blocked_above=0,
         summary=summary,
+        order_key=ROOT_KEY,
     )
     insert_nodes(tx, project_id, [root])
     changes = [changed("summary", None, summary)]

@@ -52,6 +52,7 @@ class WorkNodeRow(Struct):
     evidence_total: int = 0
     parent: str | None = None  # the id of the parent, where the query selects it
     others_work: bool | None = None  # whether others work on a node of the project, where the query selects it
+    order_key: str | None = None  # of a new node; reads do not select it
 
     @property
     def state_value(self) -> Any:

@@ -94,6 +94,10 @@ class StateChanges:
             if self._before[n][0] & BLOCKED and not flags & (BLOCKED | RESOLVED)
         }
 
+    def list_opened(self) -> set[int]:
+        """Return the nodes that the write opened."""
+        return {n for n, (flags, _) in self._after.items() if self._before[n][0] & RESOLVED and not flags & RESOLVED}
+
     def list_opened_and_blocked(self) -> set[int]:
         """Return the nodes that the write opened and that are blocked."""
         return {n for n, (flags, _) in self._after.items() if flags & BLOCKED and self._before[n][0] & RESOLVED}

@@ -31,11 +31,13 @@ from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.planned_keys import assign_order_keys
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
 from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.moment_graph import find_cycle
+from groundplan.work.order.project_order import ProjectOrder
 from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
@@ -141,6 +143,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         readiness.settle_positions()
         existing = _fetch_by_id(tx, {node.id for node in existing.values()})
     _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
+    against_order = assign_order_keys(in_order)
     _insert(tx, in_order)
     _insert_links(tx, nodes)
     for node in nodes:
@@ -150,7 +153,8 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
     )
-    readiness.check_for_loops(_find_loop_suspects(tx, nodes, existing))
+    excludes_loops = ProjectOrder(tx).excludes_loops
+    readiness.check_for_loops(against_order if excludes_loops else _find_loop_suspects(tx, nodes, existing))
     try:
         settled = readiness.settle()
     except CycleDetected as error:
@@ -328,6 +332,7 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
                 priority=get_priority(node.properties),
                 complexity=get_complexity(node.properties),
                 context_links=encode_links(node.links, ("nodes", node.index, "context_links")),
+                order_key=node.order_key,
             )
             for node in in_order
         ],

@@ -43,6 +43,7 @@ class ExistingNode(Struct):
     resolved: bool
     blocked_above: int
     waits: bool
+    order_key: str | None
 
 
 @dataclass(slots=True)
@@ -65,6 +66,7 @@ class NewNode:
     open_deps: int = 0
     blocked_above: int = 0
     kind: str | None = None
+    order_key: str | None = None
 
     @property
     def waits(self) -> bool:

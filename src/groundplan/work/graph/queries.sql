@@ -17,7 +17,7 @@ SELECT {existing_node_columns}
 
 -- part: existing_node_columns
 c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_above,
-       c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits
+       c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits, c.order_key
 
 -- name: revisions
 -- The revisions of some nodes.

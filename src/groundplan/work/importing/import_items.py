@@ -34,7 +34,7 @@ from groundplan.work.engine.insert import generate_ids
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
 from groundplan.work.importing.compare_items import add_changed_entries, add_new_entries
-from groundplan.work.importing.entries import ImportNote, ImportState
+from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
 from groundplan.work.importing.import_knowledge import TASK, make_task, take_over_knowledge
 from groundplan.work.importing.item_fields import digest_item
 from groundplan.work.importing.place_items import leave_out_loops, place
@@ -49,6 +49,7 @@ from groundplan.work.importing.stored_state import (
 )
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.importing.write_entries import build_new_properties, has_effect, write_entries
+from groundplan.work.order.project_order import ProjectOrder
 from groundplan.work.requests import encode_properties
 
 sql = load_queries(__file__)
@@ -259,10 +260,19 @@ def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> Importe
         leave_out_loops(state)
         derived = state.graph.derive(inherits=state.inherits)
         written = write_entries(tx, state, derived, decision=describe_decision(request))
+        _keep_order(tx, written)
         created = sum(entry.is_new and entry.source_id != TASK for entry in written)
         updated = sum(not entry.is_new and entry.source_id is not None for entry in written)
         state.lost += add_aliases(tx, tx.project.id, _list_aliases(state))
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
+
+
+def _keep_order(tx: Transaction, written: list[ImportEntry]) -> None:
+    order = ProjectOrder(tx)
+    if any(entry.is_new for entry in written):
+        order.sort()
+    else:
+        order.add_nodes([entry.node.n for entry in written])
 
 
 def _finish_preview(tx: Transaction, request: ImportWork, state: ImportState) -> ImportedWork:

@@ -80,6 +80,8 @@ def _find_unordered_pairs(
             members[path] = members.get(path, 0) | 1 << index
     shared = find_shared_paths(tx, PathsQuery(members, members)).found
     near = {path: _join(members[other] for other in others) for path, others in shared.items()}
+    if all(bits & (bits - 1) == 0 for bits in near.values()):
+        return  # no two nodes have a file in common
     awaited, waiting = _find_orders(tx, nodes)
     for index, node in enumerate(nodes):
         done = awaited[index] | waiting[index] | (2 << index) - 1

@@ -22,7 +22,7 @@ def plan_loop(engine: Engine, work: WorkClient) -> None:
         "INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n) "
         f"VALUES ('{tenant}', '{project}', {from_n}, 'depends_on', {to_n})",
         f"UPDATE work_nodes SET open_deps = 1 WHERE project_id = '{project}' AND n = {from_n}",
-        "UPDATE work_projects SET actionable = 0, blocked = 2",
+        "UPDATE work_projects SET actionable = 0, blocked = 2, is_ordered = false",
     )
 
 

@@ -86,8 +86,9 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     kind = _kind(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
+    moments = WaitingMoments(tx)
     if kind is DependencyType.BLOCKS:
-        refuse_container_cycle(WaitingMoments(tx), begins, ends, field=_get_argument_name(request, "toId"))
+        refuse_container_cycle(moments, begins, ends, field=_get_argument_name(request, "toId"))
     elif source.n == target.n:
         raise CycleDetected(Loop([source.id, source.id]), hint=CYCLE_HINT, field=_get_argument_name(request, "toId"))
     is_related = kind is DependencyType.RELATES_TO and tx.one_or_none(
@@ -95,6 +96,8 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     )
     if is_related or not add_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
         raise DependencyExists(kind, source, target)
+    if kind is DependencyType.BLOCKS:
+        moments.add(begins.n, ends.n)
     _record_change(tx, readiness, WorkOp.CONNECTED, begins, EDGE_TYPES[kind], None, ends)
     return _answer(tx, "create", kind, source, target)
 

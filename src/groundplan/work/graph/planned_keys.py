@@ -1,0 +1,48 @@
+"""The order keys of the nodes of a plan: greater than those of everything that they wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode
+from groundplan.work.moment_graph import sort_last_steps_first
+from groundplan.work.order.order_keys import KEY_CHARS_MAX, make_key_below, make_keys_between
+
+
+def assign_order_keys(in_order: Sequence[NewNode]) -> list[int]:
+    """Give each new node a key, and return those that wait for a node behind their nearest existing ancestor.
+
+    Parents come first, and the nodes must not wait for each other. Below an ancestor without a key they get none.
+    """
+    by_n = {node.n: node for node in in_order}
+    above: dict[int, str | None] = {}  # the key of the nearest existing ancestor
+    waits: dict[int, list[int]] = {n: [] for n in sorted(by_n)}
+    for node in in_order:
+        waits[node.n] += [target.n for target in node.targets if isinstance(target, NewNode)]
+        if isinstance(node.parent, NewNode):
+            waits[node.parent.n].append(node.n)
+            above[node.n] = above[node.parent.n]
+        else:
+            above[node.n] = node.parent.order_key
+    numbered = enumerate(sort_last_steps_first(waits) or (), min(by_n))
+    return [
+        n for number, n in numbered if not _assign_key(by_n[n], number, above[n], [by_n[other] for other in waits[n]])
+    ]
+
+
+def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence[NewNode]) -> bool:
+    """Give a node a key less than `above`, and return whether it is greater than those of what the node waits for."""
+    if above is None:
+        return False
+    low = max((one.order_key or "" for one in (*awaited, *node.targets) if not _is_resolved(one)), default="")
+    node.order_key = make_key_below(above, number)
+    if low < node.order_key:
+        return True
+    if low < above and len(between := make_keys_between(low, above, near_low=True)[0]) <= KEY_CHARS_MAX:
+        node.order_key = between
+        return True
+    return False
+
+
+def _is_resolved(node: NewNode | ExistingNode) -> bool:
+    return isinstance(node, ExistingNode) and node.resolved
