@@ -90,6 +90,27 @@ def test_a_plan_whose_dependency_is_behind_its_parent_moves_what_it_waits_for(en
     assert work.connect("part: first").rejected[0].reason == "cycle_detected"
 
 
+def test_a_plan_that_reopens_what_it_depends_on_is_refused(engine: Engine, work: WorkClient) -> None:
+    work.plan("a\n  b")
+    work.resolve("b", "a")
+
+    with pytest.raises(RuleViolated) as error:
+        work.plan("c: a", under="b")  # reopens b and a, and a is finished after c
+
+    assert error.value.code == "cycle_detected"
+    assert is_ordered(engine)
+
+
+@pytest.mark.usefixtures("no_search")
+def test_new_nodes_at_both_ends_of_the_order_may_wait_for_each_other(engine: Engine, work: WorkClient) -> None:
+    work.plan("early\nlate")
+
+    first = {"ref": "a", "summary": "a", "parent_ref": work["early"], "depends_on": ["b"]}
+    work.call("work.plan", nodes=[first, {"ref": "b", "summary": "b", "parent_ref": work["late"]}])
+
+    assert is_ordered(engine)
+
+
 @pytest.mark.parametrize("limit", ["NODES_MOVED_MAX", "LEVELS_MAX", "KEY_CHARS_MAX"])
 def test_a_project_whose_order_would_cost_too_much_uses_the_search(
     engine: Engine, work: WorkClient, monkeypatch: pytest.MonkeyPatch, limit: str

@@ -92,6 +92,7 @@ class Readiness:
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
         self._loop_suspects: set[int] = set()
+        self._unordered: set[int] = set()  # nodes whose keys are to be compared with what they wait for
         self._unstarted: set[int] = set()  # nodes that neither are nor have anything below them that was started
         self.positions = Positions(tx)
         self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
@@ -201,9 +202,14 @@ class Readiness:
         """The nodes, other than features, that were resolved with their last child."""
         return [n for n in self._auto_resolved if not self._states.was_feature(n)]
 
-    def check_for_loops(self, ns: Iterable[int]) -> None:
-        """Check at the end of the write that none of these nodes waits for itself."""
-        self._loop_suspects.update(ns)
+    def check_for_loops(self, ns: Iterable[int], *, unordered: Iterable[int] | None = None) -> None:
+        """Check at the end of the write that none of these nodes waits for itself.
+
+        If `unordered` is given, all other nodes have keys that are greater than the keys of what they wait for.
+        """
+        suspects = set(ns)
+        self._loop_suspects |= suspects
+        self._unordered.update(suspects if unordered is None else unordered)
 
     def settle(self) -> ReadinessChanges:
         """Update the stored counts, and return the effects of the write.
@@ -223,8 +229,8 @@ class Readiness:
         )
 
     def _refuse_loops(self) -> None:
-        added = self._states.list_opened() | self._loop_suspects
-        if not added or ProjectOrder(self._tx).add_nodes(added):
+        unordered = self._states.list_opened() | self._unordered
+        if not (unordered or self._loop_suspects) or ProjectOrder(self._tx).add_nodes(unordered):
             return
         # A node that the write opened can be part of a loop only if one that it opened is blocked: the steps out of the
         # opened nodes are dependencies and inherited waiting, because a resolved node has no open children.

@@ -37,7 +37,6 @@ from groundplan.work.graph.side_effects import list_within_budget
 from groundplan.work.kinds import blocks_descendants, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.moment_graph import find_cycle
-from groundplan.work.order.project_order import ProjectOrder
 from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
@@ -142,8 +141,9 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     if readiness.has_reopened:  # which nodes are open or blocked may have changed
         readiness.settle_positions()
         existing = _fetch_by_id(tx, {node.id for node in existing.values()})
-    _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
-    against_order = assign_order_keys(in_order)
+    now = {node.n: node for node in existing.values()}
+    _compute_readiness(tx, in_order, now)
+    unordered = assign_order_keys(in_order, now)
     _insert(tx, in_order)
     _insert_links(tx, nodes)
     for node in nodes:
@@ -153,14 +153,13 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
     )
-    excludes_loops = ProjectOrder(tx).excludes_loops
-    readiness.check_for_loops(against_order if excludes_loops else _find_loop_suspects(tx, nodes, existing))
+    readiness.check_for_loops(_find_loop_suspects(tx, nodes, existing), unordered=unordered)
     try:
         settled = readiness.settle()
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
         raise CycleDetected(error.loop.rename({node.id: node.request.ref for node in nodes})) from None
-    warnings = _warn(tx, nodes, {node.n: node for node in existing.values()})
+    warnings = _warn(tx, nodes, now)
     created = [CreatedNode(node.request.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
 

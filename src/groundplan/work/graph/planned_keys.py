@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode
 from groundplan.work.moment_graph import sort_last_steps_first
 from groundplan.work.order.order_keys import KEY_CHARS_MAX, make_key_below, make_keys_between
 
 
-def assign_order_keys(in_order: Sequence[NewNode]) -> list[int]:
-    """Give each new node a key, and return those that wait for a node behind their nearest existing ancestor.
+def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:
+    """Give each new node a key, and return those whose key is not greater than the keys of all that they wait for.
 
-    Parents come first, and the nodes must not wait for each other. Below an ancestor without a key they get none.
+    Parents come first, and the nodes must not wait for each other. `now` has the current state of existing nodes. Below
+    an ancestor without a key they get none.
     """
     by_n = {node.n: node for node in in_order}
     above: dict[int, str | None] = {}  # the key of the nearest existing ancestor
@@ -24,17 +25,20 @@ def assign_order_keys(in_order: Sequence[NewNode]) -> list[int]:
             above[node.n] = above[node.parent.n]
         else:
             above[node.n] = node.parent.order_key
-    numbered = enumerate(sort_last_steps_first(waits) or (), min(by_n))
-    return [
-        n for number, n in numbered if not _assign_key(by_n[n], number, above[n], [by_n[other] for other in waits[n]])
-    ]
+    unordered = []
+    for number, n in enumerate(sort_last_steps_first(waits) or (), min(by_n)):
+        existing = [now[target.n] for target in by_n[n].targets if isinstance(target, ExistingNode)]
+        awaited = [*(by_n[other] for other in waits[n]), *(node for node in existing if not node.resolved)]
+        if not _assign_key(by_n[n], number, above[n], awaited):
+            unordered.append(n)
+    return unordered
 
 
-def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence[NewNode]) -> bool:
+def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence[NewNode | ExistingNode]) -> bool:
     """Give a node a key less than `above`, and return whether it is greater than those of what the node waits for."""
     if above is None:
         return False
-    low = max((one.order_key or "" for one in (*awaited, *node.targets) if not _is_resolved(one)), default="")
+    low = max((one.order_key or "" for one in awaited), default="")
     node.order_key = make_key_below(above, number)
     if low < node.order_key:
         return True
@@ -42,7 +46,3 @@ def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence
         node.order_key = between
         return True
     return False
-
-
-def _is_resolved(node: NewNode | ExistingNode) -> bool:
-    return isinstance(node, ExistingNode) and node.resolved
