@@ -27,8 +27,9 @@ def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNod
             above[node.n] = node.parent.order_key
     unordered = []
     for number, n in enumerate(sort_last_steps_first(waits) or (), min(by_n)):
+        awaited: list[NewNode | ExistingNode] = [by_n[other] for other in waits[n]]
         existing = [now[target.n] for target in by_n[n].targets if isinstance(target, ExistingNode)]
-        awaited = [*(by_n[other] for other in waits[n]), *(node for node in existing if not node.resolved)]
+        awaited += [node for node in existing if not node.resolved]
         if not _assign_key(by_n[n], number, above[n], awaited):
             unordered.append(n)
     return unordered
