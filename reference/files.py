@@ -10,10 +10,11 @@ from pathlib import Path
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.http.description.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
+from groundplan.surfaces.mcp.tool_entries import PUBLISHED
 from reference.man_page import ALIAS, build_man_page
 from reference.pages import SETTINGS, build_pages, load_commands
 from reference.verbs_stub import VerbsStub
-from tests.contracts.snapshots import FROZEN, database, frozen_changes, operations, rendered, tools
+from tests.contracts.snapshots import FROZEN, database, frozen_changes, operations, published_tools, rendered, tools
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = ROOT / "tests" / "contracts"
@@ -31,6 +32,7 @@ def build_files() -> dict[Path, str]:
         CONTRACTS / "tools.json": rendered(tools()),
         CONTRACTS / "operations.json": rendered(operations()),
         CONTRACTS / "openapi.json": rendered(build_openapi(RouteTable(OPERATIONS))),
+        PUBLISHED: published_tools(),
         SCHEMA: rendered(database()),
         VERBS: VerbsStub().write(),
         PACKAGING / "groundplan.1": build_man_page(load_commands(), SUMMARY, SETTINGS),

@@ -1,240 +1,167 @@
-"""The operations and tables of the kernel and every slice."""
+"""The operations and tables of the kernel and every slice.
+
+Operations stand here by the names of their modules, which are imported when an operation is first asked for: a command
+or a tool loads what it runs and nothing else. A test loads every name.
+"""
 
 from __future__ import annotations
 
-from groundplan import configure_organization, connections
-from groundplan.briefing import brief, titles
-from groundplan.briefing.coverage import coverage, serving_work
-from groundplan.briefing.inbox import inbox
-from groundplan.briefing.search import search as search_slices
-from groundplan.briefing.throughline import throughline
-from groundplan.briefing.undo import undo
-from groundplan.context import tables as context_tables
-from groundplan.context import view as view_context
-from groundplan.context.editing import edit
-from groundplan.context.exchange import export as export_context
-from groundplan.context.exchange import import_document
-from groundplan.context.reading import trace
-from groundplan.context.runs import bootstrap, commit, create_draft, diff, fetch, update_draft
-from groundplan.context.runs import delete as delete_run
-from groundplan.context.runs import list as list_runs
-from groundplan.kernel import tables
-from groundplan.kernel.events import list as list_events
-from groundplan.kernel.identities import list_invitations, revoke_invitation
-from groundplan.kernel.members import add, remove
-from groundplan.kernel.members import list as list_members
-from groundplan.kernel.operations.registry import Registry
-from groundplan.kernel.organizations import (
-    add_person,
-    list_people,
-    remove_person,
-    unlink_account,
-)
-from groundplan.kernel.organizations import list_events as list_organization_events
-from groundplan.kernel.organizations import view as view_organization
-from groundplan.kernel.projects import archive, create
-from groundplan.kernel.projects import list as list_projects
-from groundplan.kernel.store.tables import Schema
-from groundplan.kernel.tokens import create as create_token
-from groundplan.kernel.tokens import list as list_tokens
-from groundplan.kernel.tokens import revoke as revoke_token
-from groundplan.knowledge import tables as knowledge_tables
-from groundplan.knowledge.reading import context as knowledge_context
-from groundplan.knowledge.reading import coverage as knowledge_coverage
-from groundplan.knowledge.reading import get, match, search, search_changelog
-from groundplan.knowledge.reading import list as list_atoms
-from groundplan.knowledge.writing import append_changelog, delete, record_check
-from groundplan.knowledge.writing import create as create_knowledge
-from groundplan.knowledge.writing import update as update_knowledge
-from groundplan.purpose import check as check_purpose
-from groundplan.purpose import open as open_purpose
-from groundplan.purpose import tables as purpose_tables
-from groundplan.purpose.editing import edit as edit_purpose
-from groundplan.purpose.exchange import export as export_purpose
-from groundplan.purpose.exchange import import_document as import_purpose
-from groundplan.purpose.exchange import render as render_purpose
-from groundplan.purpose.observing import record as record_purpose
-from groundplan.purpose.versions import diff as diff_versions
-from groundplan.purpose.versions import discard as discard_version
-from groundplan.purpose.versions import draft as draft_version
-from groundplan.purpose.versions import list as list_versions
-from groundplan.purpose.versions import publish as publish_version
-from groundplan.work import tables as work_tables
-from groundplan.work.analytics import analyse as analyse_work
-from groundplan.work.containers import create as create_container
-from groundplan.work.containers import delete as delete_container
-from groundplan.work.containers import get as get_container
-from groundplan.work.containers import overview, workflow_state
-from groundplan.work.containers import search as search_containers
-from groundplan.work.containers import update as update_container
-from groundplan.work.containers.dependencies import list as list_dependencies
-from groundplan.work.containers.dependencies import manage as manage_dependency
-from groundplan.work.containers.sections import add as add_sections
-from groundplan.work.containers.sections import delete as delete_sections
-from groundplan.work.containers.sections import list as list_sections
-from groundplan.work.containers.sections import reorder as reorder_sections
-from groundplan.work.containers.sections import update as update_sections
-from groundplan.work.containers.tags import list as list_tags
-from groundplan.work.containers.tags import rename as rename_tag
-from groundplan.work.containers.tags import usage as tag_usage
-from groundplan.work.containers.templates import add_section, apply, switch
-from groundplan.work.containers.templates import create as create_template
-from groundplan.work.containers.templates import delete as delete_template
-from groundplan.work.containers.templates import get as get_template
-from groundplan.work.containers.templates import list as list_templates
-from groundplan.work.containers.templates import update as update_template
-from groundplan.work.containers.workflow import (
-    advance,
-    block,
-    blocked,
-    next_feature,
-    next_task,
-    revert,
-    terminate,
-    unblock,
-)
-from groundplan.work.graph import add as add_nodes
-from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
-from groundplan.work.graph.reading import context, history, onboard
-from groundplan.work.graph.search import dependency_graph, lookup, outline, query
-from groundplan.work.importing import export_items, import_items
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-OPERATIONS = Registry(
-    (
-        view_organization.OPERATION,
-        configure_organization.OPERATION,
-        list_people.OPERATION,
-        add_person.OPERATION,
-        remove_person.OPERATION,
-        remove_person.LEAVE,
-        unlink_account.OPERATION,
-        list_organization_events.OPERATION,
-        list_invitations.OPERATION,
-        revoke_invitation.OPERATION,
-        list_projects.OPERATION,
-        create.OPERATION,
-        *archive.OPERATIONS,
-        bootstrap.OPERATION,
-        list_members.OPERATION,
-        add.OPERATION,
-        remove.OPERATION,
-        create_token.OPERATION,
-        list_tokens.OPERATION,
-        revoke_token.OPERATION,
-        list_events.OPERATION,
-        open.OPERATION,
-        plan.OPERATION,
-        add_nodes.OPERATION,
-        next.OPERATION,
-        next.CLAIM,
-        context.OPERATION,
-        update.OPERATION,
-        connect.OPERATION,
-        query.OPERATION,
-        outline.OPERATION,
-        lookup.OPERATION,
-        dependency_graph.OPERATION,
-        restructure.OPERATION,
-        history.OPERATION,
-        onboard.OPERATION,
-        analyse_work.OPERATION,
-        import_items.OPERATION,
-        export_items.OPERATION,
-        brief.OPERATION,
-        create_knowledge.OPERATION,
-        update_knowledge.OPERATION,
-        append_changelog.OPERATION,
-        knowledge_context.OPERATION,
-        knowledge_coverage.OPERATION,
-        match.OPERATION,
-        get.OPERATION,
-        search.OPERATION,
-        search_changelog.OPERATION,
-        list_atoms.OPERATION,
-        record_check.OPERATION,
-        delete.OPERATION,
-        open_purpose.OPERATION,
-        open_purpose.OBSERVATIONS,
-        edit_purpose.OPERATION,
-        draft_version.OPERATION,
-        publish_version.OPERATION,
-        discard_version.OPERATION,
-        list_versions.OPERATION,
-        diff_versions.OPERATION,
-        check_purpose.OPERATION,
-        check_purpose.HEALTH,
-        check_purpose.ANALYSIS,
-        check_purpose.COMPLIANCE,
-        record_purpose.OPERATION,
-        export_purpose.OPERATION,
-        render_purpose.OPERATION,
-        import_purpose.OPERATION,
-        view_context.OPERATION,
-        create_draft.OPERATION,
-        commit.OPERATION,
-        delete_run.DISCARD,
-        delete_run.DELETE,
-        list_runs.OPERATION,
-        diff.OPERATION,
-        trace.OPERATION,
-        edit.OPERATION,
-        fetch.OPERATION,
-        update_draft.OPERATION,
-        export_context.OPERATION,
-        import_document.OPERATION,
-        get_container.OPERATION,
-        search_containers.OPERATION,
-        overview.OPERATION,
-        create_container.OPERATION,
-        update_container.OPERATION,
-        delete_container.OPERATION,
-        next_task.OPERATION,
-        next_feature.OPERATION,
-        blocked.TASKS,
-        blocked.FEATURES,
-        workflow_state.OPERATION,
-        list_dependencies.OPERATION,
-        manage_dependency.CREATE,
-        manage_dependency.DELETE,
-        advance.OPERATION,
-        revert.OPERATION,
-        terminate.OPERATION,
-        block.OPERATION,
-        unblock.OPERATION,
-        list_sections.OPERATION,
-        add_sections.OPERATION,
-        update_sections.OPERATION,
-        update_sections.UPDATE_TEXT,
-        reorder_sections.OPERATION,
-        add_sections.BULK_CREATE,
-        delete_sections.OPERATION,
-        delete_sections.BULK_DELETE,
-        get_template.OPERATION,
-        list_templates.OPERATION,
-        create_template.OPERATION,
-        update_template.OPERATION,
-        *switch.OPERATIONS,
-        add_section.OPERATION,
-        delete_template.OPERATION,
-        apply.OPERATION,
-        list_tags.OPERATION,
-        tag_usage.OPERATION,
-        rename_tag.OPERATION,
-        inbox.OPERATION,
-        throughline.OPERATION,
-        coverage.OPERATION,
-        serving_work.OPERATION,
-        search_slices.OPERATION,
-        undo.OPERATION,
-        titles.OPERATION,
-    )
-)
+from groundplan import connections
+from groundplan.kernel.operations.registry import Registry
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.tables import Schema
+
+# The name of each operation, and where it is below `groundplan`. The order is that of tools, commands and pages.
+SOURCES: Mapping[str, str] = {
+    "organization.view": "kernel.organizations.view:OPERATION",
+    "organization.configure": "configure_organization:OPERATION",
+    "organization.members": "kernel.organizations.list_people:OPERATION",
+    "organization.add_member": "kernel.organizations.add_person:OPERATION",
+    "organization.remove_member": "kernel.organizations.remove_person:OPERATION",
+    "organization.leave": "kernel.organizations.remove_person:LEAVE",
+    "organization.unlink_account": "kernel.organizations.unlink_account:OPERATION",
+    "organization.events": "kernel.organizations.list_events:OPERATION",
+    "invitation.list": "kernel.identities.list_invitations:OPERATION",
+    "invitation.revoke": "kernel.identities.revoke_invitation:OPERATION",
+    "project.list": "kernel.projects.list:OPERATION",
+    "project.create": "kernel.projects.create:OPERATION",
+    "project.archive": "kernel.projects.archive:ARCHIVE",
+    "project.restore": "kernel.projects.archive:RESTORE",
+    "member.bootstrap": "context.runs.bootstrap:OPERATION",
+    "member.list": "kernel.members.list:OPERATION",
+    "member.add": "kernel.members.add:OPERATION",
+    "member.remove": "kernel.members.remove:OPERATION",
+    "token.create": "kernel.tokens.create:OPERATION",
+    "token.list": "kernel.tokens.list:OPERATION",
+    "token.revoke": "kernel.tokens.revoke:OPERATION",
+    "event.list": "kernel.events.list:OPERATION",
+    "work.open": "work.graph.open:OPERATION",
+    "work.plan": "work.graph.plan:OPERATION",
+    "work.add": "work.graph.add:OPERATION",
+    "work.next": "work.graph.next:OPERATION",
+    "work.claim": "work.graph.next:CLAIM",
+    "work.context": "work.graph.reading.context:OPERATION",
+    "work.update": "work.graph.update:OPERATION",
+    "work.connect": "work.graph.connect:OPERATION",
+    "work.query": "work.graph.search.query:OPERATION",
+    "work.outline": "work.graph.search.outline:OPERATION",
+    "work.lookup": "work.graph.search.lookup:OPERATION",
+    "work.dependencies": "work.graph.search.dependency_graph:OPERATION",
+    "work.restructure": "work.graph.restructure:OPERATION",
+    "work.history": "work.graph.reading.history:OPERATION",
+    "work.onboard": "work.graph.reading.onboard:OPERATION",
+    "work.analyse": "work.analytics.analyse:OPERATION",
+    "work.import": "work.importing.import_items:OPERATION",
+    "work.export": "work.importing.export_items:OPERATION",
+    "briefing.brief": "briefing.brief:OPERATION",
+    "knowledge.create": "knowledge.writing.create:OPERATION",
+    "knowledge.update": "knowledge.writing.update:OPERATION",
+    "knowledge.append_changelog": "knowledge.writing.append_changelog:OPERATION",
+    "knowledge.context": "knowledge.reading.context:OPERATION",
+    "knowledge.coverage": "knowledge.reading.coverage:OPERATION",
+    "knowledge.match": "knowledge.reading.match:OPERATION",
+    "knowledge.get": "knowledge.reading.get:OPERATION",
+    "knowledge.search": "knowledge.reading.search:OPERATION",
+    "knowledge.search_changelog": "knowledge.reading.search_changelog:OPERATION",
+    "knowledge.list": "knowledge.reading.list:OPERATION",
+    "knowledge.record_check": "knowledge.writing.record_check:OPERATION",
+    "knowledge.delete": "knowledge.writing.delete:OPERATION",
+    "purpose.open": "purpose.open:OPERATION",
+    "purpose.observations": "purpose.open:OBSERVATIONS",
+    "purpose.edit": "purpose.editing.edit:OPERATION",
+    "purpose.draft": "purpose.versions.draft:OPERATION",
+    "purpose.publish": "purpose.versions.publish:OPERATION",
+    "purpose.discard": "purpose.versions.discard:OPERATION",
+    "purpose.versions": "purpose.versions.list:OPERATION",
+    "purpose.diff": "purpose.versions.diff:OPERATION",
+    "purpose.check": "purpose.check:OPERATION",
+    "purpose.health": "purpose.check:HEALTH",
+    "purpose.analysis": "purpose.check:ANALYSIS",
+    "purpose.compliance": "purpose.check:COMPLIANCE",
+    "purpose.record": "purpose.observing.record:OPERATION",
+    "purpose.export": "purpose.exchange.export:OPERATION",
+    "purpose.render": "purpose.exchange.render:OPERATION",
+    "purpose.import": "purpose.exchange.import_document:OPERATION",
+    "context.view": "context.view:OPERATION",
+    "context.create_draft": "context.runs.create_draft:OPERATION",
+    "context.commit": "context.runs.commit:OPERATION",
+    "context.discard": "context.runs.delete:DISCARD",
+    "context.delete": "context.runs.delete:DELETE",
+    "context.list": "context.runs.list:OPERATION",
+    "context.diff": "context.runs.diff:OPERATION",
+    "context.trace": "context.reading.trace:OPERATION",
+    "context.edit": "context.editing.edit:OPERATION",
+    "context.fetch_run": "context.runs.fetch:OPERATION",
+    "context.update_draft": "context.runs.update_draft:OPERATION",
+    "context.export": "context.exchange.export:OPERATION",
+    "context.import": "context.exchange.import_document:OPERATION",
+    "container.get": "work.containers.get:OPERATION",
+    "container.search": "work.containers.search:OPERATION",
+    "container.overview": "work.containers.overview:OPERATION",
+    "container.create": "work.containers.create:OPERATION",
+    "container.update": "work.containers.update:OPERATION",
+    "container.delete": "work.containers.delete:OPERATION",
+    "container.next_task": "work.containers.workflow.next_task:OPERATION",
+    "container.next_feature": "work.containers.workflow.next_feature:OPERATION",
+    "container.blocked_tasks": "work.containers.workflow.blocked:TASKS",
+    "container.blocked_features": "work.containers.workflow.blocked:FEATURES",
+    "container.workflow_state": "work.containers.workflow_state:OPERATION",
+    "container.dependencies": "work.containers.dependencies.list:OPERATION",
+    "dependency.create": "work.containers.dependencies.manage:CREATE",
+    "dependency.delete": "work.containers.dependencies.manage:DELETE",
+    "container.advance": "work.containers.workflow.advance:OPERATION",
+    "container.revert": "work.containers.workflow.revert:OPERATION",
+    "container.terminate": "work.containers.workflow.terminate:OPERATION",
+    "container.block": "work.containers.workflow.block:OPERATION",
+    "container.unblock": "work.containers.workflow.unblock:OPERATION",
+    "section.list": "work.containers.sections.list:OPERATION",
+    "section.add": "work.containers.sections.add:OPERATION",
+    "section.update": "work.containers.sections.update:OPERATION",
+    "section.update_text": "work.containers.sections.update:UPDATE_TEXT",
+    "section.reorder": "work.containers.sections.reorder:OPERATION",
+    "section.bulk_create": "work.containers.sections.add:BULK_CREATE",
+    "section.delete": "work.containers.sections.delete:OPERATION",
+    "section.bulk_delete": "work.containers.sections.delete:BULK_DELETE",
+    "template.get": "work.containers.templates.get:OPERATION",
+    "template.list": "work.containers.templates.list:OPERATION",
+    "template.create": "work.containers.templates.create:OPERATION",
+    "template.update": "work.containers.templates.update:OPERATION",
+    "template.enable": "work.containers.templates.switch:ENABLE",
+    "template.disable": "work.containers.templates.switch:DISABLE",
+    "template.add_section": "work.containers.templates.add_section:OPERATION",
+    "template.delete": "work.containers.templates.delete:OPERATION",
+    "template.apply": "work.containers.templates.apply:OPERATION",
+    "tag.list": "work.containers.tags.list:OPERATION",
+    "tag.usage": "work.containers.tags.usage:OPERATION",
+    "tag.rename": "work.containers.tags.rename:OPERATION",
+    "briefing.inbox": "briefing.inbox.inbox:OPERATION",
+    "briefing.throughline": "briefing.throughline.throughline:OPERATION",
+    "briefing.coverage": "briefing.coverage.coverage:OPERATION",
+    "briefing.serving": "briefing.coverage.serving_work:OPERATION",
+    "briefing.search": "briefing.search.search:OPERATION",
+    "briefing.undo": "briefing.undo.undo:OPERATION",
+    "briefing.titles": "briefing.titles:OPERATION",
+}
+
+OPERATIONS = Registry(sources={name: f"{__package__}.{source}" for name, source in SOURCES.items()})
 
 connections.connect()
 
 
 def build_schema() -> Schema:
     """Return what the database enforces, for every table."""
+    # Here, because only a database that is created, updated or checked needs it.
+    from groundplan.context import tables as context_tables
+    from groundplan.kernel import tables
+    from groundplan.kernel.store.tables import Schema
+    from groundplan.knowledge import tables as knowledge_tables
+    from groundplan.purpose import tables as purpose_tables
+    from groundplan.work import tables as work_tables
+
     return Schema(
         (
             *tables.TABLES,

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from inspect import Parameter, Signature
 from keyword import iskeyword
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import NODEFAULT
 
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.wording import find_nearest
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 _CAPITAL = re.compile("[A-Z]")
 
@@ -31,10 +33,10 @@ class Verbs:
         if name.startswith("_"):  # copy and pickle look these up before the registry is set
             raise AttributeError(f"a session has no {name!r}", name=name)
         verbs = {}
-        for operation in self.operations:
-            group, _, verb = operation.name.partition(".")
+        for operation in self.operations.names:
+            group, _, verb = operation.partition(".")
             if group == name:
-                verbs[to_python_name(verb)] = operation
+                verbs[to_python_name(verb)] = self.operations[operation]
         if not verbs:
             raise _no_attribute("a session", self, name)
         verb_group = _get_group_type(name)(name, self.call, verbs)
@@ -42,7 +44,7 @@ class Verbs:
         return verb_group
 
     def __dir__(self) -> Iterable[str]:
-        return {*super().__dir__(), *(operation.name.partition(".")[0] for operation in self.operations)}
+        return {*super().__dir__(), *(name.partition(".")[0] for name in self.operations.names)}
 
 
 class VerbGroup:
@@ -94,6 +96,8 @@ def _make_method(verb: str, call: Callable[..., Any], operation: Operation[Any, 
 
 def _make_signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signature:
     """Return the signature that `help` and shells show."""
+    from inspect import Parameter, Signature  # here, because a server has no methods
+
     defaults = operation.input.__struct_defaults__
     required = len(operation.input.__struct_fields__) - len(defaults)
     all_defaults = [*(NODEFAULT,) * required, *defaults]

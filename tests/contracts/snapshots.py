@@ -15,6 +15,8 @@ from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.guards import generate_postgres_guards, generate_sqlite_guards
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.row_policies import generate_postgres_policies
+from groundplan.surfaces.mcp.describe_tool import describe_tool
+from groundplan.surfaces.mcp.tool_entries import list_tools
 from groundplan.surfaces.mcp.tools import RegistryTools
 from reference.answer_schemas import build_answer_schema
 
@@ -60,6 +62,19 @@ def tools() -> dict[str, Any]:
         "tokens_by_tool": {tool["name"]: count_tokens(json.dumps(tool, separators=(",", ":"))) for tool in everything},
         "tools": everything,
     }
+
+
+def published_tools() -> str:
+    """The tools with their operations, as a server reads them: one line for each."""
+    lines = (
+        json.dumps(
+            {"group": tool.group, "operations": tool.operations, "description": describe_tool(tool, OPERATIONS)},
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for tool in list_tools(OPERATIONS)
+    )
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def operations() -> dict[str, Any]:

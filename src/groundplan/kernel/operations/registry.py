@@ -7,13 +7,13 @@ routes, JSON Schemas, the reference pages and the authorization matrix are deriv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.transaction import Transaction
 
 In = TypeVar("In", bound=Struct)
@@ -39,8 +39,7 @@ class Effect(StrEnum):
     DESTROY = "destroy"  # removes something that the caller cannot simply restore
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """The MCP tool of an operation, and the value that selects it in a tool with several operations."""
 
     name: str
@@ -48,8 +47,7 @@ class Tool:
     selector: str | None = None  # value of the tool's `operation` argument
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """The command of an operation: `groundplan WORD WORD ARGUMENTS --options`."""
 
     words: tuple[str, ...]
@@ -62,8 +60,7 @@ class Command:
     without: tuple[str, ...] = ()  # input fields without an option
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """The method and path of an operation over HTTP: `GET /projects/{project}/work/next`.
 
     A name in braces is an input field by its wire name. `{project}` is the project, under whatever name the input has
@@ -81,8 +78,7 @@ class Route:
     location: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Operation(Generic[In, Out]):
+class Operation(Struct, Generic[In, Out], frozen=True):
     """One use case."""
 
     name: str  # thing.verb; names in a slice start with its name
@@ -131,20 +127,36 @@ class Operation(Generic[In, Out]):
 
 
 class Registry:
-    """Operations by name, in the order of registration."""
+    """Operations by name, in the order of registration.
 
-    def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
-        self._by_name: dict[str, Operation[Any, Any]] = {}
+    `sources` are operations by name, each with the module and attribute that has it, such as
+    `groundplan.work.graph.next:OPERATION`. It is imported when the operation is first asked for.
+    """
+
+    def __init__(
+        self, operations: Iterable[Operation[Any, Any]] = (), *, sources: Mapping[str, str] | None = None
+    ) -> None:
+        self._sources = dict(sources or {})
+        self._loaded: dict[str, Operation[Any, Any]] = {}
         for operation in operations:
-            if operation.name in self._by_name:
+            if operation.name in self:
                 raise ValueError(f"operation {operation.name} is registered twice")
-            self._by_name[operation.name] = operation
+            self._loaded[operation.name] = operation
+        self.names = (*self._sources, *self._loaded)
 
     def __iter__(self) -> Iterator[Operation[Any, Any]]:
-        return iter(self._by_name.values())
+        return map(self.__getitem__, self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name
+        return name in self._loaded or name in self._sources
 
     def __getitem__(self, name: str) -> Operation[Any, Any]:
-        return self._by_name[name]
+        operation = self._loaded.get(name)
+        return self._load(name) if operation is None else operation
+
+    def _load(self, name: str) -> Operation[Any, Any]:
+        operation: Operation[Any, Any] = load_by_name(self._sources[name])
+        if operation.name != name:
+            raise ValueError(f"operation {operation.name} is registered as {name}")
+        self._loaded[name] = operation
+        return operation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
@@ -48,23 +50,29 @@ def _set_archived(tx: Transaction, op: KernelOp, *, archived_at: str | None) -> 
     return ArchivedProject(project.id, project.name, archived_at)
 
 
-OPERATIONS = tuple(
-    Operation(
-        name=f"project.{verb}",
-        summary=summary,
-        permission=Permission.PROJECT_ARCHIVE,
-        effect=Effect.WRITE,
-        input=ArchiveProject,
-        output=ArchivedProject,
-        handler=handler,
-        project=lambda _tx, request: request.project,
-        on_archived=True,
-        idempotent=True,
-        command=Command(("project", verb), arguments=("project",)),
-        http=Route("POST", f"/projects/{{project}}/{verb}"),
-    )
-    for verb, summary, handler in (
-        ("archive", "Archive a project: it can be read, but not changed.", archive),
-        ("restore", "Restore an archived project.", restore),
-    )
+_OPERATION = partial(
+    Operation,
+    permission=Permission.PROJECT_ARCHIVE,
+    effect=Effect.WRITE,
+    input=ArchiveProject,
+    output=ArchivedProject,
+    project=lambda _tx, request: request.project,
+    on_archived=True,
+    idempotent=True,
+)
+
+ARCHIVE = _OPERATION(
+    name="project.archive",
+    summary="Archive a project: it can be read, but not changed.",
+    handler=archive,
+    command=Command(("project", "archive"), arguments=("project",)),
+    http=Route("POST", "/projects/{project}/archive"),
+)
+
+RESTORE = _OPERATION(
+    name="project.restore",
+    summary="Restore an archived project.",
+    handler=restore,
+    command=Command(("project", "restore"), arguments=("project",)),
+    http=Route("POST", "/projects/{project}/restore"),
 )

@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.short.operations import SOURCES, load_operation
 from groundplan.surfaces.cli.short.words.help import GROUPS
 from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, NOT_WORDS, WORDS
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.short.conftest import ShortWords
-
-
-def test_the_operations_of_the_words_are_those_of_the_catalog() -> None:
-    assert {name for name in SOURCES if load_operation(name) is not OPERATIONS[name]} == set()
 
 
 def test_no_word_synonym_or_option_has_two_meanings() -> None:

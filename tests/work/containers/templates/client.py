@@ -18,7 +18,7 @@ from groundplan.work.containers.templates import add_section, apply, create, del
 from groundplan.work.containers.templates import list as listing
 from groundplan.work.containers.templates.built_in import BUILT_IN
 
-ENABLE, DISABLE = switch.OPERATIONS
+ENABLE, DISABLE = switch.ENABLE, switch.DISABLE
 NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
 
 

@@ -22,7 +22,8 @@ OPERATIONS = Registry(
         create.OPERATION,
         update.OPERATION,
         delete.OPERATION,
-        *switch.OPERATIONS,
+        switch.ENABLE,
+        switch.DISABLE,
         add_section.OPERATION,
         apply.OPERATION,
     )

@@ -141,10 +141,11 @@ def _open_session(
 
 def _build_tools(session: Session, settings: Settings) -> Tools:
     from groundplan.kernel.operations.registry import Group
+    from groundplan.surfaces.mcp.tool_entries import read_published_tools
     from groundplan.surfaces.mcp.tools import RegistryTools
 
     groups = [Group(name) for name in settings.tools]
-    return RegistryTools(session.operations, groups, session.execute)
+    return RegistryTools(session.operations, groups, session.execute, entries=read_published_tools())
 
 
 # --- Flags --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from groundplan import connections
+from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import Settings, get_user_name
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.cancellation import NO_LIMIT_S
@@ -25,12 +25,10 @@ from groundplan.surfaces.cli.failures import (
 )
 from groundplan.surfaces.cli.missing_plan import choose_project, refuse_missing
 from groundplan.surfaces.cli.short.last_id import recall, remember
-from groundplan.surfaces.cli.short.operations import load_operation
 from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
-    from groundplan.kernel.store.tables import Schema
     from groundplan.work.graph.search.outline import OutlineNode
 
 LAST = "-"  # stands for the last task
@@ -60,7 +58,6 @@ class WordSession:
         self._store: Store | None = None
 
     def __enter__(self) -> WordSession:
-        connections.connect()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -77,7 +74,7 @@ class WordSession:
         if self._store is None:
             # A task needs a project, which a new database does not have: so a missing file is never created here.
             refuse_missing(self.settings, reads_only=True)
-            self._store = open_store(self.settings.db, _build_schema)
+            self._store = open_store(self.settings.db, build_schema)
         return self._store
 
     @property
@@ -98,7 +95,7 @@ class WordSession:
 
     def run(self, name: str, **arguments: Any) -> Any:
         """Run an operation that the word stands for, and return its answer; `--json` prints it."""
-        operation = load_operation(name)
+        operation = OPERATIONS[name]
         result = self._execute(name, arguments)
         self.answers.append(result.encoded or encode(wrap(operation.group, result.answer, result.warnings)))
         if not hasattr(result.answer, "warnings"):  # else the view of the answer has them
@@ -111,7 +108,7 @@ class WordSession:
         return self._execute(name, arguments).answer
 
     def _execute(self, name: str, arguments: dict[str, Any]) -> ExecutionResult:
-        operation = load_operation(name)
+        operation = OPERATIONS[name]
         given = {key: value for key, value in arguments.items() if value is not None and value != []}
         validate_value(given)
         limit_s = NO_LIMIT_S if operation.effect is Effect.READ else None
@@ -151,13 +148,6 @@ class WordSession:
     @property
     def _actor_name(self) -> str:
         return "" if self.actor is None else self.actor.id
-
-
-def _build_schema() -> Schema:
-    # Here, because only a database that is created or updated needs it.
-    from groundplan.catalog import build_schema
-
-    return build_schema()
 
 
 def print_json(answers: Iterable[bytes]) -> None:

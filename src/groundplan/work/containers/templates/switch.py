@@ -57,21 +57,20 @@ _OPERATION = partial(
     idempotent=True,
 )
 
-OPERATIONS = (
-    _OPERATION(
-        name="template.enable",
-        summary="Enable a template.",
-        handler=enable,
-        tool=Tool("manage_template", Group.CONTAINERS, "enable"),
-        command=Command(("template", "enable"), arguments=("id",)),
-        http=Route("POST", "/templates/{id}/enable"),
-    ),
-    _OPERATION(
-        name="template.disable",
-        summary="Disable a template.",
-        handler=disable,
-        tool=Tool("manage_template", Group.CONTAINERS, "disable"),
-        command=Command(("template", "disable"), arguments=("id",)),
-        http=Route("POST", "/templates/{id}/disable"),
-    ),
+ENABLE = _OPERATION(
+    name="template.enable",
+    summary="Enable a template.",
+    handler=enable,
+    tool=Tool("manage_template", Group.CONTAINERS, "enable"),
+    command=Command(("template", "enable"), arguments=("id",)),
+    http=Route("POST", "/templates/{id}/enable"),
+)
+
+DISABLE = _OPERATION(
+    name="template.disable",
+    summary="Disable a template.",
+    handler=disable,
+    tool=Tool("manage_template", Group.CONTAINERS, "disable"),
+    command=Command(("template", "disable"), arguments=("id",)),
+    http=Route("POST", "/templates/{id}/disable"),
 )
