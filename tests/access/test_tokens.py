@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
 from groundplan.kernel.actors import Access, Actor, ActorKind

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, Struct, field, structs
 
 from groundplan.briefing.briefing import Briefing, WhyStep
 from groundplan.kernel.budget import count_chars
@@ -27,8 +26,7 @@ LISTS_NEVER_EMPTY = {"marks"}
 CallsFor = Callable[[Collection[str]], list[str]]  # the calls that get what was left out of some lists
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """One entry of a list: itself, then shorter forms of it, and the field from which an excerpt can be taken."""
 
     forms: tuple[Any, ...]
@@ -40,8 +38,7 @@ class Entry:
         self.sizes = tuple([count_chars(form) + 1 for form in self.forms])  # a list: it is faster, and there are many
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """The entries of one list that were read, and how many there are in all."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from groundplan.kernel.access import Role
 
@@ -25,8 +26,7 @@ class Access(StrEnum):
     MEMBERS = "members"  # the stored roles decide; an unknown name has no access
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(Struct, frozen=True):
     """An identity given by the configuration or a verified token, never by a request."""
 
     organization: str

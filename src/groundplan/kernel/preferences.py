@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
@@ -25,8 +26,7 @@ class RepositoryPaths(Protocol):
         """Return whether a path from the root is a folder, or None if nothing is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(Struct, frozen=True):
     """Defaults of one session."""
 
     lean: bool = False  # leave null, empty and bookkeeping fields out of answers

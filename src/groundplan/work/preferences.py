@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from groundplan.policies import CLAIM_TTL_MINUTES
 
 
-@dataclass(frozen=True, slots=True)
-class WorkPreferences:
+class WorkPreferences(Struct, frozen=True):
     """Defaults of one session for work."""
 
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from groundplan.briefing.throughline.limits import ChainLimits
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.events.past_writes import PastChange
@@ -30,8 +31,7 @@ class CannotUndo(RuleViolated):
         super().__init__(f"cannot undo the change of {subject}: {why.reason}", next_steps=steps, subject=subject)
 
 
-@dataclass(frozen=True, slots=True)
-class InverseCall:
+class InverseCall(Struct, frozen=True):
     """The call that undoes a write."""
 
     operation: Operation[Any, Any]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -79,8 +78,7 @@ class Map(FieldType):
         return {key: self.item.normalize(item, (*path, key)) for key, item in value.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One field of a Struct."""
 
     attribute: str

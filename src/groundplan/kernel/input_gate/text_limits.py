@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
+
+from msgspec import Struct
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import ArgumentPath, invalid_argument
@@ -11,15 +12,13 @@ from groundplan.kernel.wording import ArgumentPath, invalid_argument
 NAME_CHARS_MAX = 255
 
 
-@dataclass(frozen=True, slots=True)
-class MaxBytes:
+class MaxBytes(Struct, frozen=True):
     """A limit on the UTF-8 length of a text: `Annotated[str, MaxBytes(4096)]`."""
 
     limit_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class NormalizedName:
+class NormalizedName(Struct, frozen=True):
     """A text that is normalized to NFC and trimmed; it must be one line, not empty and not too long."""
 
     chars_max: int = NAME_CHARS_MAX
@@ -28,8 +27,7 @@ class NormalizedName:
     long_code: str = "too_long"
 
 
-@dataclass(frozen=True, slots=True)
-class NotBlank:
+class NotBlank(Struct, frozen=True):
     """A text that is not only white space."""
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(slots=True)
-class CountedFolder:
+class CountedFolder(Struct):
     """A folder or a file, and the counts of all files in it; a file counts itself."""
 
     path: str

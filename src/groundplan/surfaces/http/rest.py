@@ -8,10 +8,10 @@ event loop   send the answer
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor

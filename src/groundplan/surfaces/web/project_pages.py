@@ -7,10 +7,10 @@ POST /p/PROJECT/AREA?…    run the operation of a form; then show the page agai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from groundplan.kernel.links.link import LinkType
 from groundplan.work.links.targets import Pointers, PurposeKeys
@@ -46,8 +45,7 @@ class ExistingNode(Struct):
     order_key: str | None
 
 
-@dataclass(slots=True)
-class NewNode:
+class NewNode(Struct):
     """A node that is being created."""
 
     request: PlanNode

@@ -11,11 +11,10 @@ either uses the search.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -48,8 +47,7 @@ class WaitingStep(NamedTuple):
     key: str | None
 
 
-@dataclass(slots=True)
-class Region:
+class Region(Struct):
     """The nodes that must move in the order, and the keys between which they go."""
 
     ns: set[int]

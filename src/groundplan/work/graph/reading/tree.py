@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -42,8 +41,7 @@ class NodeTree(Struct, kw_only=True):
     child_count: int | UnsetType = UNSET
 
 
-@dataclass(slots=True)
-class Branch:
+class Branch(Struct):
     """A node in the tree, with its parent and the number of its children."""
 
     n: int

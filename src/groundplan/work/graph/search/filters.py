@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -96,8 +95,7 @@ class SearchCountsRow(Struct):
     actionable: int
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSearch:
+class NodeSearch(Struct, frozen=True):
     """A filter in the form that the queries take."""
 
     source: Source
@@ -145,8 +143,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
     return NodeSearch(source, parameters, known_total, counts.last_n, text.matches_max if is_only_text else None)
 
 
-@dataclass(frozen=True, slots=True)
-class _TextSearch:
+class _TextSearch(Struct, frozen=True):
     """Where a search for a text starts, with the query for the index or the number of nodes with the text."""
 
     source: Source

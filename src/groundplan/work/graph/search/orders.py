@@ -7,10 +7,11 @@ added, removed or changed in between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 from typing import Any
+
+from msgspec import Struct
 
 from groundplan.kernel.cursors.cursor import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
@@ -35,8 +36,7 @@ class Sort(StrEnum):
     CREATED = "created"  # the oldest node first
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A sort order: its start position and its queries."""
 
     start: Position  # before every node
