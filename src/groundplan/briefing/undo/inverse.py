@@ -59,7 +59,6 @@ class Inverses(NamedTuple):
     ops: Mapping[str, NoInverse | None]  # None: has an inverse
     build: Builder
     find_dependents: DependentsFinder = _find_no_dependents
-    ignored: frozenset[str] = frozenset()  # events that other events bring along
 
 
 def restore(changes: PastChange, names: Mapping[str, str]) -> dict[str, Any]:

@@ -59,14 +59,18 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
 
 
 def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> set[str]:
-    """Return what stands on the nodes, edges and assumptions that a write added: it would go with them.
+    """Return the draft, and what stands on the nodes, edges and assumptions that a write added: it would go with them.
 
-    These are edges, assumptions and indicators, and the work nodes with a link to one of them.
+    A draft that was created later has the same keys, but is another one. On them stand edges, assumptions and
+    indicators, and the work nodes with a link to one of them.
     """
     added = {event.subject for event in events if event.op in ADDITIONS}
     draft = next((version for version in read_versions(tx) if version.is_draft), None)
-    if not added or draft is None:
+    if draft is None:
         return set()
+    drafts = {f"v{draft.number}"}
+    if not added:
+        return drafts
     content = read_content(tx, draft.id)
     found = {str(edge.name) for edge in content.edges if edge.source in added or edge.target in added}
     gone = added | found
@@ -76,7 +80,7 @@ def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> 
     found |= {one.key for one in content.indicators.values() if one.node in gone}
     targets = sorted(added | found)
     links = [link for type_ in LINKS_TO_PURPOSE for link in list_links_to(tx, type_, targets)]
-    return found | {link.source for link in links if link.rev > rev}
+    return drafts | found | {link.source for link in links if link.rev > rev}
 
 
 def _build_operation(event: PastChange) -> dict[str, Any]:

@@ -7,13 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.briefing.undo import (
-    context_inverses,
-    kernel_inverses,
-    knowledge_inverses,
-    purpose_inverses,
-    work_inverses,
-)
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
@@ -25,23 +18,24 @@ from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
-from groundplan.purpose.version import read_versions
+from groundplan.work.events import WorkOp
 
 EVENTS_MAX = 1_000  # of a write that can be undone
 
-# By the first word of an event.
-INVERSES: Mapping[str, Inverses] = {
-    "work": work_inverses.INVERSES,
-    "knowledge": knowledge_inverses.INVERSES,
-    "purpose": purpose_inverses.INVERSES,
-    "context": context_inverses.INVERSES,
-    "project": kernel_inverses.INVERSES,
-    "member": kernel_inverses.INVERSES,
+# Where the inverses of each slice are, by the first word of an event. An undo loads those of the events that it undoes.
+INVERSES: Mapping[str, str] = {
+    "work": f"{__package__}.work_inverses:INVERSES",
+    "knowledge": f"{__package__}.knowledge_inverses:INVERSES",
+    "purpose": f"{__package__}.purpose_inverses:INVERSES",
+    "context": f"{__package__}.context_inverses:INVERSES",
+    "project": f"{__package__}.kernel_inverses:INVERSES",
+    "member": f"{__package__}.kernel_inverses:INVERSES",
 }
-IGNORED_OPS = frozenset[str]().union(*(inverses.ignored for inverses in INVERSES.values()))
+IGNORED_OPS = frozenset[str]({WorkOp.LEASE_MOVED})  # events that other events bring along
 
 
 class ChangedSince(Conflict):
@@ -185,14 +179,22 @@ def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
         wrong = "the engine made it" if not events else f"it has more than {EVENTS_MAX} parts"
         raise CannotUndo(write.events[0].subject, NoInverse(wrong))
     for event in events:
-        known = INVERSES.get(_get_area(event))
-        why = NoInverse("it has no inverse") if known is None else known.ops.get(event.op, NoInverse("it is unknown"))
+        area = _get_area(event)
+        if area not in INVERSES:
+            raise CannotUndo(event.subject, NoInverse("it has no inverse"))
+        why = load_inverses(area).ops.get(event.op, NoInverse("it is unknown"))
         if why is not None:
             raise CannotUndo(event.subject, why)
     areas = {_get_area(event) for event in events}
     if len(areas) > 1:
         raise CannotUndo(events[0].subject, NoInverse(f"it changed {', '.join(sorted(areas))} at once"))
-    return INVERSES[areas.pop()].build(tx, events)
+    return load_inverses(areas.pop()).build(tx, events)
+
+
+def load_inverses(area: str) -> Inverses:
+    """Return the inverses of the slice whose events begin with this word."""
+    inverses: Inverses = load_by_name(INVERSES[area])
+    return inverses
 
 
 def _get_area(event: PastChange) -> str:
@@ -201,12 +203,10 @@ def _get_area(event: PastChange) -> str:
 
 def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
     subjects = {event.subject for event in write.events}
-    if any(_get_area(event) == "purpose" for event in write.events):
-        # A draft that was created later has the same keys, but is another one.
-        subjects |= {f"v{version.number}" for version in read_versions(tx) if version.is_draft}
-    for area, inverses in INVERSES.items():
+    for area in INVERSES:
         if events := [event for event in write.events if _get_area(event) == area]:
-            subjects |= set(inverses.find_dependents(tx, events, write.position.rev))  # what was built on it since
+            find_dependents = load_inverses(area).find_dependents
+            subjects |= set(find_dependents(tx, events, write.position.rev))  # what was built on it since
     later = find_later_event(tx, sorted(subjects), write.position.rev, ignored_ops=IGNORED_OPS)
     if later is not None:
         raise ChangedSince(later)

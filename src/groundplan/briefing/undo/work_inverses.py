@@ -163,4 +163,4 @@ def _was_dropped(event: PastChange) -> bool:
     return any(change.field == "outcome" for change in event.changes)
 
 
-INVERSES = Inverses(OPS, build_call, ignored=frozenset({WorkOp.LEASE_MOVED}))
+INVERSES = Inverses(OPS, build_call)
