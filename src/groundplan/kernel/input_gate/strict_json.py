@@ -37,7 +37,7 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             code="invalid_utf8",
             offset_bytes=error.start,
         ) from None
-    if _may_hold_raw_control(raw) and (found := _CONTROL.search(text)):
+    if _may_hold_raw_control(raw) and (found := re.search(_CONTROL, text)):
         raise _control_character(found[0], **_locate(text, found.start()))
     # Without the escaped backslashes, every backslash that is left starts an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
@@ -54,7 +54,7 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             line=error.lineno,
             column=error.colno,
         ) from None
-    if b"\\" in plain and _SUSPECT_ESCAPE.search(plain):
+    if b"\\" in plain and re.search(_SUSPECT_ESCAPE, plain):
         _check_value(value, ())
     return value
 
@@ -69,18 +69,16 @@ def validate_value(value: Any) -> None:
         raise _too_large(size_bytes)
 
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_CONTROL_OR_SURROGATE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# These patterns are compiled by the first text that needs one; most processes have none.
+_CONTROL = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_CONTROL_OR_SURROGATE = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 _ASCII_CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 
 # Escapes of a control character or of an unpaired surrogate.
-_SUSPECT_ESCAPE = re.compile(
-    rb"""\\(?:[bf]
+_SUSPECT_ESCAPE = rb"""(?xi)\\(?:[bf]
     |u00(?:0[0-8bcef]|1|7f|[89])
     |ud[89ab][0-9a-f]{2}(?!\\ud[c-f])
-    |(?<!\\ud[89ab][0-9a-f]{2}\\)ud[c-f])""",
-    re.VERBOSE | re.IGNORECASE,
-)
+    |(?<!\\ud[89ab][0-9a-f]{2}\\)ud[c-f])"""
 
 # Every digit becomes 0 and both exponent letters become e.
 _TO_DIGIT_RUNS = bytes.maketrans(b"123456789E", b"000000000e")
@@ -197,7 +195,7 @@ def _check_value(value: Any, path: ArgumentPath) -> None:
 def _check_text(text: str, path: ArgumentPath) -> None:
     if text.isprintable():
         return
-    found = _CONTROL_OR_SURROGATE.search(text)
+    found = re.search(_CONTROL_OR_SURROGATE, text)
     if found is None:
         return
     if found[0] >= "\ud800":

@@ -13,7 +13,6 @@ import msgspec
 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.sections.context_files import extract_context_files, parse_link
 
 sql = load_queries(__file__)
 
@@ -32,6 +31,9 @@ def load_paths(tx: Transaction, links: Mapping[int, str]) -> dict[int, list[str]
     sections: dict[int, list[SectionTextRow]] = {}
     for row in tx.all(sql.context_files_of, SectionTextRow, project_id=tx.project.id, ns=to_json_array(links)):
         sections.setdefault(row.n, []).append(row)
+    if sections:
+        # Here and below, because most nodes have no files, and the patterns of paths take long to compile.
+        from groundplan.work.containers.sections.context_files import extract_context_files
     for n, rows in sections.items():
         found[n] = list(dict.fromkeys([*found.get(n, ()), *extract_context_files(rows)]))
     return {n: paths for n, paths in found.items() if paths}
@@ -39,4 +41,6 @@ def load_paths(tx: Transaction, links: Mapping[int, str]) -> dict[int, list[str]
 
 def extract_paths(links: Iterable[str]) -> list[str]:
     """Return the paths among context links, without duplicates, in order."""
+    from groundplan.work.containers.sections.context_files import parse_link
+
     return list(dict.fromkeys(path for path in map(parse_link, links) if path is not None))
