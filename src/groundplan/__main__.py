@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -28,12 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_process(argv: list[str]) -> int:
     """Run the program as a process of its own, which ends with it."""
-    if _find_word(argv) is None:
+    is_server = argv[_find_command_index(argv) :][:1] == ["mcp"]
+    if not is_server and _find_word(argv) is None:
         return main(argv)
-    import gc
-
-    gc.disable()  # a short word ends before there is much to collect
+    # Imported modules are no garbage. A server collects it from its first call on; a short word ends before that.
+    gc.disable()
     status = main(argv)
+    if is_server:
+        return status
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -44,7 +47,7 @@ def _run_process(argv: list[str]) -> int:
 
 def _find_word(argv: list[str]) -> Word | None:
     command = argv[_find_command_index(argv) :][:1]
-    if not command or command == ["mcp"]:  # a server loads nothing that it does not need
+    if not command:
         return None
     from groundplan.surfaces.cli.short.words.table import find_word
 

@@ -340,6 +340,21 @@ def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> No
 
 
 @pytest.mark.slow
+def test_a_server_collects_garbage_from_its_first_call_on(run: Run) -> None:
+    run("init")
+    report = (
+        "import gc, sys; from groundplan.__main__ import main; sys.argv = ['groundplan', 'mcp']; main();"
+        " print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    )
+
+    ended = python(
+        "-c", report, input=f"{json.dumps(INITIALIZE)}\n{json.dumps(LIST)}\n", capture_output=True, text=True
+    )
+
+    assert ended.stdout.splitlines()[-1] == "True True"
+
+
+@pytest.mark.slow
 def test_an_ordinary_command_loads_no_texts_for_help(run: Run) -> None:
     run("init")
     report = (

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 from groundplan.surfaces.cli.short.words.table import NOT_WORDS, PROGRAM, Word, find_word
+from groundplan.surfaces.import_msgspec import import_msgspec
 
 
 def run_word(name: str, argv: Sequence[str]) -> int | None:
@@ -14,23 +13,12 @@ def run_word(name: str, argv: Sequence[str]) -> int | None:
     word = find_word(name)
     if word is None and name not in NOT_WORDS:
         return None
-    _import_msgspec()
+    import_msgspec()
     from groundplan.surfaces.cli.failures import ensure_streams, run_guarded
 
     ensure_streams()
     run = (lambda: _refuse(name)) if word is None else (lambda: _run(word, argv))
     return run_guarded(run, as_json="--json" in argv)
-
-
-def _import_msgspec() -> None:
-    """Import msgspec without typing_extensions, whose names Python has itself since 3.11; this saves 10 ms."""
-    if "msgspec" in sys.modules or "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment] # the import fails, and msgspec takes typing
-    try:
-        import_module("msgspec")
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 def _refuse(name: str) -> int:
