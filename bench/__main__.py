@@ -55,6 +55,7 @@ PARTS = {
 def main() -> int:
     """Run the selected parts one after the other, because parts that run at once would slow down each other."""
     given = _parse_arguments()
+    _compile_programs()
     results: list[Result] = []
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="groundplan-bench-")))
@@ -75,6 +76,12 @@ def main() -> int:
         print(format_table(results))
         print("\n" + ", ".join(f"{name} {value}" for name, value in _describe_machine().items()))
     return 0
+
+
+def _compile_programs() -> None:
+    """Let all programs that are started keep their compiled modules, as an installed program does."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / "build" / "pycache"))
 
 
 def _parse_arguments() -> argparse.Namespace:

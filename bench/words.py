@@ -46,7 +46,10 @@ actor = local_actor("ada", kind=ActorKind.PERSON, access=Access.OPEN)
 execute(store, actor, OPERATION, {"project": sys.argv[2]})
 store.close()
 """
-WORDS = (("next",), ("ls",), ("add", "One more"), ("take",), ("show", "-"), ("done", "-"), ("find", "task"), ("inbox",))
+WORDS = (
+    *(("next",), ("ls",), ("add", "One more"), ("take",), ("show", "-"), ("done", "-")),
+    *(("undo",), ("find", "task"), ("inbox",)),
+)
 
 
 class Start(NamedTuple):
@@ -90,7 +93,6 @@ def _set_up(folder: Path) -> dict[str, str]:
     """Make a repository with a plan, and return the environment of the programs."""
     (folder / ".git").mkdir(parents=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a compiled program is what people have
     environment |= {"GROUNDPLAN_AGENT": "ada", "XDG_STATE_HOME": str(folder / "state")}
     for words in (("init",), *(("add", f"task {n}") for n in range(5))):
         command = (sys.executable, "-m", "groundplan", *words)
