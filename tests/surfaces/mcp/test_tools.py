@@ -27,6 +27,7 @@ from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
 from groundplan.surfaces.mcp.interface import DeferredTools
 from groundplan.surfaces.mcp.protocol import UnknownTool
+from groundplan.surfaces.mcp.tool_entries import list_tools, read_published_tools
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.mcp.program import SOME_PERMISSION
 
@@ -117,6 +118,20 @@ def test_a_tool_of_several_operations_has_one_schema_and_says_what_each_does() -
     assert tool["description"] == "draft: Does run.draft; commit: Does run.commit."
     assert tool["inputSchema"]["properties"]["operation"] == {"enum": ["draft", "commit"]}
     assert tool["inputSchema"]["required"] == ["operation", "scope"]
+
+
+def test_the_published_tools_are_those_of_the_catalog() -> None:
+    published = read_published_tools()
+
+    assert [tool._replace(description=None) for tool in published] == list_tools(OPERATIONS)
+    assert [tool.description for tool in published] == make_tools(*OPERATIONS).listing()
+
+
+def test_a_server_lists_published_tools_without_loading_their_operations() -> None:
+    registry = Registry(sources=dict.fromkeys(OPERATIONS.names, "nowhere:OPERATION"))
+    tools = RegistryTools(registry, {Group.WORK}, lambda *_: ExecutionResult(None), entries=read_published_tools())
+
+    assert tools.listing() == make_tools(*OPERATIONS, groups={Group.WORK}).listing()
 
 
 def test_the_argument_operation_selects_and_is_not_passed_on() -> None:
