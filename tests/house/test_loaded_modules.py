@@ -33,7 +33,8 @@ UNUSED = (
     *(f"groundplan.kernel.store.{name}" for name in ("postgres", "row_policies", "migration_text", "administration")),
     *("groundplan.kernel.operations.schema", "groundplan.kernel.tables", "groundplan.work.tables"),
     *("groundplan.knowledge.reading", "groundplan.knowledge.writing", "groundplan.work.graph.plan"),
-    "groundplan.work.containers.sections.context_files",
+    *("groundplan.work.containers.sections.context_files", "groundplan.work.engine.cycles"),
+    "groundplan.work.order.project_order",
 )
 # Before its first answer a server needs neither operations nor a store.
 BEFORE_THE_STORE = ("msgspec", "sqlite3", "datetime", "pathlib", "groundplan.catalog", "groundplan.kernel.store")

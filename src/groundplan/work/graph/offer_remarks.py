@@ -8,7 +8,6 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
 from groundplan.work.engine.node import WorkCounts
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.warnings import Warnings
@@ -32,8 +31,12 @@ def explain_no_offer(tx: Transaction) -> str:
         )
     if counts.unresolved <= 1 and not counts.actionable:
         return "everything is resolved"
-    if not counts.actionable and (loop := find_stored_loop(tx, ROOT_N)) is not None:
-        return f"the plan can never be finished: {describe_stored_loop(loop)}"
+    if not counts.actionable:
+        # Here, because whoever asks what is next mostly gets an offer, and so needs no search for loops.
+        from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
+
+        if (loop := find_stored_loop(tx, ROOT_N)) is not None:
+            return f"the plan can never be finished: {describe_stored_loop(loop)}"
     return (
         f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
         "none of them is available to you here"
