@@ -25,7 +25,7 @@ NEXT = {"method": "tools/call", "params": {"name": "graph_next", "arguments": {"
 SLOW = (
     *("typer", "click", "rich", "yaml", "pydantic", "psycopg", "mcp", "starlette", "uvicorn", "jinja2", "httpx"),
     *("asyncio", "logging", "argparse", "subprocess", "tempfile", "email", "http", "importlib.metadata", "unittest"),
-    "typing_extensions",
+    *("typing_extensions", "dataclasses", "inspect", "ast", "tokenize"),
 )
 # What only creates or updates a database, describes tools, or belongs to another slice or engine.
 UNUSED = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict
@@ -35,8 +35,7 @@ class OpIdReused(Conflict):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotentRequest(Generic[T]):
+class IdempotentRequest(Struct, Generic[T], frozen=True):
     """A request that must not have a second effect."""
 
     op_id: str

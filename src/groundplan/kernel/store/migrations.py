@@ -8,10 +8,11 @@ database with another checksum, or with steps of a newer Groundplan, is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from groundplan.kernel.errors import Unavailable
 
@@ -25,8 +26,7 @@ class Dialect(StrEnum):
     POSTGRES = "postgres"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(Struct, frozen=True):
     """One step, for one engine."""
 
     number: int
@@ -47,8 +47,7 @@ class Migration:
         return sha256(self.text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedMigration:
+class AppliedMigration(Struct, frozen=True):
     """A step that a database has recorded."""
 
     number: int

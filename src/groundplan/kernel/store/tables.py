@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from groundplan.kernel.access import GRANTS, Permission
 
@@ -44,8 +46,7 @@ def format_roles(permission: Permission) -> str:
     return "ARRAY[" + ", ".join(f"'{role}'" for role in sorted(GRANTS[permission])) + "]"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The access rules of one table, as conditions on the row and the actor."""
 
     name: str
@@ -90,8 +91,7 @@ class Table:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class FreezeRule:
+class FreezeRule(Struct, frozen=True):
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
 
     `children` maps each child table to its columns that reference the `key` of the parent, in the same order. The guard
@@ -105,8 +105,7 @@ class FreezeRule:
     children: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """All declarations of the kernel and the slices."""
 
     tables: tuple[Table, ...]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import LiteralString
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
+from msgspec.structs import replace
 from psycopg import Connection, sql
 
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation

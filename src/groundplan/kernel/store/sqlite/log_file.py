@@ -11,8 +11,9 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, FileMark, find_mark
 
@@ -23,8 +24,7 @@ _PAGE_BYTES_MIN = 512
 _COOKIE = slice(40, 44)  # of page 1: the schema cookie
 
 
-@dataclass(slots=True)
-class LogContent:
+class LogContent(Struct):
     """What the committed transactions of a log say about the file that they belong to."""
 
     inode: int
