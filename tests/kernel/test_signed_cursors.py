@@ -237,7 +237,7 @@ def test_in_the_order_of_the_database_members_with_long_names_are_lost_or_repeat
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "groundplan.kernel.members.list.read_after", lambda _after, read, _locate, *, at_most: read(at_most)
+        "groundplan.kernel.cursors.name_pages.read_after", lambda _after, read, _locate, *, at_most: read(at_most)
     )
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         test_members_who_stay_are_on_exactly_one_page_while_others_leave(engine, 2)
