@@ -119,13 +119,13 @@ def _measure(options: Options, session: Session, db: Path, tasks: list[str]) -> 
 def _record_statements(call: Callable[[], Any]) -> list[Statement]:
     """Return the statements that a call runs, with their values."""
     found: list[Statement] = []
-    query = SqliteTransaction._query
+    fetch = SqliteTransaction._fetch
 
-    def record(self: SqliteTransaction, named: Query, values: dict[str, Any]) -> sqlite3.Cursor:
+    def record(self: SqliteTransaction, named: Query, shape: type | None, values: dict[str, Any]) -> list[Any]:
         found.append((named.sqlite, values | self._ambient))
-        return query(self, named, values)
+        return fetch(self, named, shape, values)
 
-    with patch.object(SqliteTransaction, "_query", record):
+    with patch.object(SqliteTransaction, "_fetch", record):
         call()
     return found
 

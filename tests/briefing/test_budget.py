@@ -13,10 +13,10 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.output_gate import AnswerTooLarge
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.transaction import Transaction
 from tests.briefing.client import BriefingClient, count_tokens
 from tests.kernel.secrets.made_up import make_one
 from tests.purpose.client import add_edge, add_node, op
+from tests.statements import record_statements
 
 CALLS = {
     "work.next": lambda plan: {"project": "atlas", "node_id": plan["task"]},
@@ -112,14 +112,7 @@ def test_a_repeated_claim_with_a_budget_gets_the_same_answer(plan: BriefingClien
 def test_an_answer_without_a_budget_is_as_it_was_and_runs_no_other_statement(
     plan: BriefingClient, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[str] = []
-    query = Transaction.all
-
-    def note(self: Transaction, statement: Any, *given: Any, **named: Any) -> Any:
-        ran.append(statement.name)
-        return query(self, statement, *given, **named)
-
-    monkeypatch.setattr(Transaction, "all", note)
+    ran = record_statements(monkeypatch)
 
     answer = send(plan, name)
 

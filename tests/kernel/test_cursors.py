@@ -20,7 +20,7 @@ from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.cursors.cursor import CURSOR_CHARS_MAX, CursorValue, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.cursors.text_positions import START_BYTES_MAX, locate_text
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.transaction import Cursor, Project, Transaction
+from groundplan.kernel.store.transaction import Project, Transaction
 from tests.engines import person
 from tests.proof import scaled
 
@@ -40,7 +40,7 @@ class NoDatabaseTransaction(Transaction):
     def cursor_key(self) -> bytes:
         return KEY
 
-    def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
+    def _fetch(self, query: Query, shape: type | None, parameters: dict[str, Any]) -> list[Any]:
         raise AssertionError(query)
 
     def run(self, query: Query, /, **parameters: Any) -> int:

@@ -65,15 +65,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted: Counter[str] = Counter()
 
     def counting(read: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
-        def all_rows(tx: Transaction, query: Query, /, *shape: type, **parameters: Any) -> list[Row]:
-            rows = read(tx, query, *shape, **parameters)
+        def fetch(tx: Transaction, query: Query, shape: type | None, parameters: dict[str, Any]) -> list[Row]:
+            rows = read(tx, query, shape, parameters)
             counted[query.name] += len(rows)
             return rows
 
-        return all_rows
+        return fetch
 
     for transaction in (SqliteTransaction, PostgresTransaction):
-        monkeypatch.setattr(transaction, "all", counting(transaction.all))
+        monkeypatch.setattr(transaction, "_fetch", counting(transaction._fetch))
     return counted
 
 

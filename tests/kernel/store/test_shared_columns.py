@@ -48,11 +48,11 @@ def test_a_list_of_columns_is_written_as_the_statement_needs_it(folder: Path, na
     assert getattr(load_queries(str(folder / "module.py")), name).sqlite == expected
 
 
-def test_the_values_of_a_statement_are_its_own_parameters(folder: Path) -> None:
+def test_the_values_of_a_statement_are_its_parameters(folder: Path) -> None:
     queries = load_queries(str(folder / "module.py"))
 
-    assert queries.change.own_parameters == ("n", "resolved", "summary")
-    assert queries.read.own_parameters == ()
+    assert queries.change.parameters == {"n", "resolved", "summary"}
+    assert queries.read.parameters == {"tenant_id"}
 
 
 def test_an_override_may_list_other_columns(folder: Path) -> None:

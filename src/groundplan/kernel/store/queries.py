@@ -43,9 +43,6 @@ _EACH = re.compile(r"\beach\(")
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
-# Filled in by the transaction, never by a caller.
-AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now", "write_rev"})
-
 
 class Query:
     """One named statement, with its text for each engine.
@@ -54,13 +51,12 @@ class Query:
     statements, and on SQLite it needs neither.
     """
 
-    __slots__ = ("_for_postgres", "_text", "name", "own_parameters", "parameters", "postgres", "sqlite")
+    __slots__ = ("_for_postgres", "_text", "name", "parameters", "postgres", "sqlite")
 
     name: str
     sqlite: str
     postgres: str
     parameters: frozenset[str]
-    own_parameters: tuple[str, ...]
 
     def __init__(self, name: str, sqlite: str, for_postgres: Callable[[], str] | None = None) -> None:
         self.name = name
@@ -75,7 +71,6 @@ class Query:
         text = self._for_postgres() if self._for_postgres else self._text
         self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", text)))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
-        self.own_parameters = tuple(sorted(self.parameters - AMBIENT_PARAMETERS))
         return getattr(self, name)
 
     def __repr__(self) -> str:

@@ -13,7 +13,6 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -133,11 +132,6 @@ class Store(ABC):
 
         return retry(attempt, limit)
 
-    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        """Run in one transaction and commit it."""
-        with self._open_write(actor, cancellation) as tx:
-            return run(tx)
-
     def touch(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
         """Run a short write that is no part of the history, such as when a token was last used.
 
@@ -198,9 +192,11 @@ class Store(ABC):
 
     @staticmethod
     def _lock(tx: Transaction, project_id: str | None) -> None:
+        # Only a last write that is ahead of this clock is compared with it.
+        is_ahead = not tx.has_project or tx.project.updated_at > tx.now
         parameters = {
             "clock": tx.clock,
-            "latest": subtract_time(tx.now, -JUMP_MIN),
+            "latest": subtract_time(tx.now, -JUMP_MIN) if is_ahead else tx.now,
             "statement_timeout": tx.statement_timeout,
         }
         if project_id is None:
@@ -220,11 +216,11 @@ class Store(ABC):
 
     @abstractmethod
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        """Run against one snapshot. Not a context manager, because reads are frequent and this is faster."""
+        """Run against one snapshot. Not a context manager, because this is faster; nor is the next one."""
 
     @abstractmethod
-    def _open_write(self, actor: Actor, cancellation: Cancellation) -> AbstractContextManager[Transaction]:
-        """Return a transaction that commits at the end of its block, and rolls back if it fails or is discarded."""
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        """Run in one transaction, and commit it unless it fails or is discarded."""
 
     @abstractmethod
     def _set_savepoint(self, tx: Transaction) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
 
 import msgspec
 
@@ -30,9 +31,11 @@ R = TypeVar("R")
 BULK_EVENTS_MAX = 10_000  # in one statement, so that its text takes a few MB
 ALIKE_EVENTS_MIN = 500  # from here on, a statement of their own for events that share all but the subject is faster
 
+NO_PREFERENCES = Preferences()
+
 NumberedEvent: TypeAlias = tuple[int, Event]  # with its number in the write
 
-RowConverters: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
+RowConverters: TypeAlias = dict[tuple[Query, type | None], Callable[[list[Row]], list[Any]]]
 
 sql = load_queries(__file__)
 
@@ -80,7 +83,7 @@ class Transaction(ABC):
         self.clock = clock  # the time of an injected clock; None: the database gives the time
         self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
         self.clock_jump: ClockJump | None = None  # since the last write of the project
-        self.preferences = Preferences()  # session defaults of the caller
+        self.preferences = NO_PREFERENCES  # session defaults of the caller
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
@@ -212,7 +215,9 @@ class Transaction(ABC):
                 del shared["n"], shared["subject"]
                 self.run(sql.add_alike_events, **place, **shared, first=first, subjects=subjects)
         rows = _build_event_rows(events)
-        if rows and len(rows) < self._bulk_events_min:
+        if len(rows) == 1:
+            self.run(sql.add_event, **place, **rows[0])
+        elif rows and len(rows) < self._bulk_events_min:
             self.run_many(sql.add_event, [{**place, **row} for row in rows])
         else:
             for chunk in range(0, len(rows), BULK_EVENTS_MAX):
@@ -231,17 +236,7 @@ class Transaction(ABC):
 
     def all(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> list[R] | list[Row]:
         """Return every row: as objects of `shape`, or as tuples if a row has few columns."""
-        cursor = self._query(query, parameters)
-        rows = cursor.fetchall()
-        if shape is None:
-            if rows and len(rows[0]) > UNNAMED_COLUMNS_MAX:
-                raise TypeError(f"query {query.name} has {len(rows[0])} columns; give it a class with their names")
-            return rows
-        make = self._row_converters.get((query, shape))
-        if make is None:
-            make = make_row_converter(query.name, shape, [column[0] for column in cursor.description or ()])
-            self._row_converters[query, shape] = make
-        return cast("list[R]", make(rows))
+        return self._fetch(query, shape, parameters)
 
     @overload
     def one_or_none(self, query: Query, /, **parameters: Any) -> Row | None: ...
@@ -251,7 +246,7 @@ class Transaction(ABC):
 
     def one_or_none(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row | None:
         """Return the first row, if any."""
-        rows = self.all(query, **parameters) if shape is None else self.all(query, shape, **parameters)
+        rows = self._fetch(query, shape, parameters)
         return rows[0] if rows else None
 
     @overload
@@ -262,14 +257,15 @@ class Transaction(ABC):
 
     def one(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row:
         """Return the first row. Raises LookupError if there is none."""
-        rows = self.all(query, **parameters) if shape is None else self.all(query, shape, **parameters)
+        rows = self._fetch(query, shape, parameters)
         if not rows:
             raise LookupError(f"query {query.name} returned no row")
-        return rows[0]
+        first: R | Row = rows[0]
+        return first
 
     def scalars(self, query: Query, /, **parameters: Any) -> list[Any]:
         """Return the values of the only column."""
-        return [value for (value,) in self.all(query, **parameters)]
+        return [value for (value,) in self._fetch(query, None, parameters)]
 
     def scalar(self, query: Query, /, **parameters: Any) -> Any:
         """Return the value of the only column in the first row; None if there is no row."""
@@ -279,10 +275,9 @@ class Transaction(ABC):
         (value,) = row
         return value
 
-    def run_with_record(self, query: Query, record: object, /, **parameters: Any) -> int:
-        """Change rows and return how many. Parameters that are not given are read from attributes of `record`."""
-        from_record = {name: getattr(record, name) for name in query.own_parameters if name not in parameters}
-        return self.run(query, **from_record, **parameters)
+    def run_with_record(self, query: Query, record: msgspec.Struct, /, **parameters: Any) -> int:
+        """Change rows and return how many. Parameters that are not given are fields of `record`."""
+        return self.run(query, **{**msgspec.structs.asdict(record), **parameters})
 
     @abstractmethod
     def run(self, query: Query, /, **parameters: Any) -> int:
@@ -298,8 +293,25 @@ class Transaction(ABC):
     _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod
-    def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
-        """Run a statement that returns rows."""
+    def _fetch(self, query: Query, shape: type[R] | None, parameters: dict[str, Any]) -> list[Any]:
+        """Run a statement that returns rows, and return them as `all` does. It may change `parameters`."""
+
+    def _build_converter(self, query: Query, shape: type | None, cursor: Cursor) -> Callable[[list[Row]], list[Any]]:
+        """Build the function that turns rows of a statement into objects of `shape`; without one they stay tuples."""
+        columns = [column[0] for column in cursor.description or ()]
+        converter: Callable[[list[Row]], list[Any]] = list
+        if shape is not None:
+            converter = make_row_converter(query.name, shape, columns)
+        elif len(columns) > UNNAMED_COLUMNS_MAX:
+            converter = partial(_refuse_tuples, query, len(columns))
+        self._row_converters[query, shape] = converter
+        return converter
+
+
+def _refuse_tuples(query: Query, column_count: int, rows: list[Row]) -> list[Row]:
+    if rows:
+        raise TypeError(f"query {query.name} has {column_count} columns; give it a class with their names")
+    return rows
 
 
 def _separate_alike(events: list[NumberedEvent]) -> tuple[list[NumberedEvent], list[list[NumberedEvent]]]:

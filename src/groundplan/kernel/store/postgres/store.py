@@ -119,8 +119,7 @@ class PostgresStore(Store):
         with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", cancellation, limits) as tx:
             return run(tx)
 
-    @contextmanager
-    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         cancellation.start(self._lock_wait_s)
         has_limit = cancellation.current_limit_s < NO_LIMIT_S
         # The statement that waits for the lock has the limit of the lock; it sets the limit of those after it.
@@ -128,7 +127,7 @@ class PostgresStore(Store):
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
-            yield tx
+            return run(tx)
 
     @contextmanager
     def _transaction(
@@ -226,6 +225,11 @@ class PostgresTransaction(Transaction):
         self._check_time()
         with self.connection.cursor() as cursor:
             cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
+
+    def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
+        cursor = self._query(query, parameters)
+        convert = self._row_converters.get((query, shape)) or self._build_converter(query, shape, cursor)
+        return convert(cursor.fetchall())
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
         self._check_time()

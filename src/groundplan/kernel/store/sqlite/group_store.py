@@ -38,9 +38,10 @@ class GroupCommitStore(SqliteStore):
         answers: list[T] = []  # the last one counts: a write may run again
 
         def run_grouped(connection: sqlite3.Connection) -> bool:
-            with self._limit_transaction(connection, actor, cancellation) as tx:
-                answers.append(run(tx))
-                return not tx.discarded
+            held = self._get_connection()  # of the thread that leads the group
+            answer, has_changes = self._run_limited(held, connection, actor, run, cancellation)
+            answers.append(answer)
+            return has_changes
 
         with translate_errors(cancellation):
             self._group_commit.write(run_grouped, cancellation)

@@ -109,17 +109,26 @@ class SqliteStore(Store):
             except sqlite3.Error as error:
                 raise translate_interrupted(error, cancellation) from error
 
-    @contextmanager
-    def _open_write(self, actor: Actor, cancellation: Cancellation) -> Iterator[Transaction]:
-        with self._hold_file(cancellation) as file, translate_errors(cancellation):
-            file.begin()
-            try:
-                with self._limit_transaction(file.connection, actor, cancellation) as tx:
-                    yield tx
-                if not tx.discarded:
-                    file.commit()  # not limited: SQLite could report a commit that is done as interrupted
-            finally:
-                file.roll_back()
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        # No context managers, as in `_read_once`: together they cost as much as a statement.
+        held = self._get_connection()
+        lock = self._write_queue.acquire(cancellation)
+        try:
+            with held.in_use:
+                file = LockedFile(held.require_open(), self._check_files, self._files)
+                try:
+                    file.begin()
+                    try:
+                        answer, has_changes = self._run_limited(held, file.connection, actor, run, cancellation)
+                        if has_changes:
+                            file.commit()  # not limited: SQLite could report a commit that is done as interrupted
+                        return answer
+                    finally:
+                        file.roll_back()
+                except sqlite3.Error as error:
+                    raise translate_interrupted(error, cancellation) from error
+        finally:
+            lock.release()
 
     @contextmanager
     def _hold_file(self, cancellation: Cancellation, wait_s: float | None = None) -> Iterator[LockedFile]:
@@ -128,18 +137,26 @@ class SqliteStore(Store):
         with self._write_queue.hold_lock(cancellation, wait_s), held.in_use:
             yield LockedFile(held.require_open(), self._check_files, self._files)
 
-    @contextmanager
-    def _limit_transaction(
-        self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
-    ) -> Iterator[SqliteTransaction]:
-        """Yield a transaction whose statements end when the request is over."""
+    def _run_limited(
+        self,
+        held: HeldConnection,
+        connection: sqlite3.Connection,
+        actor: Actor,
+        run: Callable[[Transaction], T],
+        cancellation: Cancellation,
+    ) -> tuple[T, bool]:
+        """Run in a transaction whose statements end when the request is over.
+
+        Returns:
+            The answer, and whether there is something to commit.
+        """
         cancellation.start()
-        watch = self._get_connection().watch
-        watch.cancellation = cancellation
+        held.watch.cancellation = cancellation
         try:
-            yield self._begin_at_now(connection, actor, cancellation)
+            tx = self._begin_at_now(connection, actor, cancellation)
+            return run(tx), not tx.discarded
         finally:
-            watch.cancellation = None  # a rollback must not be interrupted
+            held.watch.cancellation = None  # a rollback must not be interrupted
 
     def _begin_at_now(
         self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
@@ -299,15 +316,19 @@ class SqliteTransaction(Transaction):
 
     # The time is compared here and not in a method: there are many statements, and most take microseconds.
 
-    def _query(self, query: Query, parameters: dict[str, Any]) -> sqlite3.Cursor:
+    def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        return self._execute(query.sqlite, parameters | self._ambient)
+        parameters |= self._ambient
+        cursor = self._execute(query.sqlite, parameters)
+        convert = self._row_converters.get((query, shape)) or self._build_converter(query, shape, cursor)
+        return convert(cursor.fetchall())
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        return self._execute(query.sqlite, parameters | self._ambient).rowcount
+        parameters |= self._ambient
+        return self._execute(query.sqlite, parameters).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.cancellation.check()

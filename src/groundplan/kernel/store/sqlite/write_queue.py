@@ -47,7 +47,15 @@ class WriteQueue:
 
     @contextmanager
     def hold_lock(self, cancellation: Cancellation | None = None, wait_s: float | None = None) -> Iterator[None]:
-        """Hold the write lock. The wait for it has its own limit, and ends when the request is cancelled.
+        """Hold the write lock, as `acquire` gives it."""
+        lock = self.acquire(cancellation, wait_s)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def acquire(self, cancellation: Cancellation | None = None, wait_s: float | None = None) -> LockFile:
+        """Return the write lock, held. The wait for it has its own limit, and ends when the request is cancelled.
 
         `wait_s` is what is left of the limit for a writer that has waited before.
 
@@ -57,45 +65,37 @@ class WriteQueue:
         """
         remaining_s = self.wait_s if wait_s is None else wait_s
         wait = _Wait(time.monotonic() + remaining_s, self.wait_s, cancellation or Cancellation())
-        file = self._lock_behind_gate(wait)
+        gate, lock = self._get_files()
+        self._lock_file(gate, wait)
         try:
-            yield
+            self._lock_file(lock, wait)
         finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
+            gate.release()
+        return lock
 
-    def _lock_behind_gate(self, wait: _Wait) -> _LockFile:
-        gate = self._lock_file(self._gate, wait)
-        try:
-            return self._lock_file(self._lock, wait)
-        finally:
-            fcntl.flock(gate, fcntl.LOCK_UN)
-
-    def _lock_file(self, path: Path, wait: _Wait) -> _LockFile:
-        file = self._open(path)
+    def _lock_file(self, file: LockFile, wait: _Wait) -> None:
         waiter = file.waiter
         if waiter is None or not waiter.resume():
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return file
+                fcntl.flock(file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
             except BlockingIOError:
                 file.waiter = waiter = _Waiter(file)
             except OSError as error:
-                raise _unusable(path, error) from None
+                raise _unusable(file.path, error) from None
         with wait.cancellation.interruptible(waiter.wake):
             failed = waiter.wait(file, wait)
         if failed is not None:
-            raise _unusable(path, failed)
+            raise _unusable(file.path, failed)
         file.waiter = None
-        return file
 
-    def _open(self, path: Path) -> _LockFile:
+    def _get_files(self) -> tuple[LockFile, LockFile]:
+        """Return the gate and the lock of this thread."""
         # A flock belongs to the open file, so every thread needs its own files to exclude other threads.
-        if not hasattr(self._thread_local, "files"):
-            self._thread_local.files = {}
-        files: dict[Path, _LockFile] = self._thread_local.files
-        if path not in files:
-            files[path] = _LockFile(path)
-        return files[path]
+        files: tuple[LockFile, LockFile] | None = getattr(self._thread_local, "files", None)
+        if files is None:
+            files = self._thread_local.files = LockFile(self._gate), LockFile(self._lock)
+        return files
 
 
 class _Wait(NamedTuple):
@@ -114,7 +114,7 @@ class _Waiter:
     gets it, and is used again if its thread comes back before that. So a thread never has more than one.
     """
 
-    def __init__(self, file: _LockFile) -> None:
+    def __init__(self, file: LockFile) -> None:
         self._failed: OSError | None = None
         self._is_wanted = True
         self._has_ended = False
@@ -133,7 +133,7 @@ class _Waiter:
         """Let the other thread look whether its wait is over."""
         self._events.put(None)
 
-    def wait(self, file: _LockFile, wait: _Wait) -> OSError | None:
+    def wait(self, file: LockFile, wait: _Wait) -> OSError | None:
         """Return when the lock is held, or the error of the operating system.
 
         Raises:
@@ -154,38 +154,39 @@ class _Waiter:
             raise
         return self._failed
 
-    def _give_up(self, file: _LockFile) -> None:
+    def _give_up(self, file: LockFile) -> None:
         with self._lock:
             self._is_wanted = False
             if self._has_ended and self._failed is None:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                file.release()
 
-    def _block(self, file: _LockFile) -> None:
+    def _block(self, file: LockFile) -> None:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file.fd, fcntl.LOCK_EX)
         except OSError as error:
             self._failed = error
         with self._lock:
             self._has_ended = True
             if not self._is_wanted and self._failed is None:
-                fcntl.flock(file, fcntl.LOCK_UN)
+                file.release()
         self.wake()
 
 
-class _LockFile:
+class LockFile:
     """A file to lock. It is closed with its thread or its queue, whichever ends first."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.waiter: _Waiter | None = None  # waits for this file, or was given up
-        self._fd = -1
+        self.fd = -1
         # Never follow a symbolic link: another user may have placed it to attack root.
         flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             try:
-                self._fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+                self.fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
                 self._share_owner(path)
             except FileExistsError:
-                self._fd = os.open(path, flags)
+                self.fd = os.open(path, flags)
         except OSError as error:
             raise _unusable(path, error) from None
 
@@ -194,15 +195,16 @@ class _LockFile:
         database = Path(str(path).rpartition("-")[0])
         if os.geteuid() == 0 and database.exists():
             owner = database.stat()
-            os.fchown(self._fd, owner.st_uid, owner.st_gid)
+            os.fchown(self.fd, owner.st_uid, owner.st_gid)
 
-    def fileno(self) -> int:
-        return self._fd
+    def release(self) -> None:
+        """Release the lock, which another writer may then get."""
+        fcntl.flock(self.fd, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
     __del__ = close
 
