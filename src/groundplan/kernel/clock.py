@@ -65,7 +65,9 @@ def find_system_uptime() -> UptimeCounter | None:
 
 def format_timestamp(moment: datetime) -> str:
     """Return a timestamp as it is stored and shown: `2026-11-15T09:30:00.000Z`."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
+    if moment.tzinfo is not UTC:  # the conversion takes longer than the rest
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
 
 
 def read_timestamp(clock: Clock) -> str:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.errors import Invalid, Steps
 from groundplan.kernel.input_gate.decoders import get_decoder
@@ -137,7 +137,7 @@ class Record(FieldType):
         if isinstance(value, self.shape):
             for wire, argument in self.marked_arguments:
                 before = getattr(value, argument.attribute)
-                if before is None:
+                if before is None or before is UNSET:
                     continue
                 after = argument.field_type.normalize(before, (*path, wire))
                 if after is not before:

@@ -41,7 +41,9 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
         raise _control_character(found[0], **_locate(text, found.start()))
     # Without the escaped backslashes, every backslash that is left starts an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
-    if levels_above + _measure_depth(plain) > DEPTH_MAX:
+    # So few brackets cannot be nested too deep, whatever their order.
+    may_be_too_deep = levels_above + raw.count(b"{") + raw.count(b"[") > DEPTH_MAX
+    if may_be_too_deep and levels_above + _measure_depth(plain) > DEPTH_MAX:
         raise _too_deep()
     decoder = _CHECKING_DECODER if _may_hold_unsafe_number(raw) else _FAST_DECODER
     try:

@@ -26,7 +26,7 @@ STALL_CHECK_MS = 50
 UNBLOCKED_BYTES = 4096  # a pipe that is ready takes this many at once, by POSIX at least 512
 
 # ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
 
 class TruncatedLine(NamedTuple):
@@ -99,8 +99,10 @@ class LineWriter:
         with self._lock:
             try:
                 while line and self._open:
-                    if self._wait_for_space():
+                    if self._poll.poll(STALL_CHECK_MS):  # a write would not block now
                         line = line[os.write(self._fd, line[:UNBLOCKED_BYTES]) :]
+                    else:  # a stalled client, who is given up if it is time
+                        self._open = time.monotonic() < self._give_up_at
             except OSError:
                 self._open = False
                 self._on_lost()
@@ -125,10 +127,3 @@ class LineWriter:
         with self._lock:
             self._open = False
             os.close(self._fd)
-
-    def _wait_for_space(self) -> bool:
-        """Return whether a write would not block now; give a stalled client up if it is time."""
-        if self._poll.poll(STALL_CHECK_MS):
-            return True
-        self._open = time.monotonic() < self._give_up_at
-        return False
