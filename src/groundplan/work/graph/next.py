@@ -94,22 +94,14 @@ class ResolvedDependency(Struct):
     evidence: list[Evidence] | UnsetType = UNSET
 
 
-class AncestorLinksRow(Struct):
-    """An ancestor of a node, with its links."""
+class SurroundingRow(Struct):
+    """An ancestor of a node, with its links; or a resolved dependency, with its amount of evidence."""
 
     n: int
     id: str
     summary: str
     context_links: str
-    depth: int
-
-
-class ResolvedDependencyRow(Struct):
-    """A resolved dependency, with its amount of evidence."""
-
-    n: int
-    id: str
-    summary: str
+    depth: int | None  # None: a dependency
     evidence_total: int
 
 
@@ -217,8 +209,10 @@ def claim(tx: Transaction, request: Next) -> Offers:
     until = compute_lease_end(tx)
     for node in taken:
         before = node.claimed_by, node.claimed_until
-        claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
-        node.rev, node.claim_number, node.claimed_until = claimed
+        node.claimed_until = None if before == (tx.actor.id, None) else until  # a held claim stays held
+        if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
+            raise LookupError(f"node {node.id} was claimed under the lock of its project")
+        node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
         node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
         # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
@@ -310,16 +304,9 @@ def _build_offers(
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
-    above = _fetch_ancestors(tx, row)
+    above, done = _fetch_surroundings(tx, row)
     row.parent = above[-1].id
     node = build_node(tx, row, lean=lean)
-    done = tx.all(
-        sql.resolved_dependencies,
-        ResolvedDependencyRow,
-        project_id=tx.project.id,
-        n=row.n,
-        at_most=DEPENDENCIES_MAX + 1,
-    )
     # A node has one ancestor at each depth.
     left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}
     if len(done) > DEPENDENCIES_MAX:
@@ -347,13 +334,23 @@ def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: b
     return offered
 
 
-def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow]:
-    """Return the ancestors, root first; of very many, the root and the nearest."""
-    rows = tx.all(sql.ancestors, AncestorLinksRow, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
-    rows.sort(key=attrgetter("depth"))
-    if rows[0].n != ROOT_N:
-        rows.insert(0, tx.one(sql.root_with_links, AncestorLinksRow, project_id=tx.project.id))
-    return rows
+def _fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
+    """Return the ancestors, root first, of very many the root and the nearest; and the resolved dependencies."""
+    rows = tx.all(
+        sql.surroundings,
+        SurroundingRow,
+        project_id=tx.project.id,
+        n=row.n,
+        parent_n=row.parent_n,
+        ancestors_max=ANCESTORS_MAX,
+        dependencies_max=DEPENDENCIES_MAX + 1,
+    )
+    done = [one for one in rows if one.depth is None]
+    above = [one for one in rows if one.depth is not None] if done else rows
+    above.sort(key=attrgetter("depth"))
+    if above[0].n != ROOT_N:
+        above.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
+    return above, done
 
 
 def locate(tx: Transaction, request: Next) -> str:

@@ -224,11 +224,12 @@ NOT EXISTS (
      )
 
 -- name: claim_node
--- Claim a node that may be claimed. No row means that another actor has claimed it.
+-- Claim a node that may be claimed. No row means that another actor has claimed it. It returns nothing, which the caller
+-- knows: RETURNING takes SQLite a quarter of the time of the change.
 UPDATE work_nodes
    SET claimed_by = :actor_id,
        claimed_at = :now,
-       claimed_until = CASE WHEN claimed_by = :actor_id AND claimed_until IS NULL THEN NULL ELSE :until END,
+       claimed_until = :claimed_until,
        claim_number = claim_number + 1,
        rev = rev + 1,
        changed_rev = :write_rev,
@@ -238,29 +239,44 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n = :n
    AND is_ready
-   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
-RETURNING rev, claim_number, claimed_until;
+   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now);
 
--- name: ancestors
--- A node and its ancestors with their links; of very many, the nearest.
+-- name: surroundings
+-- The ancestors of a node with their links, of very many the nearest; and its resolved dependencies with their amounts of
+-- evidence, the latest first, which have no depth here. One statement, because each costs as much as what it reads.
 WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
     SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = :n
+       AND c.n = :parent_n
     UNION ALL
     SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
       {join_parent}
-     WHERE walk.step < :at_most
+     WHERE walk.step < :ancestors_max
 )
-SELECT n, id, summary, context_links, depth
-  FROM above;
+SELECT n, id, summary, context_links, depth, 0 AS evidence_total
+  FROM above
+ UNION ALL
+SELECT *
+  FROM (SELECT c.n, c.id, c.summary, '[]', CAST(NULL AS bigint), {evidence_total}
+          FROM work_edges AS d
+          JOIN work_nodes AS c
+            ON c.tenant_id = d.tenant_id
+           AND c.project_id = d.project_id
+           AND c.n = d.to_n
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = :n
+           AND d.type = 'depends_on'
+           AND c.resolved
+         ORDER BY c.changed_rev DESC, c.n
+         LIMIT :dependencies_max) AS dependencies;
 
 -- name: root_with_links
 -- The root of the project as an ancestor.
-SELECT n, id, summary, context_links, depth
+SELECT n, id, summary, context_links, depth, 0 AS evidence_total
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -279,22 +295,6 @@ SELECT count(*)
    AND d.from_n = :n
    AND d.type = 'depends_on'
    AND c.resolved;
-
--- name: resolved_dependencies
--- The resolved dependencies of a node, the latest first, with their amounts of evidence.
-SELECT c.n, c.id, c.summary, {evidence_total}
-  FROM work_edges AS d
-  JOIN work_nodes AS c
-    ON c.tenant_id = d.tenant_id
-   AND c.project_id = d.project_id
-   AND c.n = d.to_n
- WHERE d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.from_n = :n
-   AND d.type = 'depends_on'
-   AND c.resolved
- ORDER BY c.changed_rev DESC, c.n
- LIMIT :at_most;
 
 -- name: ids_from_below
 -- Return the ids of some nodes of a project, the deepest first.
