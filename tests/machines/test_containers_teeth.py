@@ -75,7 +75,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "a feature does not begin with a claim": (next, "begin_features", nothing),
     "what a feature waits for holds nothing back": (readiness, "blocks_descendants", only_where_inherited),
     "what is on hold can go on": (WorkNodeRow, "waits", property(lambda node: node.open_deps > 0)),
-    "nobody counts the tasks of a feature": (state_changes, "_count_tasks", lambda *_: {}),
+    "nobody counts the tasks of a feature": (state_changes, "_list_task_counts", lambda _: ()),
     "what moves stays in its feature": (Positions, "mark_stale", nothing),
     "a task may wait for its feature's dependents": (cycles, "_load_smaller", load_without_features),
     "nobody claims what goes active": (transitions, "_update_claim", no_changes),

@@ -151,3 +151,23 @@ SELECT :tenant_id, :project_id, asked.n, coalesce(last.k, 0) + 1, :type, :ref, :
                 AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
               GROUP BY e.node_n) AS last
     ON last.node_n = asked.n;
+
+-- name: flags_around
+-- Differs from SQLite, which seeks each dependent: here the planner could read the whole project for a join, as long as
+-- the table was not analyzed.
+SELECT n, {flags} AS flags, feature_n, false AS is_dependent
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (:n, :parent_n)
+ UNION ALL
+SELECT n, {flags} AS flags, feature_n, true AS is_dependent
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = ANY (ARRAY(SELECT d.from_n
+                        FROM work_edges AS d
+                       WHERE d.tenant_id = :tenant_id
+                         AND d.project_id = :project_id
+                         AND d.to_n = :n
+                         AND d.type = 'depends_on'));

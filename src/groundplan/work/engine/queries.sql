@@ -164,19 +164,40 @@ UPDATE work_features
    AND project_id = :project_id
    AND n = :n;
 
+-- part: flags
+-- The state of a node as a number, of the flags that `state_changes.py` names.
+CASE WHEN resolved THEN 1 ELSE 0 END
+       + CASE WHEN outcome IS NOT NULL THEN 2 ELSE 0 END
+       + CASE WHEN is_ready THEN 4 ELSE 0 END
+       + CASE WHEN is_blocked THEN 8 ELSE 0 END
+       + CASE WHEN kind IS NULL OR kind = 'task' THEN 32 WHEN kind = 'feature' THEN 16 ELSE 0 END
+
 -- name: node_flags
--- The state of some nodes: flags, which `state_changes.py` names, and the feature.
-SELECT c.n,
-       CASE WHEN c.resolved THEN 1 ELSE 0 END
-       + CASE WHEN c.outcome IS NOT NULL THEN 2 ELSE 0 END
-       + CASE WHEN c.is_ready THEN 4 ELSE 0 END
-       + CASE WHEN c.is_blocked THEN 8 ELSE 0 END
-       + CASE WHEN c.kind IS NULL OR c.kind = 'task' THEN 32 WHEN c.kind = 'feature' THEN 16 ELSE 0 END,
-       c.feature_n
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+-- The state of some nodes, and their features.
+SELECT n, {flags}, feature_n
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: flags_around
+-- The state of a node and of its parent, and of the nodes that depend on it.
+SELECT n, {flags} AS flags, feature_n, false AS is_dependent
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (:n, :parent_n)
+ UNION ALL
+SELECT n, {flags} AS flags, feature_n, true AS is_dependent
+  FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.from_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n
+   AND d.type = 'depends_on';
 
 -- name: node_summaries
 -- The ids and summaries of some nodes.
@@ -204,6 +225,15 @@ SELECT {node}
    AND c.project_id = :project_id
    AND c.n = :n;
 
+-- name: node_by_own_id
+-- All fields of a node of the project, by its whole id. `IS TRUE` keeps PostgreSQL from reading the whole project, which
+-- it takes for empty as long as the table was not analyzed.
+SELECT {node}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id = :id
+   AND (c.project_id = :project_id) IS TRUE;
+
 -- name: update_node
 -- Write the fields of a node under its next revision.
 UPDATE work_nodes
@@ -212,6 +242,19 @@ UPDATE work_nodes
        updated_at = :now,
        updated_by = :actor_id,
        {content:set}, {progress:set}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: update_progress
+-- Do the same for a node whose content is as before: SQLite updates every index of a column that is set, whether its
+-- value changes or not.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id,
+       {progress:set}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;

@@ -12,7 +12,6 @@ counts of the project and of its features, and show which nodes became ready.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -34,6 +33,15 @@ from groundplan.work.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.order.project_order import ProjectOrder
 
 sql = load_queries(__file__)
+
+
+class NeighbourRow(Struct):
+    """The state of a node, of its parent, or of a node that depends on it."""
+
+    n: int
+    flags: int
+    feature_n: int | None
+    is_dependent: bool
 
 
 class WaitingRow(Struct):
@@ -89,6 +97,7 @@ class Readiness:
         self._open_children: dict[int, int] = {}  # by node: the changes that are not written yet
         self._open_deps: dict[int, int] = {}
         self._states = StateChanges(tx)
+        self._dependents: dict[int, list[int]] = {}  # by node: those that were loaded with its state
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
         self._loop_suspects: set[int] = set()
@@ -101,6 +110,13 @@ class Readiness:
         """Remember the state of nodes before their first change in this write."""
         self._states.snapshot(ns)
 
+    def snapshot_around(self, n: int, parent_n: int | None) -> None:
+        """Remember the states of a node that is about to be resolved or reopened, its parent and its dependents."""
+        rows = self._tx.all(sql.flags_around, NeighbourRow, project_id=self._project_id, n=n, parent_n=parent_n)
+        for row in rows:
+            self._states.remember(row.n, (row.flags, row.feature_n))
+        self._dependents[n] = [row.n for row in rows if row.is_dependent]
+
     def count_new_nodes(
         self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0
     ) -> None:
@@ -111,14 +127,14 @@ class Readiness:
         """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
-            lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
+            lost = _count(parent for parent in parents.values() if parent is not None and parent not in parents)
             self._adjust_open_children(lost, sign=-1)
             parents = self._resolve_finished(lost)
 
     def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
         self.update_dependents(parents, by=1)
-        self.add_open_children(Counter(parent for parent in parents.values() if parent is not None))
+        self.add_open_children(_count(parent for parent in parents.values() if parent is not None))
 
     def add_open_children(self, counts: Mapping[int, int]) -> None:
         """Add to the number of open children of nodes; resolved ones are reopened, with their resolved ancestors."""
@@ -133,7 +149,11 @@ class Readiness:
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
         """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
-        waiting = Counter(load_dependents(self._tx, targets))
+        known = [self._dependents.pop(n, None) for n in targets]
+        if None in known:
+            waiting = _count(load_dependents(self._tx, targets))
+        else:
+            waiting = _count(n for dependents in known for n in dependents or ())
         if waiting:
             self._adjust_open_dependencies({n: count * by for n, count in waiting.items()})
 
@@ -146,6 +166,10 @@ class Readiness:
         _add_changes(self._open_deps, changes)
         if not self._postpones_counts:
             self.write_counts()
+
+    def has_unwritten_counts(self, n: int) -> bool:
+        """Return whether changes of the counts of a node are postponed."""
+        return n in self._open_children or n in self._open_deps
 
     def write_counts(self, n: int | None = None) -> None:
         """Write the postponed changes of counts: those of one node, or all of them.
@@ -270,7 +294,7 @@ class Readiness:
             self._record_reopened(by_n[reopened_n])
         self.update_dependents(ns, by=1)
         # Each reopened node is an open child of the next; the caller counts the open children of the first.
-        self._adjust_open_children(Counter(parent for _, parent in chain if parent is not None), sign=1)
+        self._adjust_open_children(_count(parent for _, parent in chain if parent is not None), sign=1)
 
     def _record_reopened(self, row: ReopenedRow) -> None:
         changes = [changed("resolved", True, False)]
@@ -333,6 +357,14 @@ class Readiness:
         if policies.evidence == "require" and not row.evidence_total:
             return False
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
+
+
+def _count(ns: Iterable[int]) -> dict[int, int]:
+    # Not a Counter: to make one takes longer than to count a few nodes.
+    counts: dict[int, int] = {}
+    for n in ns:
+        counts[n] = counts.get(n, 0) + 1
+    return counts
 
 
 def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:

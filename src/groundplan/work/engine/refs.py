@@ -19,6 +19,7 @@ from groundplan.kernel.store.authorize import ProjectId, find_visible_project_id
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.kinds import TASK
 
 SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
@@ -157,6 +158,13 @@ def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None
     if found.project_id != tx.project.id:
         raise node_elsewhere(found, tx.project.id, beside=beside)
     return found
+
+
+def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> WorkNodeRow:
+    """Return the fields of the node that `find_node_in_project` finds."""
+    # Nearly every reference is a whole id of this project, and then one statement is enough.
+    node = tx.one_or_none(sql.node_by_own_id, WorkNodeRow, project_id=tx.project.id, id=ref)
+    return node or fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
 
 
 def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:

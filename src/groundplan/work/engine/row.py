@@ -123,3 +123,9 @@ def save_node(tx: Transaction, node: WorkNodeRow) -> None:
     """Save the fields of a node under its next revision."""
     tx.run_with_record(sql.update_node, node, project_id=tx.project.id)
     node.rev += 1
+
+
+def save_progress(tx: Transaction, node: WorkNodeRow) -> None:
+    """Save a node whose content has not changed under its next revision."""
+    tx.run_with_record(sql.update_progress, node, project_id=tx.project.id)
+    node.rev += 1

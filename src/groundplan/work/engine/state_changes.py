@@ -6,14 +6,14 @@ states are counted together. The names of nodes are loaded only for those that a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TypeAlias
 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
-# The flags of `node_flags` in queries.sql.
+# The flags in queries.sql.
 RESOLVED = 1
 DROPPED = 2
 READY = 4
@@ -32,7 +32,8 @@ COUNT_NAMES = (
     "tasks_closed",
     "tasks_dropped",
 )
-NO_TASK_COUNTS = dict.fromkeys(COUNT_NAMES[-3:], 0)
+TASK_COUNT_NAMES = COUNT_NAMES[-3:]
+NO_TASK_COUNTS = dict.fromkeys(TASK_COUNT_NAMES, 0)
 
 NodeFlags: TypeAlias = tuple[int, int | None]  # the flags and the feature of a node
 
@@ -46,6 +47,7 @@ class StateChanges:
         self._tx = tx
         self._before: dict[int, NodeFlags] = {}
         self._after: dict[int, NodeFlags] = {}
+        self._changed: list[tuple[int, int, int]] = []  # number, flags before and after, of the nodes that still exist
         self._added = dict.fromkeys(COUNT_NAMES, 0)
         self._added_tasks: dict[int, int] = {}  # by feature
 
@@ -54,6 +56,10 @@ class StateChanges:
         unseen = [n for n in ns if n not in self._before]
         if unseen:
             self._before.update(self._load(unseen))
+
+    def remember(self, n: int, state: NodeFlags) -> None:
+        """Remember the state of a node that was read before its first change."""
+        self._before.setdefault(n, state)
 
     def count_new_nodes(
         self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int
@@ -73,6 +79,8 @@ class StateChanges:
     def load_final_states(self) -> None:
         """Load the states after the last change."""
         self._after = self._load(self._before) if self._before else {}
+        before = self._before
+        self._changed = [(n, before[n][0], flags) for n, (flags, _) in self._after.items() if flags != before[n][0]]
 
     def is_final(self, n: int, flag: int) -> bool:
         """Return whether a node that still exists has a flag after the write."""
@@ -84,15 +92,11 @@ class StateChanges:
 
     def list_newly_ready(self) -> list[int]:
         """Return the nodes that the write made ready."""
-        return [n for n, (flags, _) in self._after.items() if flags & READY and not self._before[n][0] & READY]
+        return [n for n, before, after in self._changed if after & READY and not before & READY]
 
     def list_unblocked(self) -> set[int]:
         """Return the open nodes that the write unblocked."""
-        return {
-            n
-            for n, (flags, _) in self._after.items()
-            if self._before[n][0] & BLOCKED and not flags & (BLOCKED | RESOLVED)
-        }
+        return {n for n, before, after in self._changed if before & BLOCKED and not after & (BLOCKED | RESOLVED)}
 
     def list_opened(self) -> set[int]:
         """Return the nodes that the write opened."""
@@ -100,30 +104,33 @@ class StateChanges:
 
     def list_opened_and_blocked(self) -> set[int]:
         """Return the nodes that the write opened and that are blocked."""
-        return {n for n, (flags, _) in self._after.items() if flags & BLOCKED and self._before[n][0] & RESOLVED}
+        return {n for n, before, after in self._changed if after & BLOCKED and before & RESOLVED}
 
     def update_counts(self) -> None:
         """Add the differences to the stored counts of the project and of its features."""
-        changed = Counter(self._after.values())
-        changed.subtract(self._before.values())
         deltas = dict(self._added)
         of_features = {feature_n: {**NO_TASK_COUNTS, "tasks": count} for feature_n, count in self._added_tasks.items()}
-        for (flags, feature_n), count in changed.items():
-            if not count:
-                continue
-            _add(
-                deltas,
-                total=count,
-                features=count * bool(flags & IS_FEATURE),
-                resolved=count * bool(flags & RESOLVED),
-                blocked=count * bool(flags & BLOCKED),
-                actionable=count * bool(flags & READY),
-            )
-            tasks = _count_tasks(flags, count)
-            _add(deltas, **tasks)
+        for (flags, feature_n), count in self._count_differences().items():
+            task_counts = _list_task_counts(flags)
+            for name in (*_list_counts(flags), *task_counts):
+                deltas[name] += count
             if feature_n is not None:
-                _add(of_features.setdefault(feature_n, dict(NO_TASK_COUNTS)), **tasks)
+                tasks = of_features.setdefault(feature_n, dict(NO_TASK_COUNTS))
+                for name in task_counts:
+                    tasks[name] += count
         self._write_counts(deltas, of_features)
+
+    def _count_differences(self) -> dict[NodeFlags, int]:
+        """Return how many nodes more or fewer than before have each state."""
+        counts: dict[NodeFlags, int] = {}
+        for n, before in self._before.items():
+            after = self._after.get(n)
+            if after == before:
+                continue
+            counts[before] = counts.get(before, 0) - 1
+            if after is not None:  # else it was merged away or deleted
+                counts[after] = counts.get(after, 0) + 1
+        return counts
 
     def _write_counts(self, deltas: Mapping[str, int], of_features: Mapping[int, Mapping[str, int]]) -> None:
         place = {"project_id": self._tx.project.id}
@@ -144,10 +151,18 @@ def _add(counts: dict[str, int], **changes: int) -> None:
         counts[name] += change
 
 
-def _count_tasks(flags: int, count: int) -> dict[str, int]:
-    """Return what so many nodes with these flags add to the task counts of their project and of their feature."""
+@cache
+def _list_counts(flags: int) -> tuple[str, ...]:
+    """Return the counts of a project, but for those of tasks, in which a node with these flags is counted."""
+    states = {"features": IS_FEATURE, "resolved": RESOLVED, "blocked": BLOCKED, "actionable": READY}
+    return ("total", *(name for name, flag in states.items() if flags & flag))
+
+
+@cache
+def _list_task_counts(flags: int) -> tuple[str, ...]:
+    """Return the task counts, of a project and of a feature, in which a node with these flags is counted."""
     if not flags & IS_TASK:
-        return {}
-    is_dropped = bool(flags & DROPPED)
-    is_closed = bool(flags & RESOLVED) and not is_dropped
-    return {"tasks": count, "tasks_closed": count * is_closed, "tasks_dropped": count * is_dropped}
+        return ()
+    if flags & DROPPED:
+        return "tasks", "tasks_dropped"
+    return ("tasks", "tasks_closed") if flags & RESOLVED else ("tasks",)

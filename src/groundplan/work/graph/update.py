@@ -25,8 +25,8 @@ from groundplan.work.completion_hints import GraphHints, build_graph_hints
 from groundplan.work.engine import claims
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node
+from groundplan.work.engine.refs import fetch_node_in_project, resolve_node_project
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node, save_progress
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.kinds import TASK
@@ -165,9 +165,10 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     requested = [read_requested(item) for item in request.updates]
     targets = load_targets(tx, requested) if any(requested) else None
     for index, item in enumerate(request.updates):
-        found = find_node_in_project(tx, item.node_id, beside=request.updates[0].node_id)
-        readiness.write_counts(found.n)
-        node = fetch_node(tx, found.n)
+        node = fetch_node_in_project(tx, item.node_id, beside=request.updates[0].node_id)
+        if readiness.has_unwritten_counts(node.n):
+            readiness.write_counts(node.n)
+            node = fetch_node(tx, node.n)
         _check(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
@@ -227,7 +228,8 @@ def _apply(
     decision: str | None,
 ) -> int:
     """Apply one update, of which the links are set already, and return the revision of the node."""
-    changes = [*_update_fields(tx, node, item, index, warnings), *links]
+    fields = _update_fields(tx, node, item, index, warnings)
+    changes = [*fields, *links]
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -250,8 +252,11 @@ def _apply(
     if op is WorkOp.UPDATED and claim_op is not None and all(change.field in CLAIM_FIELDS for change in changes):
         op = claim_op
     if flips:  # otherwise no readiness changes
-        readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
-    save_node(tx, node)
+        readiness.snapshot_around(node.n, node.parent_n)
+    if fields:
+        save_node(tx, node)
+    else:
+        save_progress(tx, node)
     tx.record(op, node.id, *changes, decision=decision)
     if flips:
         neighbours = {node.n: node.parent_n}
