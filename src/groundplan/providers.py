@@ -157,7 +157,8 @@ class KnowledgeDraft(NamedTuple):
     knowledge: str
     paths: list[str]
     related: list[tuple[str, str]]  # names of other molecules, and the reasons
-    last_digest: str | None  # of the knowledge at the last import; None if it was never imported
+    last_digest: str | None = None  # of the knowledge at the last import; None if it was never imported
+    last_related: list[tuple[str, str]] = []  # at the last import
 
 
 class KnowledgeImport(NamedTuple):
