@@ -29,6 +29,7 @@ from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
 
 HELD = "held: "
+IMPORTED = "import"  # the type of evidence that a file says so
 
 
 def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequence[str], *, first_n: int) -> None:
@@ -93,6 +94,23 @@ def _set_fate(entry: ImportEntry, fate: str) -> None:
     node.resolved, node.is_dropped = fate in ("done", DROPPED), fate == DROPPED
     node.is_held = fate.startswith(HELD)
     entry.hold_reason = fate.removeprefix(HELD) if node.is_held else None
+
+
+def add_missing_evidence(state: ImportState, file: str) -> None:
+    """Give new items that were finished in their tool, and say nothing of how, the file as evidence, if it is required."""
+    if not state.requires_evidence:
+        return
+    found = []
+    for entry in state.entries.values():
+        node = entry.node
+        if entry.is_new and node.is_task and node.resolved and not node.is_dropped and not entry.new_evidence:
+            entry.new_evidence.append(SourceEvidence(IMPORTED, f"finished in {state.tool}: {file}"))
+            found.append(node.n)
+    if found:
+        state.warnings.append(
+            f"this project requires evidence to resolve a task: {len(found)} items were finished in {state.tool} without "
+            f"any, and have the file itself as evidence: {state.name_some(found)}"
+        )
 
 
 # --- Items that were imported before ----------------------------------------------------------------------------------

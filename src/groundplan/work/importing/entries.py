@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -13,6 +14,9 @@ from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
 from groundplan.work.importing.source_items import SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import LastImport, StoredNode, StoredSection
 from groundplan.work.importing.three_way import ImportConflict
+
+
+NAMED_MAX = 10  # of items in one warning
 
 
 class ImportNote(Struct):
@@ -43,7 +47,7 @@ class ImportEntry:
     last_base: ImportBase | None = None  # as the last import left it
     digest: str = ""
     hold_reason: str | None = None
-    source_parent: str | None = None  # the parent in the file, if the node is below another one
+    source_parent: str | None = None  # the parent in the file, if the node is below another one; "": it no longer is
     before: PlanNodeState | None = None  # the stored node as the import found it
     changes: list[Change] = field(default_factory=list)
     new_edges: list[tuple[str, int]] = field(default_factory=list)
@@ -95,6 +99,8 @@ class ImportState:
     graph: PlanGraph
     last: dict[str, LastImport]
     inherits: bool = False
+    requires_evidence: bool = False  # the policy of the project
+    moved: dict[str, ImportBase] = field(default_factory=dict)  # items that an import put below another parent
     numbers: dict[str, int] = field(default_factory=dict)  # of the nodes of all items that have one, by source id
     entries: dict[int, ImportEntry] = field(default_factory=dict)  # by the number of the node
     placed: list[ImportNote] = field(default_factory=list)
@@ -109,6 +115,10 @@ class ImportState:
             node = self.graph.nodes[n]
             self.entries[n] = ImportEntry(node, self.sources.get(n), before=replace(node))
         return self.entries[n]
+
+    def name_some(self, numbers: Sequence[int]) -> str:
+        """Return the names of nodes in a list that is not too long for a sentence."""
+        return ", ".join(map(self.name, numbers[:NAMED_MAX])) + (", …" if len(numbers) > NAMED_MAX else "")
 
     def name(self, n: int) -> str:
         """Return a node as a report names it: by its source id, else by its id."""

@@ -20,7 +20,9 @@ def place(state: ImportState) -> None:
     """Give every node of the import a parent under which it can be."""
     _break_parent_loops(state)
     _refuse_closing_local_work(state)
+    _refuse_closing_without_evidence(state)
     _open_groups(state)
+    _return_below_parents(state)
     _move_below_open_parents(state)
     _close_features(state)
 
@@ -61,10 +63,32 @@ def _refuse_closing_local_work(state: ImportState) -> None:
     for entry in sorted(closed, key=lambda one: -depth[one.node.n]):
         node = entry.node
         if any(state.graph.is_open(child) and child not in state.sources for child in children.get(node.n, ())):
-            _keep_fate(state, entry, "dropped" if node.is_dropped else "done")
-            if entry.base is not None and entry.last_base is not None:  # tried again until the work here is done
-                entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
-                entry.base.written |= {name: text for name, text in entry.last_base.written.items() if name == "fate"}
+            _refuse_fate(state, entry)
+
+
+def _refuse_closing_without_evidence(state: ImportState) -> None:
+    """Keep a task open that is finished in the file, if this project requires evidence and there is none."""
+    if not state.requires_evidence:
+        return
+    kept = []
+    for entry in state.entries.values():
+        has_evidence = entry.new_evidence or (entry.stored is not None and entry.stored.row.evidence_total)
+        if entry.is_closed and entry.node.is_task and not entry.node.is_dropped and not has_evidence:
+            _refuse_fate(state, entry)
+            kept.append(entry.node.n)
+    if kept:
+        state.warnings.append(
+            f"this project requires evidence to resolve a task: {len(kept)} items that are finished in the file and have "
+            f"none stay open until evidence is added, here or there: {state.name_some(kept)}"
+        )
+
+
+def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
+    """Keep a node open that is finished in the file; every import tries it again."""
+    _keep_fate(state, entry, "dropped" if entry.node.is_dropped else "done")
+    if entry.base is not None and entry.last_base is not None:
+        entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
+        entry.base.written |= {name: text for name, text in entry.last_base.written.items() if name == "fate"}
 
 
 def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
@@ -87,6 +111,7 @@ def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
     assert before is not None  # noqa: S101 - the node is stored
     there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
     node.parent_n, entry.source_parent = before.parent_n, None
+    state.placed = [note for note in state.placed if (note.source_id, note.what) != (entry.source_id, "parent")]
     if entry.base is not None and entry.last_base is not None:
         last = entry.last_base.fields.get("parent")
         state.conflicts.append(ImportConflict(str(entry.source_id), "parent", last, here, there))
@@ -132,6 +157,36 @@ def _find_features_with_done_items(state: ImportState) -> set[int]:
                 found.add(n)
                 n = nodes[n].parent_n or ROOT_N
     return found
+
+
+def _return_below_parents(state: ImportState) -> None:
+    """Move nodes back that an import moved away from a finished parent, if that parent is open again.
+
+    A node that is no longer where the import put it was moved here since, and stays. So does one whose way up leads to
+    itself by now.
+    """
+    nodes = state.graph.nodes
+    for source_id, last_base in state.moved.items():
+        n = state.numbers.get(source_id)
+        if n is None:
+            continue
+        changed_item = state.entries.get(n)
+        base = last_base if changed_item is None or changed_item.base is None else changed_item.base
+        target = state.numbers.get(base.fields.get("parent") or "")
+        here = None if nodes[n].parent_n == ROOT_N else state.name(nodes[n].parent_n or ROOT_N)
+        if target is None or "parent" not in base.written or base.written["parent"] != here:
+            continue
+        path = [target]
+        while path[-1] not in (ROOT_N, n):
+            path.append(nodes[path[-1]].parent_n or ROOT_N)
+        to_n = next((one for one in path if not nodes[one].resolved), ROOT_N)
+        if n in path or to_n == nodes[n].parent_n:
+            continue
+        entry = state.touch(n)
+        nodes[n].parent_n = to_n
+        entry.source_parent = "" if to_n == target else state.name(target)
+        detail = f"it is below {state.name(to_n)} now, its nearest open parent in the file"
+        state.placed.append(ImportNote(source_id, "parent", detail))
 
 
 def _move_below_open_parents(state: ImportState) -> None:

@@ -81,6 +81,13 @@ def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collecti
     return found
 
 
+def load_moved(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
+    """Return what the last import said about the items that it put below another parent than the one in the file."""
+    rows = tx.all(sql.differing_bases, project_id=project_id, tool=tool)
+    bases = {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
+    return {source_id: base for source_id, base in bases.items() if "parent" in base.written}
+
+
 def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
     """Return the graph of a project as it is stored."""
     graph = PlanGraph({})

@@ -109,7 +109,7 @@ def build_new_properties(state: ImportState, entry: ImportEntry) -> dict[str, An
     """
     assert entry.item is not None  # noqa: S101 - the entry of a new item
     properties = build_properties(entry.item, state.tool)
-    if entry.source_parent is not None:
+    if entry.source_parent:
         properties[SOURCE_PARENT] = entry.source_parent
     return validate_properties(properties, ("items", entry.item.source_id, "properties"))
 
@@ -228,11 +228,16 @@ def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
     if entry.is_moved:
         old_parent = (entry.before.parent_n if entry.before else None) or ROOT_N
         entry.changes.append(changed("parent", nodes[old_parent].id, nodes[node.parent_n or ROOT_N].id))
-    if entry.source_parent is not None and row.properties_value.get(SOURCE_PARENT) != entry.source_parent:
-        before = row.properties_value.get(SOURCE_PARENT)
-        entry.changes.append(changed(f"properties.{SOURCE_PARENT}", before, entry.source_parent))
-        set_properties(entry, {**row.properties_value, SOURCE_PARENT: entry.source_parent})
+    if entry.source_parent is not None:
+        _set_source_parent(entry, row.properties_value, entry.source_parent or None)
     entry.changes += _describe_parts(state, entry)
+
+
+def _set_source_parent(entry: ImportEntry, properties: dict[str, Any], source_parent: str | None) -> None:
+    before = properties.pop(SOURCE_PARENT, None)
+    if before != source_parent:
+        entry.changes.append(changed(f"properties.{SOURCE_PARENT}", before, source_parent))
+        set_properties(entry, properties | ({SOURCE_PARENT: source_parent} if source_parent else {}))
 
 
 def _save(tx: Transaction, entry: ImportEntry) -> None:
