@@ -332,3 +332,41 @@ def test_two_tools_do_not_touch_each_others_items(work: WorkClient) -> None:
         "two",
         "three",
     }
+
+
+def test_an_item_in_a_loop_is_released_when_another_item_leaves_the_loop(file: FileImport) -> None:
+    loop = [item("a", depends_on=["b"]), item("b", depends_on=["a"])]
+    first = file.run(*loop)
+    assert {*notes(first.placed, "loop")} == {"b"}
+    rev = file.rev()
+    file.run(*loop)
+    assert file.rev() == rev
+
+    answer = file.run(item("a"), item("b", depends_on=["a"]))
+
+    assert (answer.counts.updated, notes(answer.placed, "loop")) == (2, {})
+    assert file.ready() == {"a"}
+    file.run(item("a", fate="done"), item("b", depends_on=["a"]))
+    assert file.ready() == {"b"}
+
+
+def test_an_item_in_a_loop_that_was_released_here_stays_released(file: FileImport) -> None:
+    file.run(item("a", depends_on=["b"]), item("b", depends_on=["a"]))
+    node = file.node("b")
+    hold = {"containerType": "task", "id": node.id, "blockedBy": ["NO_OP"], "version": node.rev}
+    file.work.call("container.unblock", **hold)
+
+    file.run(item("a", depends_on=["b"], title="changed"), item("b", depends_on=["a"]))
+
+    assert file.ready() == {"b"}
+
+
+def test_what_was_held_beside_a_conflict_is_still_a_conflict_at_the_next_import(file: FileImport) -> None:
+    file.run(item("a", fate="done"), item("b"))
+    file.work.call("work.update", updates=[{"node_id": "a", "resolved": False}])
+    held = {"fate": "held", "hold_reason": "status later"}
+    there = [item("a", depends_on=["b"], **held), item("b", depends_on=["a"])]
+
+    first, second = file.run(*there), file.run(*there)
+
+    assert [one.field for one in first.conflicts] == [one.field for one in second.conflicts] == ["fate"]

@@ -15,6 +15,7 @@ from groundplan.exchange.writers.written_files import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    restore_loops,
 )
 from groundplan.work.importing.export_items import ExportedItem
 
@@ -26,6 +27,7 @@ TYPE_DEFAULT = "task"
 
 def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the lines of `issues.jsonl`."""
+    items = restore_loops(items)
     by_source = index_by_source(items, TOOL)
     ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
     written = WrittenFiles({})

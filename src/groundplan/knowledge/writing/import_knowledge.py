@@ -128,6 +128,6 @@ def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id
 
 
 def _resolve_relations(related: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> dict[str, str]:
-    """Return the reasons of relations by the ids of their molecules; those to molecules that are not here are left out."""
+    """Return the reasons of relations by the ids of their molecules, without those that are not here."""
     found = ((ids.get(_normalize_name(name)), reason) for name, reason in related)
     return {id_: reason or RELATED for id_, reason in found if id_ is not None}

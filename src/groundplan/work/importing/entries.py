@@ -15,7 +15,6 @@ from groundplan.work.importing.source_items import SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import LastImport, StoredNode, StoredSection
 from groundplan.work.importing.three_way import ImportConflict
 
-
 NAMED_MAX = 10  # of items in one warning
 
 
@@ -48,6 +47,7 @@ class ImportEntry:
     digest: str = ""
     hold_reason: str | None = None
     source_parent: str | None = None  # the parent in the file, if the node is below another one; "": it no longer is
+    last_loop_reason: str | None = None  # of a hold for a loop that is tried again
     before: PlanNodeState | None = None  # the stored node as the import found it
     changes: list[Change] = field(default_factory=list)
     new_edges: list[tuple[str, int]] = field(default_factory=list)
@@ -70,13 +70,19 @@ class ImportEntry:
     def set_last_base(self, base: ImportBase) -> None:
         """Set what the last import said about the item; it is the base of the next one, until this one changes it."""
         self.last_base = base
-        self.base = msgspec.structs.replace(base, fields=dict(base.fields), written=dict(base.written))
+        kept = {"fields": dict(base.fields), "written": dict(base.written), "loops": list(base.loops)}
+        self.base = msgspec.structs.replace(base, **kept)
 
     def get_stored_item(self) -> tuple[str, StoredNode, ImportBase]:
         """Return the source id, the stored node and the base of an item that was imported before."""
         if self.source_id is None or self.stored is None or self.base is None:
             raise LookupError(f"node {self.node.id} is no item that was imported before")
         return self.source_id, self.stored, self.base
+
+    @property
+    def has_same_loops(self) -> bool:
+        """Whether the same dependencies close a loop as at the last import."""
+        return self.base is not None and self.last_base is not None and self.base.loops == self.last_base.loops
 
     @property
     def is_reopened(self) -> bool:
@@ -100,7 +106,8 @@ class ImportState:
     last: dict[str, LastImport]
     inherits: bool = False
     requires_evidence: bool = False  # the policy of the project
-    moved: dict[str, ImportBase] = field(default_factory=dict)  # items that an import put below another parent
+    # Of the items for which the last import wrote something else than the file says, also of unchanged ones.
+    differing: dict[str, ImportBase] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)  # of the nodes of all items that have one, by source id
     entries: dict[int, ImportEntry] = field(default_factory=dict)  # by the number of the node
     placed: list[ImportNote] = field(default_factory=list)

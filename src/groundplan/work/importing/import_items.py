@@ -37,15 +37,15 @@ from groundplan.work.importing.compare_items import add_changed_entries, add_mis
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
 from groundplan.work.importing.import_knowledge import TASK, make_task, take_over_knowledge
 from groundplan.work.importing.item_fields import digest_item
-from groundplan.work.importing.place_items import leave_out_loops, place
+from groundplan.work.importing.place_items import leave_out_loops, place, restore_loop_edges
 from groundplan.work.importing.plan_graph import PlanGraph
 from groundplan.work.importing.source_items import DeletedItem, SourceAtom, SourceItem, SourceMolecule
 from groundplan.work.importing.stored_state import (
     LastImport,
     load_bases,
+    load_differing,
     load_graph,
     load_last_imports,
-    load_moved,
     load_nodes,
 )
 from groundplan.work.importing.three_way import ImportConflict
@@ -183,13 +183,15 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
         return state
     state.graph = load_graph(tx, project_id)
     ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
-    state.moved = load_moved(tx, project_id, request.tool) if last else {}
+    state.differing = load_differing(tx, project_id, request.tool) if last else {}
     add_new_entries(state, new, ids, first_n=tx.scalar(sql.last_n, project_id=project_id) + 1)
     if changed or deleted:
         source_ids = [*(item.source_id for item in changed), *(one.source_id for one in deleted)]
         bases = load_bases(tx, project_id, request.tool, source_ids)
         ns = [n for source_id in source_ids if (n := last[source_id].node_n) is not None]
         add_changed_entries(state, changed, deleted, bases, load_nodes(tx, project_id, ns))
+    in_loops = [n for source_id, base in state.differing.items() if base.loops and (n := state.numbers.get(source_id))]
+    restore_loop_edges(state, load_nodes(tx, project_id, in_loops))
     place(state)
     add_missing_evidence(state, request.file)
     return state
@@ -251,7 +253,8 @@ def _warn_about_early_work(state: ImportState) -> None:
     if early:
         state.warnings.append(
             f"{len(early)} items are offered earlier than in {state.tool}, where an item also waits for what its "
-            f"ancestors wait for; the policy inherit_dependencies does that, and was left as it is: {state.name_some(early)}"
+            "ancestors wait for; the policy inherit_dependencies does that, and was left as it is: "
+            + state.name_some(early)
         )
 
 

@@ -24,7 +24,7 @@ SELECT i.source_id, i.base
  WHERE i.tenant_id = :tenant_id
    AND i.project_id = :project_id
    AND i.tool = :tool
-   AND i.base LIKE '%"written":%'
+   AND (i.base LIKE '%"written":%' OR i.base LIKE '%"loops":%')
  ORDER BY i.source_id;
 
 -- name: save_imports
@@ -263,6 +263,15 @@ SELECT e.node_n, e.type, e.ref
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
  ORDER BY e.node_n, e.k;
+
+-- name: bases_with_loops
+-- What the last import of each tool said about the items whose dependencies closed a loop.
+SELECT i.node_n, i.tool, i.base
+  FROM work_imports AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.node_n IS NOT NULL
+   AND i.base LIKE '%"loops":%';
 
 -- name: imported_items
 -- Under which source ids the nodes of a project were imported.

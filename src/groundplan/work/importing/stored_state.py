@@ -81,11 +81,10 @@ def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collecti
     return found
 
 
-def load_moved(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
-    """Return what the last import said about the items that it put below another parent than the one in the file."""
+def load_differing(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
+    """Return the bases of the items for which the last import wrote something else than the file says."""
     rows = tx.all(sql.differing_bases, project_id=project_id, tool=tool)
-    bases = {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
-    return {source_id: base for source_id, base in bases.items() if "parent" in base.written}
+    return {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
 
 
 def load_graph(tx: Transaction, project_id: str) -> PlanGraph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -49,9 +49,13 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
     new = [entry for entry in state.entries.values() if entry.is_new]
     touched = [entry for entry in state.entries.values() if not entry.is_new]
     _load_rows(tx, state, touched)
+    # What was written beside a conflict is no base: the next import would take it for what is in the file.
+    conflicts: dict[str | None, set[str]] = {}
+    for one in state.conflicts:
+        conflicts.setdefault(one.source_id, set()).add(one.field)
     for entry in state.entries.values():
         if entry.base is not None:
-            _note_written(state, entry)
+            _note_written(state, entry, without=conflicts.get(entry.source_id, ()))
     _insert_new(tx, state, new, derived, decision=decision)
     for entry in touched:
         _finish_changes(state, entry)
@@ -77,12 +81,21 @@ def has_effect(entry: ImportEntry) -> bool:
     """Return whether an entry of a stored item changes its node."""
     if entry.is_new or entry.source_id is None:
         return False
-    is_held_before = None if entry.stored is None else entry.stored.row.held_reason is not None
     parts = (entry.new_edges, entry.gone_edges, entry.new_tags, entry.gone_tags, entry.new_evidence)
     sections = (entry.new_sections, entry.changed_sections, entry.gone_sections)
     is_placed = entry.is_moved or entry.is_closed or entry.is_reopened
-    is_held = is_held_before is not None and entry.node.is_held != is_held_before
-    return bool(entry.changes or entry.is_base_changed or is_placed or is_held or any(parts) or any(sections))
+    if entry.stored is not None:
+        is_placed |= _is_hold_changed(entry, entry.stored.row) or _is_source_parent_changed(entry, entry.stored.row)
+    return bool(entry.changes or entry.is_base_changed or is_placed or any(parts) or any(sections))
+
+
+def _is_source_parent_changed(entry: ImportEntry, row: WorkNodeRow) -> bool:
+    source_parent = entry.source_parent
+    return source_parent is not None and (source_parent or None) != row.properties_value.get(SOURCE_PARENT)
+
+
+def _is_hold_changed(entry: ImportEntry, row: WorkNodeRow) -> bool:
+    return not entry.node.resolved and (entry.hold_reason if entry.node.is_held else None) != row.held_reason
 
 
 # --- New nodes --------------------------------------------------------------------------------------------------------
@@ -353,7 +366,7 @@ def _list_imports(tx: Transaction, state: ImportState, entries: list[ImportEntry
         }
 
 
-def _note_written(state: ImportState, entry: ImportEntry) -> None:
+def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection[str]) -> None:
     """Keep in the base of an item what the import writes where that differs from the file: its fate and its parent."""
     assert entry.base is not None  # noqa: S101 - the entry of an item
     base, node = entry.base, entry.node
@@ -366,6 +379,8 @@ def _note_written(state: ImportState, entry: ImportEntry) -> None:
     if entry.is_new or entry.is_moved:
         written["parent"] = None if node.parent_n in (None, ROOT_N) else state.name(node.parent_n)
     for name, value in written.items():
+        if name in without:
+            continue
         base.written.pop(name, None)
         if not is_same(value, base.fields.get(name)):
             base.written[name] = shorten(value)
