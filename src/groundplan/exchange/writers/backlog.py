@@ -53,6 +53,7 @@ from groundplan.exchange.writers.written_files import (
     restore_loops,
 )
 from groundplan.front_matter.split import FENCE
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.repository.rules.formats.front_matter import quote, quote_if_needed
 from groundplan.work.importing.export_items import ExportedItem
 
@@ -83,7 +84,7 @@ def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     places = {item.id: _choose_place(item, config) for item in items}
     archived = {item.id for item in items if item.fate == "dropped" and places[item.id] not in ACTIVE_PLACES}
     written = WrittenFiles({CONFIG_FILE: _render_config(config)})
-    for item in items:
+    for item in count_progress(items, len(items)):
         # Files of the same id are read in the order of their names; a tilde comes after letters.
         count = "".join(item.sources.get(TOOL, "").partition("~")[1:])
         name = f"{ids[item.id]} - {count}{_to_file_name(item.title)}.md"

@@ -10,6 +10,7 @@ import msgspec
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.operations.progress import WorkCounter
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.section import delete_sections
@@ -28,6 +29,7 @@ from groundplan.work.kinds import DROPPED, FEATURE
 from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_links, encode_properties, encode_state, validate_properties
 
+ROUNDS_OF_NEW = 3  # over new nodes: rows, events, parts
 SOURCE_PARENT = "source_parent"  # the property with the parent in the file, if the node is below another one
 
 sql = load_queries(__file__)
@@ -56,10 +58,12 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
     for entry in state.entries.values():
         if entry.base is not None:
             _note_written(state, entry, without=conflicts.get(entry.source_id, ()))
-    _insert_new(tx, state, new, derived, decision=decision)
     for entry in touched:
         _finish_changes(state, entry)
     changed_entries = [entry for entry in touched if entry.changes or entry.is_base_changed]
+    items = [entry for entry in (*new, *changed_entries) if entry.base is not None]
+    counter = WorkCounter(len(new) * ROUNDS_OF_NEW + len(changed_entries) + len(items))
+    _insert_new(tx, state, new, derived, counter, decision=decision)
     # A resolved node has no open children, in every statement: first what is reopened, then the numbers, then the rest.
     for entry in changed_entries:
         if entry.is_reopened:
@@ -69,11 +73,14 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
         if not entry.is_reopened:
             _save(tx, entry)
     _write_parts(tx, [*new, *changed_entries])
+    counter.add(len(new))
     for entry in changed_entries:
         tx.record(_choose_op(entry), entry.node.id, *entry.changes, decision=decision)
+        counter.add(1)
     _write_counts(tx, state, derived)
-    items = [entry for entry in (*new, *changed_entries) if entry.base is not None]
-    run_in_chunks(tx, sql.save_imports, _list_imports(tx, state, items))
+    for chunk in split_rows(_list_imports(tx, state, items)):
+        tx.run_many(sql.save_imports, chunk)
+        counter.add(len(chunk))
     return [*new, *changed_entries]
 
 
@@ -102,16 +109,24 @@ def _is_hold_changed(entry: ImportEntry, row: WorkNodeRow) -> bool:
 
 
 def _insert_new(
-    tx: Transaction, state: ImportState, entries: list[ImportEntry], derived: Derived, *, decision: str
+    tx: Transaction,
+    state: ImportState,
+    entries: list[ImportEntry],
+    derived: Derived,
+    counter: WorkCounter,
+    *,
+    decision: str,
 ) -> None:
     in_order = sorted(entries, key=lambda entry: derived[entry.node.n].depth)
     for chunk in split_rows(in_order):
         insert_nodes(tx, tx.project.id, [_build_row(state, entry, derived[entry.node.n]) for entry in chunk])
+        counter.add(len(chunk))
     features = [{"project_id": tx.project.id, "n": entry.node.n} for entry in entries if entry.node.kind == FEATURE]
     if features:
         tx.run_many(sql.add_features, features)
     for entry in entries:
         tx.record(WorkOp.CREATED, entry.node.id, *_describe_new(state, entry), decision=decision)
+        counter.add(1)
 
 
 def build_new_properties(state: ImportState, entry: ImportEntry) -> dict[str, Any]:

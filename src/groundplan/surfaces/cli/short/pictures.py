@@ -112,9 +112,8 @@ def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Out
     if not answer.nodes:
         yield "Nothing below it." if top else describe_no_tasks()
     if answer.total > len(answer.nodes):
-        yield StyledText(
-            f"… {answer.total - len(answer.nodes)} more; {get_program_name()} tree ID shows a part of them", "dim"
-        )
+        hint = f"{get_program_name()} tree ID shows a part of them"
+        yield StyledText(f"… {answer.total - len(answer.nodes)} more; {hint}", "dim")
 
 
 def _draw_branches(

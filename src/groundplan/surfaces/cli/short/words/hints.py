@@ -18,7 +18,7 @@ EVIDENCE = "-e TYPE:REF"
 
 
 class WordHint(NamedTuple):
-    """A word with its arguments: `{id}` is the node of the step, or ID. The effect, if the words differ from the step's."""
+    """A word with its arguments, of which `{id}` is the node of the step; and its effect, if that differs."""
 
     line: str
     effect: str | None = None
