@@ -85,7 +85,7 @@ def compute_ready(folder: Path) -> set[str]:
     is finished. Parents play no part in that.
     """
     records = _read_records(folder)
-    owners = {}
+    owners: dict[str | None, Record] = {}
     for record, _ in sorted(records, key=lambda one: FOLDERS.index(one[0].folder)):
         owners.setdefault(record.id, record)
 

@@ -57,10 +57,10 @@ def test_a_migration_counts_its_steps() -> None:
 
 def test_an_export_counts_its_items() -> None:
     shares = Shares()
-    at = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+    at = "2026-01-01T00:00:00.000Z"
 
     with watch_progress(shares):
-        backlog.write([ExportedItem(id=name, title=name, fate="open", **at) for name in "abc"])
+        backlog.write([ExportedItem(id=name, title=name, fate="open", created_at=at, updated_at=at) for name in "abc"])
 
     shares.check()
 

@@ -146,7 +146,7 @@ def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
 
 def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
     """Return the folder that a task came from, if an export would choose another and it still fits, else that one."""
-    folder = item.properties.get(SOURCE_FOLDER)
+    folder = str(item.properties.get(SOURCE_FOLDER, ""))
     if folder in [*TaskFolder] and config.choose_fate(_get_word(item), TaskFolder(folder))[0] == item.fate:
         return TaskFolder(folder)
     if item.fate == "done":

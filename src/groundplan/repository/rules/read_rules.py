@@ -177,8 +177,8 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
     if not rule.name and not rule.knowledge:
         raise UnreadableRule("has nothing but front matter")
     above = agents.escape_path(f"{directory}/") if directory else ""
-    given = own.patterns(fields) or (("**",) if _is_general(file, own) else ())
-    patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in given)
+    own_patterns = own.patterns(fields) or (("**",) if _is_general(file, own) else ())
+    patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own_patterns)
     warnings = tuple(_find_other_fields(fields, own))
     for section in split_rule(rule, name):
         yield FoundRule(path, section, name, patterns, warnings=warnings)
