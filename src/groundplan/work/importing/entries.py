@@ -85,6 +85,12 @@ class ImportEntry:
         return self.base is not None and self.last_base is not None and self.base.loops == self.last_base.loops
 
     @property
+    def is_hold_changed(self) -> bool:
+        if self.stored is None or self.node.resolved:
+            return False
+        return (self.hold_reason if self.node.is_held else None) != self.stored.row.held_reason
+
+    @property
     def is_reopened(self) -> bool:
         return self.before is not None and self.before.resolved and not self.node.resolved
 

@@ -92,17 +92,9 @@ def has_effect(entry: ImportEntry) -> bool:
     sections = (entry.new_sections, entry.changed_sections, entry.gone_sections)
     is_placed = entry.is_moved or entry.is_closed or entry.is_reopened
     if entry.stored is not None:
-        is_placed |= _is_hold_changed(entry, entry.stored.row) or _is_source_parent_changed(entry, entry.stored.row)
+        before = entry.stored.row.properties_value.get(SOURCE_PARENT)
+        is_placed |= entry.is_hold_changed or entry.source_parent not in (None, before or "")
     return bool(entry.changes or entry.is_base_changed or is_placed or any(parts) or any(sections))
-
-
-def _is_source_parent_changed(entry: ImportEntry, row: WorkNodeRow) -> bool:
-    source_parent = entry.source_parent
-    return source_parent is not None and (source_parent or None) != row.properties_value.get(SOURCE_PARENT)
-
-
-def _is_hold_changed(entry: ImportEntry, row: WorkNodeRow) -> bool:
-    return not entry.node.resolved and (entry.hold_reason if entry.node.is_held else None) != row.held_reason
 
 
 # --- New nodes --------------------------------------------------------------------------------------------------------
