@@ -14,8 +14,10 @@ from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
 from groundplan.work.importing.source_items import SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import LastImport, StoredNode, StoredSection
 from groundplan.work.importing.three_way import ImportConflict
+from groundplan.work.kinds import DROPPED
 
 NAMED_MAX = 10  # of items in one warning
+FINISHED = ("done", DROPPED)  # fates
 
 
 class ImportNote(Struct):
@@ -83,6 +85,14 @@ class ImportEntry:
     def has_same_loops(self) -> bool:
         """Whether the same dependencies close a loop as at the last import."""
         return self.base is not None and self.last_base is not None and self.base.loops == self.last_base.loops
+
+    @property
+    def is_opened_in_file(self) -> bool:
+        """Whether the node is new, or was finished in the file at the last import and no longer is."""
+        if self.is_new or self.is_reopened:
+            return True
+        fates = [base.fields.get("fate") for base in (self.last_base, self.base) if base is not None]
+        return len(fates) == 2 and fates[0] in FINISHED and fates[1] not in FINISHED
 
     @property
     def is_hold_changed(self) -> bool:

@@ -168,7 +168,7 @@ def _find_features_with_done_items(state: ImportState) -> set[int]:
 
 
 def _return_below_parents(state: ImportState) -> None:
-    """Move nodes back that an import moved away from a finished parent, if that parent is open again.
+    """Move nodes back that an import moved away from a finished parent, if the file opens that parent again.
 
     A node that is no longer where the import put it was moved here since, and stays. So does one whose way up leads to
     itself by now.
@@ -189,7 +189,10 @@ def _return_below_parents(state: ImportState) -> None:
             path.append(nodes[path[-1]].parent_n or ROOT_N)
         to_n = next((one for one in path if not nodes[one].resolved), ROOT_N)
         is_far = nodes[n].resolved and to_n != target  # a finished node can be below a finished one
-        if n in path or is_far or base.keeps_parent or to_n == nodes[n].parent_n:
+        opened = state.entries.get(to_n)
+        if opened is None or not opened.is_opened_in_file or to_n == nodes[n].parent_n:
+            continue
+        if n in path or is_far or base.keeps_parent:
             continue
         entry = state.touch(n)
         nodes[n].parent_n = to_n
@@ -336,4 +339,20 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
                 entry.base.written["fate"] = "dropped" if entry.node.is_dropped else "done"
         if entry.is_moved:
             _keep_parent(state, entry)
+            _set_back_ancestors(state, entry.node.n)
         _move_below_open_parents(state)
+
+
+def _set_back_ancestors(state: ImportState, n: int) -> None:
+    """Set back the moves above a node whose own was set back, while its parents lead back to it."""
+    nodes = state.graph.nodes
+    while True:
+        path = {n: None}
+        above = nodes[n].parent_n or ROOT_N
+        while above != ROOT_N and above not in path:
+            path[above] = None
+            above = nodes[above].parent_n or ROOT_N
+        moved = [entry for one in path if (entry := state.entries.get(one)) is not None and entry.is_moved]
+        if above == ROOT_N or not moved:
+            return
+        _keep_parent(state, moved[0])
