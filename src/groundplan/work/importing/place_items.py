@@ -329,8 +329,9 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
     set_back: set[int] = set()
     while (cycle := find_cycle(graph.build_moments(inherits=state.inherits))) is not None:
         in_loop = [entry for moment in cycle if (entry := state.entries.get(moment // 2)) is not None]
-        entry = next((one for one in in_loop if one.is_moved or one.is_reopened), None)
-        if entry is None or entry.node.n in set_back:
+        changed = [one for one in in_loop if one.is_moved or one.is_reopened]
+        entry = next((one for one in changed if one.node.n not in set_back), None)
+        if entry is None:
             return  # a loop that was there before
         set_back.add(entry.node.n)
         if entry.is_reopened:
