@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.budget import Budget
@@ -157,7 +157,8 @@ class KnowledgeDraft(NamedTuple):
     knowledge: str
     paths: list[str]
     related: list[tuple[str, str]]  # names of other molecules, and the reasons
-    last_digest: str | None  # of the knowledge at the last import; None if it was never imported
+    last_digest: str | None = None  # of the knowledge at the last import; None if it was never imported
+    last_related: Sequence[tuple[str, str]] = ()  # at the last import
 
 
 class KnowledgeImport(NamedTuple):

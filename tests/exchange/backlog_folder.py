@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 CONFIG = 'project_name: "Shop"\nstatuses: ["To Do", "In Progress", "Review", "Done"]\nlabels: []\n'
 ACTIVE = ("tasks", "completed")
@@ -43,51 +45,89 @@ def _to_yaml(value: Any) -> str:
     return str(value)
 
 
-def compute_ready(folder: Path, *, last_status: str = "done") -> set[str]:
-    """Return the ids of the tasks that the tool offers, by its own rule and from the files alone.
+# --- What the tool offers, from its files alone ----------------------------------------------------------------------
 
-    A task of `tasks/` that is not finished, and each of whose dependencies is exactly one finished task of `tasks/` and
-    `completed/`. Parents play no part; a parent with open parts, also drafts, counts as its parts.
+# The first of them that has an id owns it.
+FOLDERS = ("tasks", "completed", "drafts", "archive/tasks", "archive/drafts")
+DEFAULT_STATUSES = ("To Do", "In Progress", "Done")
+FINISHED = ("done", "completed", "complete")
+GIVEN_UP = ("won't do", "wontfix", "obsolete", "skipped")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A task file: its folder, what it says about itself, and the words that the configuration knows."""
+
+    folder: str
+    id: str
+    status: str
+    waits: tuple[str, ...]
+    parent: str | None
+    statuses: tuple[str, ...]
+
+    @property
+    def is_finished(self) -> bool:
+        """Done or given up, and so nothing that anybody waits for, or could do."""
+        if self.folder in ("completed", "archive/tasks", "archive/drafts"):
+            return True
+        return self.folder == "tasks" and (self.status in (self.statuses[-1], *FINISHED, *GIVEN_UP))
+
+    @property
+    def is_offered(self) -> bool:
+        """In `tasks/`, with a configured status that is no end and no draft."""
+        return self.folder == "tasks" and not self.is_finished and self.status in self.statuses
+
+
+def compute_ready(folder: Path) -> set[str]:
+    """Return the titles of the tasks that the tool offers: those without open parts, else their parts.
+
+    A task is offered if each of its dependencies is the id of exactly one record of `tasks/` and `completed/`, and that
+    is finished. Parents play no part in that.
     """
-    finished_words = {last_status, "done", "completed", "complete", "wontfix", "won't do", "obsolete", "skipped"}
-    held_words = {"draft", "parked", "on hold"}
-    records: list[tuple[str, str, str, list[str], str]] = []
-    for place in ("tasks", "completed", "drafts", "archive/tasks"):
-        for file in sorted((folder / place).glob("*.md")) if (folder / place).is_dir() else ():
-            head = file.read_text().split("---")[1]
-            written = re.search(r"^id: (.*)$", head, re.MULTILINE)
-            status = re.search(r"^status: (.*)$", head, re.MULTILINE)
-            parent = re.search(r"^parent_task_id: (.*)$", head, re.MULTILINE)
-            block = head.partition("dependencies:")[2]
-            waits = re.findall(r"^  - (.*)$", block.partition("\nparent_task_id")[0], re.MULTILINE)
-            assert written is not None
-            assert status is not None
-            records.append((place, written[1], status[1].lower(), waits, parent[1] if parent else ""))
+    records = _read_records(folder)
+    owners: dict[str | None, Record] = {}
+    for record, _ in sorted(records, key=lambda one: FOLDERS.index(one[0].folder)):
+        owners.setdefault(record.id, record)
 
-    def is_finished(record: tuple[str, str, str, list[str], str]) -> bool:
-        return record[0] in ("completed", "archive/tasks") or (record[0] != "drafts" and record[2] in finished_words)
+    def is_free(record: Record) -> bool:
+        claims = [[one for one, _ in records if one.id == wanted and one.folder in ACTIVE] for wanted in record.waits]
+        return all(len(found) == 1 and found[0].is_finished for found in claims)
 
-    def find(task_id: str) -> list[tuple[str, str, str, list[str], str]]:
-        return [record for record in records if record[0] in ACTIVE and _bare(record[1]) == _bare(task_id)]
-
-    offered = [
-        record
-        for record in records
-        if record[0] == "tasks"
-        and not is_finished(record)
-        and record[2] not in held_words
-        and all(len(found := find(one)) == 1 and is_finished(found[0]) for one in record[3])
-    ]
-    first = {_bare(record[1]): record for record in reversed(records)}
-    open_parents = set()
-    for record in records:
-        if not is_finished(record):
-            above = _bare(record[4])
-            while above in first and is_finished(first[above]):  # here it is below the next open one
-                above = _bare(first[above][4])
-            open_parents.add(above)
-    return {record[1] for record in offered if _bare(record[1]) not in open_parents}
+    with_open_parts = set()
+    for record, _ in records:
+        above = record.parent
+        while not record.is_finished and above in owners:
+            with_open_parts.add(above)
+            above = owners[above].parent
+    return {
+        title
+        for record, title in records
+        if record.is_offered and is_free(record) and not (owners[record.id] is record and record.id in with_open_parts)
+    }
 
 
-def _bare(task_id: str) -> str:
-    return re.sub(r"(?<=[-.])0+(?=\d)", "", task_id.lower())
+def _read_records(folder: Path) -> list[tuple[Record, str]]:
+    """Return the records of a folder with their titles."""
+    config = yaml.safe_load((folder / "config.yml").read_text()) if (folder / "config.yml").is_file() else {}
+    statuses = tuple(map(str.lower, config.get("statuses", DEFAULT_STATUSES)))
+    found = []
+    for place in FOLDERS:
+        for file in sorted((folder / place).glob("*.md")):
+            head = yaml.safe_load(file.read_text().split("---\n")[1])
+            parent = head.get("parent_task_id")
+            record = Record(
+                place,
+                _normalize_id(head["id"]),
+                head["status"].lower(),
+                tuple(map(_normalize_id, head["dependencies"])),
+                _normalize_id(parent) if parent else None,
+                statuses,
+            )
+            found.append((record, head["title"]))
+    return found
+
+
+def _normalize_id(task_id: str) -> str:
+    """Return an id for comparisons: case and leading zeros do not count."""
+    prefix, _, numbers = task_id.lower().rpartition("-")
+    return f"{prefix}-{'.'.join(str(int(number)) for number in numbers.split('.'))}"

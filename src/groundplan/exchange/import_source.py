@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
@@ -41,15 +41,24 @@ class Runner(Protocol):
 
 
 def import_source(
-    session: Runner, tool: SourceTool, path: Path, project: str, *, dry_run: bool = False, skip_bad: bool = False
+    session: Runner,
+    tool: SourceTool,
+    path: Path,
+    project: str,
+    *,
+    dry_run: bool = False,
+    skip_bad: bool = False,
+    name_step: Callable[[str], object] = lambda step: None,
 ) -> ImportReport:
-    """Import a file or folder and return the report.
+    """Import a file or folder and return the report; `name_step` is told what is done now.
 
     Raises:
         UnreadableSource: it cannot be read, or is not of this tool.
         BadLineFound: a line is bad, and bad lines are not skipped.
     """
+    name_step("reading")
     plan = read_source(tool, path, skip_bad=skip_bad)
+    name_step(f"{len(plan.items):,} items")
     statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
     if is_empty:

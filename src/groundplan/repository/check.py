@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
@@ -137,9 +138,8 @@ def _get_tree(commit: Commit | None) -> str | None:
 
 
 def _report_progress(tree_diffs: Iterable[TreeDiff], count: int, report: Callable[[str], object]) -> Iterator[TreeDiff]:
-    for done, stop in enumerate(tree_diffs):
-        report(f"comparing with commit {done + 1} of {count}")
-        yield stop
+    report("comparing with commits")
+    yield from count_progress(tree_diffs, count)
 
 
 def _is_exported_rule(name: str) -> bool:

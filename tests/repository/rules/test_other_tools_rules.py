@@ -39,6 +39,17 @@ def test_instructions_of_copilot_are_for_what_they_apply_to(
     assert project.read_atoms() == [("X", expected, "Text.")]
 
 
+def test_the_general_instructions_of_copilot_are_found_and_are_for_all_files(project: RulesProject) -> None:
+    project.write(".github/copilot-instructions.md", "# Style\nShort lines.\n")
+    project.write("web/.github/copilot-instructions.md", "Few colours.\n")
+    project.write("docs/copilot-instructions.md", "No instructions: not in .github.\n")
+
+    project.import_rules(RuleFormat.COPILOT)
+
+    assert patterns(project) == {"Style": ("**",), "copilot-instructions": ("web/**",)}
+    assert project.import_rules(RuleFormat.COPILOT).created == []
+
+
 def test_instructions_without_a_name_have_that_of_their_file(project: RulesProject) -> None:
     project.write(f"{COPILOT}/tests.instructions.md", '---\napplyTo: "tests/**"\n---\nNo sleeps.\n')
     project.write(f"web/{COPILOT}/ui.instructions.md", '---\napplyTo: "*.css"\ntitle: Colours\n---\nFew.\n')

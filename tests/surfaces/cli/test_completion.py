@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,44 @@ def test_a_completion_of_somebody_else_is_left_alone(monkeypatch: pytest.MonkeyP
     assert not ours.exists()
     assert theirs.read_text(encoding="utf-8") == "# pl of another tool"
     assert completion.uninstall() == []
+
+
+def ask_shell(shell: str, script: str) -> list[str]:
+    """Run a script in a shell without anybody's configuration, and return its lines."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    options = {"zsh": ("-f",), "fish": ("--no-config",)}[shell]
+    command = (shell, *options, "-c", script)
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert ended.stderr == ""
+    return ended.stdout.splitlines()
+
+
+QUOTED_WORDS = ("ou", "out\\ d", '"out d')  # beginnings of the tag `out doors`, as people type them
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="completion is tried in zsh; not every machine has it")
+def test_zsh_gets_values_for_plain_and_quoted_words_and_runs_none(plan: Run) -> None:
+    plan("add", "Evil", "--tag", "$(touch pwned)")
+    # Completion calls the function with these parameters, and compadd takes the values.
+    script = (
+        f"fpath=({SCRIPTS} $fpath); autoload -Uz _groundplan; compadd() {{ print -rl -- $values }}\n"
+        "complete() { PREFIX=$1; words=(pl ls --tag $1); CURRENT=4; _groundplan; print -- - }\n"
+    )
+    asked = [word.lstrip('"') for word in QUOTED_WORDS]  # zsh leaves an open quotation mark out of PREFIX
+    lines = ask_shell("zsh", script + "\n".join(f"complete '{word}'" for word in ("", *asked)))
+
+    assert lines == ["$(touch pwned)", "out doors", "-", *["out doors", "-"] * len(asked)]
+    assert not Path("pwned").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("fish") is None, reason="completion is tried in fish; not every machine has it")
+def test_fish_gets_values_for_plain_and_quoted_words_and_runs_none(plan: Run) -> None:
+    plan("add", "Evil", "--tag", "$(touch pwned)")
+    lines = [f"complete -C 'pl ls --tag {word}'; echo -" for word in ("", *QUOTED_WORDS)]
+
+    found = ask_shell("fish", "\n".join((f"source {SCRIPTS / 'groundplan.fish'}", *lines)).replace("\\ ", "\\\\ "))
+
+    assert found == ["$(touch pwned)", "out doors", "-", *["out doors", "-"] * len(QUOTED_WORDS)]
+    assert not Path("pwned").exists()

@@ -191,7 +191,7 @@ class TestCheck:
         assert steps == [
             "reading the atoms",
             "reading the files of the repository",
-            "comparing with commit 1 of 1",
+            "comparing with commits",
             "recording the results",
         ]
 

@@ -66,3 +66,38 @@ def test_knowledge_can_begin_a_project(file: FileImport) -> None:
 
     assert answer.counts.created == 1
     assert find(file, "Cart").knowledge == "one"
+
+
+def relations(file: FileImport, name: str) -> dict[str, str]:
+    return {one.name: one.reason for one in find(file, name).related_molecules}
+
+
+def test_relations_follow_the_file_also_where_no_text_changed(file: FileImport) -> None:
+    others = [molecule(name, name) for name in ("Checkout", "Shop", "Stock")]
+    file.run(molecules=[molecule("Cart", "one", Checkout="is read by", Shop="part of"), *others])
+
+    changed = [molecule("Cart", "one", Checkout="calls", Stock="reserves"), *others]
+    preview = file.run(molecules=changed, dry_run=True)
+    answer = file.run(molecules=changed)
+
+    assert relations(file, "Cart") == {"Checkout": "calls", "Stock": "reserves"}
+    assert (answer.counts.updated, answer.counts.unchanged) == (1, 3)
+    assert preview.counts == answer.counts
+    rev = file.rev()
+    assert file.run(molecules=changed).counts.updated == 0
+    assert file.rev() == rev
+
+
+def test_relations_that_were_changed_here_stay(file: FileImport) -> None:
+    others = [molecule(name, name) for name in ("Checkout", "Shop", "Stock")]
+    file.run(molecules=[molecule("Cart", "one", Checkout="is read by", Shop="part of"), *others])
+    cart = find(file, "Cart")
+    ids = {name: find(file, name).id for name in ("Checkout", "Stock")}
+    ours = [{"moleculeId": ids["Checkout"], "reason": "ours"}, {"moleculeId": ids["Stock"], "reason": "ours, too"}]
+    update = {"entityType": "molecule", "id": cart.id, "version": cart.version, "relatedMolecules": ours}
+    file.work.call("knowledge.update", **update)
+
+    # Gone from the file: the one to Checkout. Removed here: the one to Shop. New in both: the one to Stock.
+    file.run(molecules=[molecule("Cart", "two", Shop="part of", Stock="theirs"), *others])
+
+    assert relations(file, "Cart") == {"Checkout": "ours", "Stock": "ours, too"}

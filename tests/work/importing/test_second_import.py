@@ -166,6 +166,89 @@ def test_children_leave_a_parent_that_is_finished_there(file: FileImport) -> Non
     )
 
 
+def parent_of(file: FileImport, ref: str) -> str | None:
+    """Return the title of the parent of a node; None below the root."""
+    chain = file.work.call("work.context", node_id=ref).ancestors
+    return chain[-1].summary if len(chain) > 1 else None
+
+
+def test_an_unchanged_child_returns_when_its_parent_is_open_again_there(file: FileImport) -> None:
+    first = [item("top"), item("parent", parent="top", fate="done"), item("child", parent="parent")]
+    file.run(*first)
+    assert (parent_of(file, "child"), file.node("child").properties["source_parent"]) == ("top", "parent")
+    reopened = [item("top"), item("parent", parent="top"), item("child", parent="parent")]
+
+    preview = file.run(*reopened, dry_run=True)
+    answer = file.run(*reopened)
+
+    assert (parent_of(file, "child"), answer.counts.updated, answer.conflicts) == ("parent", 2, [])
+    assert preview.counts == answer.counts
+    assert {*notes(answer.placed, "parent")} == {"child"}
+    assert "source_parent" not in file.node("child").properties
+    rev = file.rev()
+    file.run(*reopened)
+    assert file.rev() == rev
+    file.run(*first)
+    assert parent_of(file, "child") == "top"
+
+
+def test_a_child_returns_as_far_as_its_parents_are_open(file: FileImport) -> None:
+    done = {"fate": "done"}
+    leaf = item("leaf", parent="low")
+    file.run(item("high", **done), item("low", parent="high", **done), leaf)
+    assert parent_of(file, "leaf") is None
+
+    file.run(item("high"), item("low", parent="high", **done), leaf)
+    assert (parent_of(file, "leaf"), file.node("leaf").properties["source_parent"]) == ("high", "low")
+
+    file.run(item("high"), item("low", parent="high"), {**leaf, "title": "changed as well"})
+    assert parent_of(file, "leaf") == "low"
+
+
+def test_a_child_that_was_moved_here_does_not_return(file: FileImport) -> None:
+    file.run(item("parent", fate="done"), item("child", parent="parent"), item("other"))
+    move = {"op": "move", "node_id": file.node("child").id, "new_parent": file.node("other").id}
+    file.work.call("work.restructure", operations=[move])
+
+    file.run(item("parent"), item("child", parent="parent"), item("other"))
+
+    assert parent_of(file, "child") == "other"
+
+
+def test_a_child_finds_a_parent_that_came_later(file: FileImport) -> None:
+    file.run(item("child", parent="parent"))
+    file.run(item("child", parent="parent"), item("parent"))
+
+    assert parent_of(file, "child") == "parent"
+
+
+def test_a_project_that_requires_evidence_keeps_items_open_that_a_file_closes_without_any(file: FileImport) -> None:
+    file.work.open(policies={"evidence": "require"})
+    first = file.run(item("a"), item("b"), item("c"), item("old", fate="done"), item("gone", fate="dropped"))
+    assert ["old" in line for line in first.warnings] == [True]
+    evidence = file.work.call("work.context", node_id="old").node.evidence
+    assert [(one.type, one.ref) for one in evidence] == [("import", "finished in beads: issues.jsonl")]
+
+    closed = [
+        item("a", fate="done"),
+        item("b", fate="done", evidence=[{"type": "note", "text": "in 9f2ab1"}]),
+        item("c", fate="dropped"),
+        item("old", fate="done"),
+        item("gone", fate="dropped"),
+    ]
+    preview = file.run(*closed, dry_run=True)
+    answer = file.run(*closed)
+
+    assert conflicts(answer) == [("a", "fate", "open", "open", "done")]
+    assert ["a" in line for line in answer.warnings] == [True]
+    assert (preview.counts, preview.warnings) == (answer.counts, answer.warnings)
+    assert [file.node(ref).resolved for ref in "abc"] == [False, True, True]
+    added = [{"type": "commit", "ref": "9f2ab1"}]
+    file.work.call("work.update", updates=[{"node_id": "a", "add_evidence": added}])
+    assert file.run(*closed).conflicts == []
+    assert file.node("a").resolved
+
+
 def test_a_parent_with_open_work_of_ours_stays_open(file: FileImport) -> None:
     file.run(item("parent"))
     file.work.call(
@@ -249,3 +332,41 @@ def test_two_tools_do_not_touch_each_others_items(work: WorkClient) -> None:
         "two",
         "three",
     }
+
+
+def test_an_item_in_a_loop_is_released_when_another_item_leaves_the_loop(file: FileImport) -> None:
+    loop = [item("a", depends_on=["b"]), item("b", depends_on=["a"])]
+    first = file.run(*loop)
+    assert {*notes(first.placed, "loop")} == {"b"}
+    rev = file.rev()
+    file.run(*loop)
+    assert file.rev() == rev
+
+    answer = file.run(item("a"), item("b", depends_on=["a"]))
+
+    assert (answer.counts.updated, notes(answer.placed, "loop")) == (2, {})
+    assert file.ready() == {"a"}
+    file.run(item("a", fate="done"), item("b", depends_on=["a"]))
+    assert file.ready() == {"b"}
+
+
+def test_an_item_in_a_loop_that_was_released_here_stays_released(file: FileImport) -> None:
+    file.run(item("a", depends_on=["b"]), item("b", depends_on=["a"]))
+    node = file.node("b")
+    hold = {"containerType": "task", "id": node.id, "blockedBy": ["NO_OP"], "version": node.rev}
+    file.work.call("container.unblock", **hold)
+
+    file.run(item("a", depends_on=["b"], title="changed"), item("b", depends_on=["a"]))
+
+    assert file.ready() == {"b"}
+
+
+def test_what_was_held_beside_a_conflict_is_still_a_conflict_at_the_next_import(file: FileImport) -> None:
+    file.run(item("a", fate="done"), item("b"))
+    file.work.call("work.update", updates=[{"node_id": "a", "resolved": False}])
+    held = {"fate": "held", "hold_reason": "status later"}
+    there = [item("a", depends_on=["b"], **held), item("b", depends_on=["a"])]
+
+    first, second = file.run(*there), file.run(*there)
+
+    assert [one.field for one in first.conflicts] == [one.field for one in second.conflicts] == ["fate"]

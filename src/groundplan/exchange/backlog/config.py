@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +20,7 @@ DRAFT_PREFIX = "draft"
 DRAFT = "draft"
 STARTED_WORD = "in progress"
 
-_DONE_WORDS = ("done", "completed", "complete")
+DONE_WORDS = ("done", "completed", "complete")
 _MERGED = "merged into "
 _DROPPED_WORDS = ("won't do", "wont do", "wontfix", "won't fix", "obsolete", "skipped")
 
@@ -34,6 +35,13 @@ class TaskFolder(StrEnum):
     ARCHIVED_DRAFTS = "archive/drafts"
 
 
+# Where tasks of a fate usually are; the tool itself moves finished ones from tasks/ to completed/.
+FOLDERS_OF_FATES: Mapping[Fate, tuple[TaskFolder, ...]] = {
+    "open": (TaskFolder.TASKS,),
+    "held": (TaskFolder.TASKS, TaskFolder.DRAFTS),
+    "done": (TaskFolder.TASKS, TaskFolder.COMPLETED),
+    "dropped": (TaskFolder.ARCHIVED_TASKS,),
+}
 # A dependency counts if it is in one of these.
 ACTIVE_PLACES = (TaskFolder.TASKS, TaskFolder.COMPLETED)
 
@@ -65,7 +73,7 @@ class BacklogConfig:
         fates: dict[str, Fate] = {
             **dict.fromkeys(map(normalize_word, self.statuses), "open"),
             **dict.fromkeys(map(normalize_word, last), "done"),
-            **dict.fromkeys(_DONE_WORDS, "done"),
+            **dict.fromkeys(DONE_WORDS, "done"),
             **dict.fromkeys(_DROPPED_WORDS, "dropped"),
             DRAFT: "held",
         }

@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from groundplan.exchange.backlog.body import COMMENTS_MARK, FINAL_SUMMARY, parse_comments, split_body
-from groundplan.exchange.backlog.config import ACTIVE_PLACES, DRAFT, STARTED_WORD, BacklogConfig, TaskFolder
+from groundplan.exchange.backlog.config import (
+    ACTIVE_PLACES,
+    DRAFT,
+    FOLDERS_OF_FATES,
+    STARTED_WORD,
+    BacklogConfig,
+    TaskFolder,
+)
 from groundplan.exchange.backlog.task_files import TaskFile
 from groundplan.exchange.backlog.task_ids import TaskId, parse_task_id
 from groundplan.exchange.item_parts import (
@@ -41,6 +48,7 @@ MILESTONE = "milestone"
 WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
 STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
+SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
 
 _OTHER_FIELDS = ("id", "title", "status", "assignee", "labels", "dependencies", "parent_task_id", "priority")
@@ -102,6 +110,8 @@ class BacklogItems:
         self._add_dependencies(item, task)
         self._add_fields(item, task)
         self._add_body(item, task)
+        if task.place not in FOLDERS_OF_FATES[fate]:
+            item.properties[SOURCE_FOLDER] = str(task.place)
         if fate == "dropped" and all(one.type != "dropped" for one in item.evidence):
             add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
         return item

@@ -1,7 +1,8 @@
 """Write items as a folder of Backlog.md: a file for each task, with the marks around sections that the tool knows.
 
-Finished tasks are in `completed/`, dropped ones in `archive/tasks/` and held drafts in `drafts/`. Items of other tools
-and of ours get ids that are counted on.
+Finished tasks are in `completed/`, dropped ones in `archive/tasks/` and held drafts in `drafts/`. A task that was
+elsewhere with the same fate returns there, because for the tool a dependency on an archived task is never met. Items of
+other tools and of ours get ids that are counted on.
 """
 
 from __future__ import annotations
@@ -18,13 +19,23 @@ from groundplan.exchange.backlog.body import (
     UNTITLED,
     make_mark,
 )
-from groundplan.exchange.backlog.config import CONFIG_FILE, DRAFT, DRAFT_PREFIX, BacklogConfig, TaskFolder
+from groundplan.exchange.backlog.config import (
+    ACTIVE_PLACES,
+    CONFIG_FILE,
+    DONE_WORDS,
+    DRAFT,
+    DRAFT_PREFIX,
+    STARTED_WORD,
+    BacklogConfig,
+    TaskFolder,
+)
 from groundplan.exchange.backlog.items import (
     DATES,
     LINK_FIELDS,
     MILESTONE,
     MISSING_DEPENDENCIES,
     PRIORITIES,
+    SOURCE_FOLDER,
     STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
@@ -39,19 +50,23 @@ from groundplan.exchange.writers.written_files import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    restore_loops,
 )
 from groundplan.front_matter.split import FENCE
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.repository.rules.formats.front_matter import quote, quote_if_needed
 from groundplan.work.importing.export_items import ExportedItem
 
 NAME_CHARS_MAX = 80  # of the title in the name of a file
 HELD_STATUS = "On Hold"  # no configured status, so that an import holds the task again
 DROPPED_STATUS = "Won't Do"
+OPEN_STATUS = "Open"  # where the default is no status of open tasks
 
 _MAPPED_PROPERTIES = {
     "assignee",
     MILESTONE,
     MISSING_DEPENDENCIES,
+    SOURCE_FOLDER,
     *DATES.values(),
     *TEXT_FIELDS,
     *PROPERTIES_OF_IMPORT,
@@ -61,35 +76,39 @@ COMMENTS = next(title for title, mark in MARKS.items() if mark == COMMENTS_MARK)
 
 def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the texts of a folder by their paths in it."""
+    items = restore_loops(items)
     prefix = _choose_prefix(items)
     ids = _assign_ids(items, prefix)
     by_source = index_by_source(items, TOOL)
-    dropped = {item.id for item in items if item.fate == "dropped"}
     config = BacklogConfig(statuses=_choose_statuses(items), task_prefix=prefix)
+    places = {item.id: _choose_place(item, config) for item in items}
+    archived = {item.id for item in items if item.fate == "dropped" and places[item.id] not in ACTIVE_PLACES}
     written = WrittenFiles({CONFIG_FILE: _render_config(config)})
-    for item in items:
+    for item in count_progress(items, len(items)):
         # Files of the same id are read in the order of their names; a tilde comes after letters.
         count = "".join(item.sources.get(TOOL, "").partition("~")[1:])
         name = f"{ids[item.id]} - {count}{_to_file_name(item.title)}.md"
-        fields = _iter_fields(item, ids, get_source_parent(item, by_source), config)
-        if item.fate not in ("done", "dropped") and not dropped.isdisjoint(item.depends_on):
+        if item.fate not in ("done", "dropped") and not archived.isdisjoint(item.depends_on):
             # The tool waits for ever for what is archived; here it holds nothing back.
-            named = ", ".join(ids[one] for one in item.depends_on if one in dropped)
+            named = ", ".join(ids[one] for one in item.depends_on if one in archived)
             written.lost.append(ItemNote(ids[item.id], "dependencies", f"dropped tasks do not count: {named}"))
-            item.depends_on = [one for one in item.depends_on if one not in dropped]
-        written.files[f"{_choose_place(item)}/{name}"] = "\n".join((FENCE, *fields, FENCE, "", *_iter_body(item)))
-        written.lost += _list_lost(item, ids[item.id])
+            item.depends_on = [one for one in item.depends_on if one not in archived]
+        place = places[item.id]
+        status = _choose_status(item, place, config)
+        fields = _iter_fields(item, ids, get_source_parent(item, by_source), status)
+        written.files[f"{place}/{name}"] = "\n".join((FENCE, *fields, FENCE, "", *_iter_body(item)))
+        written.lost += _list_lost(item, ids[item.id], status)
     return written
 
 
-def _list_lost(item: ExportedItem, task_id: str) -> Iterator[ItemNote]:
+def _list_lost(item: ExportedItem, task_id: str, status: str) -> Iterator[ItemNote]:
     if item.links:
         types = ", ".join(dict.fromkeys(link.type for link in item.links))
         yield ItemNote(task_id, "links", f"Backlog.md has no links of these types: {types}")
     for name, value in item.properties.items():
         if name not in PROPERTIES_OF_IMPORT and not _is_writable(name, value):
             yield ItemNote(task_id, name, "Backlog.md has no such field")
-    if _get_own_fate(item) == "held" and _choose_place(item) is TaskFolder.TASKS:
+    if status == HELD_STATUS != _get_word(item):
         yield ItemNote(task_id, "hold", f"the reason is lost: {item.hold_reason}")
 
 
@@ -125,7 +144,11 @@ def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
     return ids
 
 
-def _choose_place(item: ExportedItem) -> TaskFolder:
+def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
+    """Return the folder that a task came from, if an export would choose another and it still fits, else that one."""
+    folder = str(item.properties.get(SOURCE_FOLDER, ""))
+    if folder in [*TaskFolder] and config.choose_fate(_get_word(item), TaskFolder(folder))[0] == item.fate:
+        return TaskFolder(folder)
     if item.fate == "done":
         return TaskFolder.COMPLETED
     if item.fate == "dropped":
@@ -146,23 +169,28 @@ def _get_word(item: ExportedItem) -> str:
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
 
-def _choose_statuses(items: Iterable[ExportedItem]) -> tuple[str, ...]:
-    """Return the words of open tasks and, as the end, the most frequent word of finished ones."""
+def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
+    """Return the words of open tasks and, as the end, the most frequent word that only finished ones have."""
     defaults = BacklogConfig().statuses
-    words = {normalize_word(word): word for word in defaults[:-1]}
+    items = [item for item in items if item.hold_reason != DRAFT]  # the words of drafts have no effect
+    # A word that is not configured holds its task.
+    held = {normalize_word(_get_word(item)) for item in items if _get_own_fate(item) == "held"}
+    words = {bare: word for word in defaults[:-1] if (bare := normalize_word(word)) not in held}
+    unfinished = {*words, *(normalize_word(_get_word(item)) for item in items if item.fate != "done")}
     ends: Counter[str] = Counter()
     for item in items:
         if (word := _get_word(item)) and item.fate == "done":
-            ends[word] += 1
+            # In archive/ a task is done by its word alone, which the tool knows or the end has to be.
+            is_needed = SOURCE_FOLDER in item.properties and normalize_word(word) not in DONE_WORDS
+            ends[word] += len(items) if is_needed else 1
         elif word and _get_own_fate(item) == "open":
             words[normalize_word(word)] = word
-    end = next((word for word, _ in ends.most_common() if normalize_word(word) not in words), defaults[-1])
-    return (*words.values(), end)
+    end = next((word for word, _ in ends.most_common() if normalize_word(word) not in unfinished), defaults[-1])
+    return (*(words.values() or (OPEN_STATUS,)), end)
 
 
-def _choose_status(item: ExportedItem, config: BacklogConfig) -> str:
+def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig) -> str:
     """Return the word that the task came with, while it still fits, else one for its fate."""
-    place = _choose_place(item)
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
@@ -177,7 +205,8 @@ def _choose_status(item: ExportedItem, config: BacklogConfig) -> str:
         return DRAFT.capitalize()
     if fate == "held":
         return HELD_STATUS
-    return config.statuses[1] if item.is_claimed else config.statuses[0]
+    started = (word for word in config.statuses[:-1] if item.is_claimed and normalize_word(word) == STARTED_WORD)
+    return next(started, config.statuses[0])
 
 
 def _render_config(config: BacklogConfig) -> str:
@@ -197,16 +226,14 @@ def _to_file_name(title: str) -> str:
     return "-".join(plain.split())[:NAME_CHARS_MAX].strip("-.") or "task"
 
 
-def _iter_fields(
-    item: ExportedItem, ids: Mapping[str, str], parent: str | None, config: BacklogConfig
-) -> Iterator[str]:
+def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None, status: str) -> Iterator[str]:
     properties = item.properties
     own_tags = [properties.get(name) for name in (*TAG_FIELDS, MILESTONE)]
     missing = properties.get(MISSING_DEPENDENCIES)
     dependencies = [*(ids[one] for one in item.depends_on), *(missing if isinstance(missing, list) else ())]
     yield f"id: {ids[item.id]}"
     yield f"title: {quote_if_needed(item.title)}"
-    yield f"status: {quote_if_needed(_choose_status(item, config))}"
+    yield f"status: {quote_if_needed(status)}"
     yield _render_list("assignee", str(properties.get("assignee") or "").split(", "))
     for theirs, ours in DATES.items():
         yield from _render_text(theirs, properties.get(ours))

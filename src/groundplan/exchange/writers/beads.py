@@ -15,7 +15,9 @@ from groundplan.exchange.writers.written_files import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    restore_loops,
 )
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.work.importing.export_items import ExportedItem
 
 STATUSES = {"done": "closed", "dropped": "cancelled", "open": "open", "held": "deferred"}
@@ -26,11 +28,12 @@ TYPE_DEFAULT = "task"
 
 def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the lines of `issues.jsonl`."""
+    items = restore_loops(items)
     by_source = index_by_source(items, TOOL)
     ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
     written = WrittenFiles({})
     lines = []
-    for item in sorted(items, key=lambda one: ids[one.id]):
+    for item in count_progress(sorted(items, key=lambda one: ids[one.id]), len(items)):
         issue = _build_issue(item, ids, get_source_parent(item, by_source))
         lines.append(json.dumps(issue, ensure_ascii=False, separators=(",", ":")))
         written.lost += _list_lost(item, ids)

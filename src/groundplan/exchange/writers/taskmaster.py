@@ -17,7 +17,7 @@ from groundplan.exchange.readers.taskmaster.rules import (
     SECTIONS,
     TOOL,
 )
-from groundplan.exchange.writers.written_files import PROPERTIES_OF_IMPORT, WrittenFiles
+from groundplan.exchange.writers.written_files import PROPERTIES_OF_IMPORT, WrittenFiles, restore_loops
 from groundplan.work.importing.export_items import ExportedItem
 from groundplan.work.kinds import FEATURE
 
@@ -27,7 +27,7 @@ STARTED = "in-progress"
 
 def write(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return `tasks.json`."""
-    tree = _Tree(items)
+    tree = _Tree(restore_loops(items))
     tags: dict[str, Any] = {}
     for tag, tasks in tree.tags.items():
         tags[tag] = {

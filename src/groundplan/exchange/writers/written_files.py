@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from groundplan.exchange.model import ItemNote
 from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.place_items import LOOP
 
 PREFIX = "gp-"  # of ids of nodes that do not come from the tool
 PROPERTIES_OF_IMPORT = frozenset({"source", "source_id", "source_status", "source_parent", "priority"})
@@ -22,6 +25,18 @@ class WrittenFiles:
     @property
     def is_single(self) -> bool:
         return [*self.files] == [""]
+
+
+def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
+    """Return items with the dependencies that an import left out because of a loop, and without the holds for them."""
+    return [_restore_loop(item) if item.loops else item for item in items]
+
+
+def _restore_loop(item: ExportedItem) -> ExportedItem:
+    is_held_for_it = item.fate == "held" and (item.hold_reason or "").startswith(LOOP)
+    fate = {"fate": "open", "hold_reason": None} if is_held_for_it else {}
+    depends_on = list(dict.fromkeys((*item.depends_on, *item.loops)))
+    return msgspec.structs.replace(item, depends_on=depends_on, loops=[], **fate)
 
 
 def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:

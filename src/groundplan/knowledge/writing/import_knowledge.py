@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -19,6 +20,8 @@ sql = load_queries(__file__)
 
 CREATED, UPDATED, UNCHANGED, CONFLICT = "created", "updated", "unchanged", "conflict"
 
+RELATED = "related"  # the reason of a relation without one
+
 _NAME = NormalizedName()
 
 
@@ -35,31 +38,33 @@ def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[Knowledg
     """Create or update atoms and molecules, and return what became of each draft."""
     existing = _load_existing(tx, request.drafts)
     outcomes = []
-    written: dict[str, str] = {}  # ids of molecules that this import created or updated, by name
+    ids = {name: row.id for (is_atom, name), row in existing.items() if not is_atom}  # of molecules, by name
     for draft in request.drafts:
-        row = existing.get((bool(draft.paths), _normalize_name(draft)))
+        name = _normalize_name(draft.name)
+        row = existing.get((bool(draft.paths), name))
         outcome, digest = _compare(draft, row)
         outcomes.append(KnowledgeOutcome(draft.name, outcome, row.knowledge if row else None, digest))
-        if request.task_id is not None and outcome in (CREATED, UPDATED):
-            id_ = _write(tx, draft, row, request.task_id)
+        if outcome in (CREATED, UPDATED):
+            id_ = f"new {name}" if request.task_id is None else _write(tx, draft, row, request.task_id)
             if not draft.paths:
-                written[draft.name] = id_
-    ids = {name: row.id for (is_atom, name), row in existing.items() if not is_atom} | written
-    for draft in request.drafts:
-        if draft.name in written and not draft.paths:
-            _relate(tx, draft, ids, request.task_id or "")
+                ids[name] = id_
+    for at, draft in enumerate(request.drafts):
+        outcome = outcomes[at].outcome
+        is_here = outcome == CREATED or (outcome != CONFLICT and _normalize_name(draft.name) in ids)
+        if not draft.paths and is_here and _relate(tx, draft, ids, request.task_id) and outcome == UNCHANGED:
+            outcomes[at] = outcomes[at]._replace(outcome=UPDATED)
     return outcomes
 
 
-def _normalize_name(draft: KnowledgeDraft) -> str:
-    return apply_marker(_NAME, draft.name, ("name",))
+def _normalize_name(name: str) -> str:
+    return apply_marker(_NAME, name, ("name",))
 
 
 def _load_existing(tx: Transaction, drafts: list[KnowledgeDraft]) -> dict[tuple[bool, str], NamedKnowledgeRow]:
     """Return the atoms and molecules with the names of drafts; of several with one name, the first."""
     found: dict[tuple[bool, str], NamedKnowledgeRow] = {}
     for is_atom, query in ((True, sql.named_atoms), (False, sql.named_molecules)):
-        names = to_json_array({_normalize_name(draft) for draft in drafts if bool(draft.paths) == is_atom})
+        names = to_json_array({_normalize_name(draft.name) for draft in drafts if bool(draft.paths) == is_atom})
         for row in tx.all(query, NamedKnowledgeRow, project_id=tx.project.id, names=names):
             found.setdefault((is_atom, row.name), row)
     return found
@@ -87,27 +92,42 @@ def _write(tx: Transaction, draft: KnowledgeDraft, row: NamedKnowledgeRow | None
     if row is not None:
         update(tx, UpdateKnowledge(type_, row.id, row.version, knowledge=draft.knowledge, last_task_id=task_id))
         return row.id
-    request = CreateKnowledge(type_, tx.project.id, _normalize_name(draft), task_id, knowledge=draft.knowledge)
+    request = CreateKnowledge(type_, tx.project.id, _normalize_name(draft.name), task_id, knowledge=draft.knowledge)
     if draft.paths:
         request.paths = draft.paths
     made = create(tx, request)
     return str((made.atom or made.molecule).id)  # type: ignore[union-attr] # one of them is set
 
 
-def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id: str) -> None:
-    """Add the relations of a draft to those that its molecule has."""
-    row = load_molecule(tx, ids[draft.name])
-    known = {one.molecule_id for one in row.relations}
-    fresh = {
-        ids[name]: RelatedMolecule(ids[name], reason or "related")
-        for name, reason in draft.related
-        if name in ids and ids[name] != row.id and ids[name] not in known
-    }
-    if fresh:
-        related = [*row.relations, *fresh.values()][:RELATED_MAX]
-        update(
-            tx,
-            UpdateKnowledge(
-                KnowledgeEntityType.MOLECULE, row.id, row.version, related_molecules=related, last_task_id=task_id
-            ),
-        )
+def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id: str | None) -> bool:
+    """Take over the relations that changed in the file since the last import, and return whether that changes any.
+
+    A relation that was removed or got another reason here stays as it is here. Without a task, nothing is written.
+    """
+    before, after = _resolve_relations(draft.last_related, ids), _resolve_relations(draft.related, ids)
+    molecule_id = ids[_normalize_name(draft.name)]
+    after.pop(molecule_id, None)
+    if before == after:
+        return False
+    row = None if molecule_id.startswith("new ") else load_molecule(tx, molecule_id)
+    here = {one.molecule_id: one.reason for one in row.relations} if row else {}
+    merged = dict(here)
+    for target, reason in before.items():
+        if target not in after and here.get(target) == reason:
+            del merged[target]
+    for target, reason in after.items():
+        if target not in before or (before[target] != reason and here.get(target) == before[target]):
+            merged[target] = here.get(target, reason) if target not in before else reason
+    related = [RelatedMolecule(target, reason) for target, reason in merged.items()][:RELATED_MAX]
+    if {one.molecule_id: one.reason for one in related} == here:
+        return False
+    if task_id is not None and row is not None:
+        type_ = KnowledgeEntityType.MOLECULE
+        update(tx, UpdateKnowledge(type_, row.id, row.version, related_molecules=related, last_task_id=task_id))
+    return True
+
+
+def _resolve_relations(related: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> dict[str, str]:
+    """Return the reasons of relations by the ids of their molecules, without those that are not here."""
+    found = ((ids.get(_normalize_name(name)), reason) for name, reason in related)
+    return {id_: reason or RELATED for id_, reason in found if id_ is not None}

@@ -100,8 +100,18 @@ def _iter_files(given_path: Path, form: RuleFormat) -> Iterator[Path]:
         folders[:] = sorted(folder for folder in folders if folder not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(above) / name
-            if name == agents.FILE if own is None else name.endswith(own.suffix) and _find_owner(file, own) is not None:
+            if name == agents.FILE if own is None else _is_rule_file(file, own):
                 yield file
+
+
+def _is_rule_file(file: Path, own: OwnFiles) -> bool:
+    return _is_general(file, own) or (file.name.endswith(own.suffix) and _find_owner(file, own) is not None)
+
+
+def _is_general(file: Path, own: OwnFiles) -> bool:
+    """Return whether a file is the one of its tool that is for all files."""
+    general = () if own.general_file is None else tuple(own.general_file.split("/"))
+    return bool(general) and Path(os.path.normpath(file.absolute())).parts[-len(general) :] == general
 
 
 def _find_root(given_path: Path) -> Path:
@@ -117,8 +127,10 @@ def _find_root(given_path: Path) -> Path:
 
 def _find_owner(file: Path, own: OwnFiles) -> Path | None:
     """Return the directory that the rules apply to: the one that contains the folder of the tool."""
-    folder = tuple(own.folder.split("/"))
     steps = Path(os.path.normpath(file.absolute())).parent.parts
+    if own.general_file is not None and _is_general(file, own):
+        return Path(*steps[: -own.general_file.count("/")])
+    folder = tuple(own.folder.split("/"))
     for end in range(len(steps), len(folder) - 1, -1):
         if steps[end - len(folder) : end] == folder:
             return Path(*steps[: end - len(folder)])
@@ -165,7 +177,8 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
     if not rule.name and not rule.knowledge:
         raise UnreadableRule("has nothing but front matter")
     above = agents.escape_path(f"{directory}/") if directory else ""
-    patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own.patterns(fields))
+    own_patterns = own.patterns(fields) or (("**",) if _is_general(file, own) else ())
+    patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own_patterns)
     warnings = tuple(_find_other_fields(fields, own))
     for section in split_rule(rule, name):
         yield FoundRule(path, section, name, patterns, warnings=warnings)

@@ -23,14 +23,14 @@ class UsageError(Invalid):
     code = "usage"
 
 
-def run_guarded(run: Callable[[], int], *, as_json: bool) -> int:
-    """Run a command and return its exit status; whatever it raises is reported on stderr."""
+def run_guarded(run: Callable[[], int], *, as_json: bool, load_names: Callable[[], Vocabulary] | None = None) -> int:
+    """Run a command and return its exit status; whatever it raises is reported on stderr, with names for hints."""
     try:
         return _run_logged(run)
     except GroundplanError as error:
-        return _report_quietly(error, as_json=as_json)
+        return _report_quietly(error, as_json=as_json, load_names=load_names)
     except CommandCancelled as cancelled:
-        _report_quietly(cancelled.error, as_json=as_json)
+        _report_quietly(cancelled.error, as_json=as_json, load_names=load_names)
         return cancelled.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -50,9 +50,9 @@ def _run_logged(run: Callable[[], int]) -> int:
         raise log_to_file() from None
 
 
-def _report_quietly(error: GroundplanError, *, as_json: bool) -> int:
+def _report_quietly(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vocabulary] | None) -> int:
     try:
-        return report(error, as_json=as_json)
+        return report(error, as_json=as_json, load_names=load_names)
     except OSError:  # stderr is closed
         return error.exit_code
 
@@ -84,9 +84,9 @@ def ensure_streams() -> None:
         sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
 
 
-def report(error: GroundplanError, *, as_json: bool) -> int:
-    """Print an error on stderr and return the exit status."""
-    vocabulary = load_vocabulary() if error.next_steps else OPERATION_NAMES
+def report(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vocabulary] | None = None) -> int:
+    """Print an error on stderr and return the exit status; hints name commands, or what `load_names` loads."""
+    vocabulary = (load_names or load_vocabulary)() if error.next_steps else OPERATION_NAMES
     if as_json:
         write_line(sys.stderr, respond_with_error(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
     else:

@@ -9,6 +9,7 @@ import typer
 
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.short.words.table import WORDS
 
 _NO_SUCH_COMMAND = re.compile(r"No such command '(.*)'\.?$", re.DOTALL)
 
@@ -41,4 +42,5 @@ def _list_options(ctx: Any) -> list[str]:
 
 
 def _list_commands(ctx: Any) -> list[str]:
-    return list(getattr(ctx.command, "commands", ()))
+    words = [] if ctx.parent else [word.name for word in WORDS]  # also commands of the program itself
+    return [*getattr(ctx.command, "commands", ()), *words]

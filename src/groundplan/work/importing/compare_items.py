@@ -29,6 +29,7 @@ from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
 
 HELD = "held: "
+IMPORTED = "import"  # the type of evidence that a file says so
 
 
 def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequence[str], *, first_n: int) -> None:
@@ -95,6 +96,23 @@ def _set_fate(entry: ImportEntry, fate: str) -> None:
     entry.hold_reason = fate.removeprefix(HELD) if node.is_held else None
 
 
+def add_missing_evidence(state: ImportState, file: str) -> None:
+    """Give new items that were finished in their tool without evidence the file as evidence, if it is required."""
+    if not state.requires_evidence:
+        return
+    found = []
+    for entry in state.entries.values():
+        node = entry.node
+        if entry.is_new and node.is_task and node.resolved and not node.is_dropped and not entry.new_evidence:
+            entry.new_evidence.append(SourceEvidence(IMPORTED, f"finished in {state.tool}: {file}"))
+            found.append(node.n)
+    if found:
+        state.warnings.append(
+            f"this project requires evidence to resolve a task: {len(found)} items were finished in {state.tool} "
+            f"without any, and have the file itself as evidence: {state.name_some(found)}"
+        )
+
+
 # --- Items that were imported before ----------------------------------------------------------------------------------
 
 
@@ -113,11 +131,14 @@ def add_changed_entries(
             fields = ("node", None, "removed", item.title)
             state.conflicts.append(ImportConflict(item.source_id, *fields))
             continue
-        entry = _make_entry(state, item.source_id, nodes[n], base)
+        entry = add_stored_entry(state, item.source_id, nodes[n], base)
         entry.item = item
         there = list_fields(item, state.tool)
-        if entry.node.kind == FEATURE:  # its fate follows from its items
-            there.pop("fate", None)
+        there.pop("fate", None)
+        # The fate of a group follows from its items. A node does not become one later, and keeps its fate then.
+        if entry.node.kind != FEATURE:
+            fate = base.fields.get("fate") if item.is_group else describe_fate(item.fate, item.hold_reason)
+            there |= {"fate": fate} if fate is not None else {}
         has_conflicts = _compare_fields(state, entry, there)
         _compare_lists(state, entry, item)
         # Without a digest, an item is compared again next time: its conflicts are reported until one side gives in.
@@ -126,7 +147,7 @@ def add_changed_entries(
         n = state.last[gone.source_id].node_n
         if n is None:
             continue
-        entry = _make_entry(state, gone.source_id, nodes[n], bases[gone.source_id])
+        entry = add_stored_entry(state, gone.source_id, nodes[n], bases[gone.source_id])
         if entry.base and entry.base.fields.get("fate") == DROPPED:
             del state.entries[n]
             continue
@@ -136,7 +157,8 @@ def add_changed_entries(
             entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason))
 
 
-def _make_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
+def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
+    """Return the entry of an item that was imported before, which is made if there is none so far."""
     entry = state.touch(stored.row.n)
     entry.source_id, entry.stored = source_id, stored
     entry.set_last_base(base)
@@ -169,6 +191,7 @@ def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, 
     merged = merge_fields(source_id, base, there, _list_here(state, stored))
     base.fields = merged.base
     base.written = {name: value for name, value in base.written.items() if name not in merged.taken}
+    base.keeps_parent = base.keeps_parent and "parent" not in merged.taken
     state.conflicts += merged.conflicts
     row = stored.row
     properties = row.properties_value
@@ -239,6 +262,7 @@ def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> 
     known = {*base.evidence}
     digests = digest_evidence(item.evidence)
     entry.new_evidence += [one for one, digest in zip(item.evidence, digests, strict=True) if digest not in known]
+    base.loops = [target for target in base.loops if target in fresh.depends_on]
     for name in ("depends_on", "links", "tags", "context_links", "evidence"):
         setattr(base, name, getattr(fresh, name))
 

@@ -14,6 +14,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import is_claim_live
+from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.source_items import SourceEvidence, SourceSection
 from groundplan.work.kinds import DROPPED
 from groundplan.work.priority import PRIORITY_ABSENT
@@ -77,6 +78,7 @@ class ExportedItem(Struct, kw_only=True):
     properties: dict[str, Any] = {}
     is_claimed: bool = False
     sources: dict[str, str] = {}
+    loops: list[str] = []  # what it also waits for in the tool that it was imported from, in a loop
     created_at: str
     updated_at: str
 
@@ -110,8 +112,14 @@ def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
     for n, type_, text in tx.all(sql.exported_evidence, **place):
         if n != ROOT_N:
             items[n].evidence.append(SourceEvidence(type_, text))
+    by_source: dict[tuple[str, str], str] = {}
     for n, tool, source_id in tx.all(sql.imported_items, **place):
         items[n].sources[tool] = source_id
+        by_source[tool, source_id] = ids[n]
+    for n, tool, base in tx.all(sql.bases_with_loops, **place):
+        if items[n].fate != "open":  # else the hold was released here
+            loops = msgspec.json.decode(base, type=ImportBase).loops
+            items[n].loops = [by_source[tool, one] for one in loops if (tool, one) in by_source]
     return ExportedWork(tx.project.name, list(items.values()))
 
 

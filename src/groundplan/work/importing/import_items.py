@@ -33,16 +33,17 @@ from groundplan.policies import Policies, decode_policies, get_policies
 from groundplan.work.engine.insert import generate_ids
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
-from groundplan.work.importing.compare_items import add_changed_entries, add_new_entries
+from groundplan.work.importing.compare_items import add_changed_entries, add_missing_evidence, add_new_entries
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
 from groundplan.work.importing.import_knowledge import TASK, make_task, take_over_knowledge
 from groundplan.work.importing.item_fields import digest_item
-from groundplan.work.importing.place_items import leave_out_loops, place
+from groundplan.work.importing.place_items import leave_out_loops, place, restore_loop_edges
 from groundplan.work.importing.plan_graph import PlanGraph
 from groundplan.work.importing.source_items import DeletedItem, SourceAtom, SourceItem, SourceMolecule
 from groundplan.work.importing.stored_state import (
     LastImport,
     load_bases,
+    load_differing,
     load_graph,
     load_last_imports,
     load_nodes,
@@ -53,8 +54,6 @@ from groundplan.work.order.project_order import ProjectOrder
 from groundplan.work.requests import encode_properties
 
 sql = load_queries(__file__)
-
-SHOWN_MAX = 10  # of items that one warning names
 
 ToolName = Annotated[str, Meta(min_length=1, max_length=30)]
 FileName = Annotated[str, MaxBytes(1024)]
@@ -176,6 +175,7 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
     deleted = [one for one in request.deleted if one.source_id in last]
     state = ImportState(request.tool, PlanGraph({}), last)
+    state.requires_evidence = get_policies(tx).evidence == "require"
     state.numbers = {source_id: one.node_n for source_id, one in last.items() if one.node_n is not None}
     state.sources = {n: source_id for source_id, n in state.numbers.items()}
     _note_gone(state, request)
@@ -183,13 +183,17 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
         return state
     state.graph = load_graph(tx, project_id)
     ids = generate_ids(tx, len(new), population=len(state.graph.nodes)) if not request.dry_run else [""] * len(new)
+    state.differing = load_differing(tx, project_id, request.tool) if last else {}
     add_new_entries(state, new, ids, first_n=tx.scalar(sql.last_n, project_id=project_id) + 1)
     if changed or deleted:
         source_ids = [*(item.source_id for item in changed), *(one.source_id for one in deleted)]
         bases = load_bases(tx, project_id, request.tool, source_ids)
         ns = [n for source_id in source_ids if (n := last[source_id].node_n) is not None]
         add_changed_entries(state, changed, deleted, bases, load_nodes(tx, project_id, ns))
+    in_loops = [n for source_id, base in state.differing.items() if base.loops and (n := state.numbers.get(source_id))]
+    restore_loop_edges(state, load_nodes(tx, project_id, in_loops))
     place(state)
+    add_missing_evidence(state, request.file)
     return state
 
 
@@ -247,10 +251,10 @@ def _warn_about_early_work(state: ImportState) -> None:
         if state.graph.nodes[n].is_ready(plain[n]) and not state.graph.nodes[n].is_ready(inherited[n])
     ]
     if early:
-        names = ", ".join(state.name(n) for n in early[:SHOWN_MAX]) + (", …" if len(early) > SHOWN_MAX else "")
         state.warnings.append(
             f"{len(early)} items are offered earlier than in {state.tool}, where an item also waits for what its "
-            f"ancestors wait for; the policy inherit_dependencies does that, and was left as it is: {names}"
+            "ancestors wait for; the policy inherit_dependencies does that, and was left as it is: "
+            + state.name_some(early)
         )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+import msgspec
+
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import KnowledgeDraft, KnowledgeImport, import_knowledge
 from groundplan.work.importing.entries import ImportState
-from groundplan.work.importing.item_fields import shorten
+from groundplan.work.importing.item_fields import ImportBase, shorten
 from groundplan.work.importing.source_items import SourceAtom, SourceItem, SourceMolecule
-from groundplan.work.importing.stored_state import load_last_imports, run_in_chunks
+from groundplan.work.importing.stored_state import load_bases, load_last_imports, run_in_chunks
 from groundplan.work.importing.three_way import ImportConflict
 
 NAME_KEPT_CHARS = 245  # of a name that gets a number
@@ -44,13 +46,17 @@ def take_over_knowledge(
     tool = f"{state.tool} knowledge"
     last = load_last_imports(tx, tx.project.id, tool)
     drafts = [
-        KnowledgeDraft(one.name, one.knowledge, [], [(other.name, other.reason) for other in one.related], None)
+        KnowledgeDraft(one.name, one.knowledge, [], [(other.name, other.reason) for other in one.related])
         for one in molecules
     ]
-    drafts += [KnowledgeDraft(one.name, one.knowledge, one.paths, [], None) for one in atoms]
+    drafts += [KnowledgeDraft(one.name, one.knowledge, one.paths, []) for one in atoms]
     drafts = _number_equal_names(drafts)
+    bases = load_bases(tx, tx.project.id, tool, [key for one in drafts if (key := _make_key(one)) in last])
     drafts = [
-        one._replace(last_digest=last[_make_key(one)].digest) if _make_key(one) in last else one for one in drafts
+        one._replace(last_digest=last[key].digest, last_related=bases[key].links)
+        if (key := _make_key(one)) in last
+        else one
+        for one in drafts
     ]
     n = state.numbers.get(TASK)
     task_id = None if dry_run or n is None else _get_node_id(tx, state, n)
@@ -69,14 +75,19 @@ def take_over_knowledge(
                 "source_id": _make_key(draft),
                 "node_n": n,
                 "digest": one.digest,
-                "base": "{}",
+                "base": msgspec.json.encode(ImportBase(links=draft.related)).decode(),
             }
             for draft, one in zip(drafts, outcomes, strict=True)
-            if one.outcome in ("created", "updated") or (one.outcome == "unchanged" and one.digest != draft.last_digest)
+            if one.outcome in ("created", "updated") or (one.outcome == "unchanged" and _is_new(draft, one.digest))
         ]
         run_in_chunks(tx, sql.save_imports, rows)
     made = [one.outcome for one in outcomes]
     return KnowledgeCounts(made.count("created"), made.count("updated"))
+
+
+def _is_new(draft: KnowledgeDraft, digest: str) -> bool:
+    """Return whether a draft says something else than the last import."""
+    return digest != draft.last_digest or draft.related != draft.last_related
 
 
 def _describe_base(draft: KnowledgeDraft) -> str | None:

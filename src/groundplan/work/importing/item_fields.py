@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from groundplan.work.importing.source_items import SourceEvidence, SourceItem
+from groundplan.work.importing.source_items import SourceEvidence, SourceItem, SourceLink
 from groundplan.work.priority import PRIORITY
 
 KEPT_CHARS_MAX = 200  # of a text; a longer one is kept as a digest
@@ -32,6 +32,8 @@ class ImportBase(Struct, omit_defaults=True):
     context_links: list[str] = []
     evidence: list[str] = []
     written: dict[str, Any] = {}
+    keeps_parent: bool = False  # the parent here stays: below that of the file, the node would wait for itself
+    loops: list[str] = []  # dependencies that were left out, because they close a loop
 
 
 def compute_digest(value: Any) -> str:
@@ -40,8 +42,13 @@ def compute_digest(value: Any) -> str:
 
 
 def digest_item(item: SourceItem) -> str:
-    """Return a digest of what an item says; its place in the file does not count."""
-    return compute_digest(msgspec.structs.replace(item, file="", line=None))
+    """Return a digest of what an item says; its place in the file does not count, nor does the order of sets."""
+    sets = {"depends_on": sorted({*item.depends_on}), "tags": sorted({*item.tags}), "links": _sort_links(item)}
+    return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
+
+
+def _sort_links(item: SourceItem) -> list[SourceLink]:
+    return sorted({*item.links}, key=lambda link: (link.type, link.source_id))
 
 
 def shorten(value: Any) -> Any:
@@ -114,9 +121,9 @@ def build_base(item: SourceItem, tool: str) -> ImportBase:
     """Return what is kept of an item for the next import."""
     return ImportBase(
         fields={name: shorten(value) for name, value in list_fields(item, tool).items()},
-        depends_on=list(dict.fromkeys(item.depends_on)),
-        links=list(dict.fromkeys((link.type, link.source_id) for link in item.links)),
-        tags=list(dict.fromkeys(item.tags)),
+        depends_on=sorted({*item.depends_on}),
+        links=[(link.type, link.source_id) for link in _sort_links(item)],
+        tags=sorted({*item.tags}),
         context_links=list(dict.fromkeys(item.context_links)),
         evidence=digest_evidence(item.evidence),
     )

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from groundplan.work.engine.cycles import shorten_path
 from groundplan.work.engine.edges import DEPENDS_ON
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import ACTIVE
+from groundplan.work.importing.compare_items import add_stored_entry, read_fate
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
+from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
+from groundplan.work.importing.stored_state import StoredNode
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.kinds import FEATURE
 from groundplan.work.moment_graph import find_cycle
+
+LOOP = "loop: "  # begins the reason of a hold for a loop
 
 
 def place(state: ImportState) -> None:
     """Give every node of the import a parent under which it can be."""
     _break_parent_loops(state)
     _refuse_closing_local_work(state)
+    _refuse_closing_without_evidence(state)
     _open_groups(state)
+    _return_below_parents(state)
     _move_below_open_parents(state)
     _close_features(state)
 
@@ -39,7 +46,9 @@ def _break_parent_loops(state: ImportState) -> None:
             loop = list(path)[list(path).index(n) :]
             first = min((one for one in loop if one in state.entries), default=n)
             at = loop.index(first)
-            _hold_in_loop(state, state.touch(first), [*loop[at:], *loop[:at], first], "parent")
+            in_loop = state.touch(first)
+            in_loop.source_parent = state.name(nodes[first].parent_n or ROOT_N)
+            _hold_in_loop(state, in_loop, [*loop[at:], *loop[:at], first], "parent")
             nodes[first].parent_n = ROOT_N
         checked.update(path)
 
@@ -50,7 +59,7 @@ def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], what:
     node = entry.node
     if not node.resolved and not node.is_held:
         node.is_held = True
-        entry.hold_reason = f"loop: {names}"
+        entry.hold_reason = f"{LOOP}{names}"
 
 
 def _refuse_closing_local_work(state: ImportState) -> None:
@@ -61,10 +70,32 @@ def _refuse_closing_local_work(state: ImportState) -> None:
     for entry in sorted(closed, key=lambda one: -depth[one.node.n]):
         node = entry.node
         if any(state.graph.is_open(child) and child not in state.sources for child in children.get(node.n, ())):
-            _keep_fate(state, entry, "dropped" if node.is_dropped else "done")
-            if entry.base is not None and entry.last_base is not None:  # tried again until the work here is done
-                entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
-                entry.base.written |= {name: text for name, text in entry.last_base.written.items() if name == "fate"}
+            _refuse_fate(state, entry)
+
+
+def _refuse_closing_without_evidence(state: ImportState) -> None:
+    """Keep a task open that is finished in the file, if this project requires evidence and there is none."""
+    if not state.requires_evidence:
+        return
+    kept = []
+    for entry in state.entries.values():
+        has_evidence = entry.new_evidence or (entry.stored is not None and entry.stored.row.evidence_total)
+        if entry.is_closed and entry.node.is_task and not entry.node.is_dropped and not has_evidence:
+            _refuse_fate(state, entry)
+            kept.append(entry.node.n)
+    if kept:
+        state.warnings.append(
+            f"this project requires evidence to resolve a task: {len(kept)} items that are finished in the file and "
+            f"have none stay open until evidence is added, here or there: {state.name_some(kept)}"
+        )
+
+
+def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
+    """Keep a node open that is finished in the file; every import tries it again."""
+    _keep_fate(state, entry, "dropped" if entry.node.is_dropped else "done")
+    if entry.base is not None and entry.last_base is not None:
+        entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
+        entry.base.written |= {name: text for name, text in entry.last_base.written.items() if name == "fate"}
 
 
 def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
@@ -87,10 +118,12 @@ def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
     assert before is not None  # noqa: S101 - the node is stored
     there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
     node.parent_n, entry.source_parent = before.parent_n, None
+    _note_parent(state, str(entry.source_id), None)
     if entry.base is not None and entry.last_base is not None:
         last = entry.last_base.fields.get("parent")
         state.conflicts.append(ImportConflict(str(entry.source_id), "parent", last, here, there))
         entry.base.written["parent"] = None if before.parent_n == ROOT_N else here
+        entry.base.keeps_parent = True
 
 
 def _open_groups(state: ImportState) -> None:
@@ -134,6 +167,40 @@ def _find_features_with_done_items(state: ImportState) -> set[int]:
     return found
 
 
+def _return_below_parents(state: ImportState) -> None:
+    """Move nodes back that an import moved away from a finished parent, if the file opens that parent again.
+
+    A node that is no longer where the import put it was moved here since, and stays. So does one whose way up leads to
+    itself by now.
+    """
+    nodes = state.graph.nodes
+    for source_id, last_base in state.differing.items():
+        n = state.numbers.get(source_id)
+        if n is None:
+            continue
+        changed_item = state.entries.get(n)
+        base = last_base if changed_item is None or changed_item.base is None else changed_item.base
+        target = state.numbers.get(base.fields.get("parent") or "")
+        here = None if nodes[n].parent_n == ROOT_N else state.name(nodes[n].parent_n or ROOT_N)
+        if target is None or "parent" not in base.written or base.written["parent"] != here:
+            continue
+        path = [target]
+        while path[-1] not in (ROOT_N, n):
+            path.append(nodes[path[-1]].parent_n or ROOT_N)
+        to_n = next((one for one in path if not nodes[one].resolved), ROOT_N)
+        is_far = nodes[n].resolved and to_n != target  # a finished node can be below a finished one
+        opened = state.entries.get(to_n)
+        if opened is None or not opened.is_opened_in_file or to_n == nodes[n].parent_n:
+            continue
+        if n in path or is_far or base.keeps_parent:
+            continue
+        entry = state.touch(n)
+        nodes[n].parent_n = to_n
+        entry.source_parent = "" if to_n == target else state.name(target)
+        detail = f"it is below {state.name(to_n)} now, its nearest open parent in the file"
+        _note_parent(state, source_id, detail)
+
+
 def _move_below_open_parents(state: ImportState) -> None:
     """Move open nodes below their nearest open ancestor: a finished parent stays finished."""
     nodes = state.graph.nodes
@@ -151,10 +218,19 @@ def _move_below_open_parents(state: ImportState) -> None:
             continue
         entry = state.touch(node.n)
         node.parent_n = n
-        entry.source_parent = state.name(finished)
+        # An unchanged item that returned, and had to leave again, is where it was.
+        is_back = entry.stored is None and not entry.is_new and not entry.is_moved
+        entry.source_parent = None if is_back else state.name(finished)
         below = "the root" if n == ROOT_N else state.name(n)
         detail = f"its parent {state.name(finished)} is finished; it is below {below} now"
-        state.placed.append(ImportNote(state.name(node.n), "parent", detail))
+        _note_parent(state, state.name(node.n), detail)
+
+
+def _note_parent(state: ImportState, source_id: str, detail: str | None) -> None:
+    """Note where a node was placed instead of what was noted before; nothing, if it stays where it was."""
+    state.placed = [note for note in state.placed if (note.source_id, note.what) != (source_id, "parent")]
+    if detail is not None:
+        state.placed.append(ImportNote(source_id, "parent", detail))
 
 
 def _close_features(state: ImportState) -> None:
@@ -178,6 +254,40 @@ def _close_features(state: ImportState) -> None:
             todo.append(node.parent_n)
 
 
+def restore_loop_edges(state: ImportState, nodes: Mapping[int, StoredNode]) -> None:
+    """Add the dependencies again that closed a loop at the last import: another item may have left the loop since.
+
+    Those that still close one are left out again. A node that was released here stays released.
+    """
+    for source_id, last_base in state.differing.items():
+        n = state.numbers.get(source_id)
+        if n is None or not last_base.loops or not (entry := _restore_entry(state, source_id, nodes[n], last_base)):
+            continue
+        _, _, base = entry.get_stored_item()
+        for target in base.loops:
+            to_n = state.numbers.get(target)
+            if to_n is not None and target in base.depends_on and to_n not in state.graph.waits.get(n, ()):
+                entry.new_edges.append((DEPENDS_ON, to_n))
+                state.graph.waits.setdefault(n, []).append(to_n)
+        base.loops = []
+
+
+def _restore_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry | None:
+    """Return the entry of an item in a loop without the hold for it; None if the item waits for nothing, or no more."""
+    entry = state.entries.get(stored.row.n)
+    if entry is None:
+        if stored.row.held_reason is None:
+            return None
+        entry = add_stored_entry(state, source_id, stored, base)
+        entry.digest = state.last[source_id].digest
+    if entry.node.resolved or not (entry.is_reopened or entry.node.is_held):
+        return None
+    if entry.node.is_held and read_fate(stored) == base.written.get("fate"):
+        entry.node.is_held, entry.hold_reason = False, None
+        entry.last_loop_reason = stored.row.held_reason
+    return entry
+
+
 def leave_out_loops(state: ImportState) -> None:
     """Leave out dependencies of the import that would close a loop, and hold their nodes."""
     _set_back_loops_of_stored_edges(state)
@@ -195,10 +305,17 @@ def leave_out_loops(state: ImportState) -> None:
         entry = state.entries[loop.source]
         _leave_out(state, entry, loop.target)
         _hold_in_loop(state, entry, loop.path, f"{DEPENDS_ON} {state.name(loop.target)}")
+    for entry in state.entries.values():
+        if entry.last_loop_reason is not None and entry.has_same_loops and entry.node.is_held:
+            entry.hold_reason = entry.last_loop_reason
+        if entry.before is not None and entry.node.resolved:  # a finished node keeps the hold that it had
+            entry.node.is_held = entry.before.is_held
 
 
 def _leave_out(state: ImportState, entry: ImportEntry, to_n: int) -> None:
     entry.new_edges.remove((DEPENDS_ON, to_n))
+    if entry.base is not None:
+        entry.base.loops.append(state.name(to_n))
     state.graph.waits[entry.node.n].remove(to_n)
 
 
@@ -212,8 +329,9 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
     set_back: set[int] = set()
     while (cycle := find_cycle(graph.build_moments(inherits=state.inherits))) is not None:
         in_loop = [entry for moment in cycle if (entry := state.entries.get(moment // 2)) is not None]
-        entry = next((one for one in in_loop if one.is_moved or one.is_reopened), None)
-        if entry is None or entry.node.n in set_back:
+        changed = [one for one in in_loop if one.is_moved or one.is_reopened]
+        entry = next((one for one in changed if one.node.n not in set_back), None)
+        if entry is None:
             return  # a loop that was there before
         set_back.add(entry.node.n)
         if entry.is_reopened:
@@ -222,4 +340,20 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
                 entry.base.written["fate"] = "dropped" if entry.node.is_dropped else "done"
         if entry.is_moved:
             _keep_parent(state, entry)
+            _set_back_ancestors(state, entry.node.n)
         _move_below_open_parents(state)
+
+
+def _set_back_ancestors(state: ImportState, n: int) -> None:
+    """Set back the moves above a node whose own was set back, while its parents lead back to it."""
+    nodes = state.graph.nodes
+    while True:
+        path = {n: None}
+        above = nodes[n].parent_n or ROOT_N
+        while above != ROOT_N and above not in path:
+            path[above] = None
+            above = nodes[above].parent_n or ROOT_N
+        moved = [entry for one in path if (entry := state.entries.get(one)) is not None and entry.is_moved]
+        if above == ROOT_N or not moved:
+            return
+        _keep_parent(state, moved[0])

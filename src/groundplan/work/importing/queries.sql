@@ -17,6 +17,16 @@ SELECT i.source_id, i.base
    AND i.tool = :tool
    AND i.source_id IN (SELECT value FROM each(:source_ids));
 
+-- name: differing_bases
+-- What the last import said about the items for which it wrote something else than the file says.
+SELECT i.source_id, i.base
+  FROM work_imports AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.tool = :tool
+   AND (i.base LIKE '%"written":%' OR i.base LIKE '%"loops":%')
+ ORDER BY i.source_id;
+
 -- name: save_imports
 -- Keep what an import said about an item. The node of an item never changes here.
 INSERT INTO work_imports (tenant_id, project_id, tool, source_id, node_n, digest, base)
@@ -253,6 +263,15 @@ SELECT e.node_n, e.type, e.ref
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
  ORDER BY e.node_n, e.k;
+
+-- name: bases_with_loops
+-- What the last import of each tool said about the items whose dependencies closed a loop.
+SELECT i.node_n, i.tool, i.base
+  FROM work_imports AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.project_id = :project_id
+   AND i.node_n IS NOT NULL
+   AND i.base LIKE '%"loops":%';
 
 -- name: imported_items
 -- Under which source ids the nodes of a project were imported.

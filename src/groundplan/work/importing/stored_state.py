@@ -81,6 +81,12 @@ def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collecti
     return found
 
 
+def load_differing(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
+    """Return the bases of the items for which the last import wrote something else than the file says."""
+    rows = tx.all(sql.differing_bases, project_id=project_id, tool=tool)
+    return {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
+
+
 def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
     """Return the graph of a project as it is stored."""
     graph = PlanGraph({})

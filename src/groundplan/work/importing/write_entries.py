@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.operations.progress import WorkCounter
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.section import delete_sections
@@ -28,6 +29,7 @@ from groundplan.work.kinds import DROPPED, FEATURE
 from groundplan.work.priority import get_complexity, get_priority
 from groundplan.work.requests import encode_links, encode_properties, encode_state, validate_properties
 
+ROUNDS_OF_NEW = 3  # over new nodes: rows, events, parts
 SOURCE_PARENT = "source_parent"  # the property with the parent in the file, if the node is below another one
 
 sql = load_queries(__file__)
@@ -49,13 +51,19 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
     new = [entry for entry in state.entries.values() if entry.is_new]
     touched = [entry for entry in state.entries.values() if not entry.is_new]
     _load_rows(tx, state, touched)
+    # What was written beside a conflict is no base: the next import would take it for what is in the file.
+    conflicts: dict[str | None, set[str]] = {}
+    for one in state.conflicts:
+        conflicts.setdefault(one.source_id, set()).add(one.field)
     for entry in state.entries.values():
         if entry.base is not None:
-            _note_written(state, entry)
-    _insert_new(tx, state, new, derived, decision=decision)
+            _note_written(state, entry, without=conflicts.get(entry.source_id, ()))
     for entry in touched:
         _finish_changes(state, entry)
     changed_entries = [entry for entry in touched if entry.changes or entry.is_base_changed]
+    items = [entry for entry in (*new, *changed_entries) if entry.base is not None]
+    counter = WorkCounter(len(new) * ROUNDS_OF_NEW + len(changed_entries) + len(items))
+    _insert_new(tx, state, new, derived, counter, decision=decision)
     # A resolved node has no open children, in every statement: first what is reopened, then the numbers, then the rest.
     for entry in changed_entries:
         if entry.is_reopened:
@@ -65,11 +73,14 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
         if not entry.is_reopened:
             _save(tx, entry)
     _write_parts(tx, [*new, *changed_entries])
+    counter.add(len(new))
     for entry in changed_entries:
         tx.record(_choose_op(entry), entry.node.id, *entry.changes, decision=decision)
+        counter.add(1)
     _write_counts(tx, state, derived)
-    items = [entry for entry in (*new, *changed_entries) if entry.base is not None]
-    run_in_chunks(tx, sql.save_imports, _list_imports(tx, state, items))
+    for chunk in split_rows(_list_imports(tx, state, items)):
+        tx.run_many(sql.save_imports, chunk)
+        counter.add(len(chunk))
     return [*new, *changed_entries]
 
 
@@ -77,28 +88,37 @@ def has_effect(entry: ImportEntry) -> bool:
     """Return whether an entry of a stored item changes its node."""
     if entry.is_new or entry.source_id is None:
         return False
-    is_held_before = None if entry.stored is None else entry.stored.row.held_reason is not None
     parts = (entry.new_edges, entry.gone_edges, entry.new_tags, entry.gone_tags, entry.new_evidence)
     sections = (entry.new_sections, entry.changed_sections, entry.gone_sections)
     is_placed = entry.is_moved or entry.is_closed or entry.is_reopened
-    is_held = is_held_before is not None and entry.node.is_held != is_held_before
-    return bool(entry.changes or entry.is_base_changed or is_placed or is_held or any(parts) or any(sections))
+    if entry.stored is not None:
+        before = entry.stored.row.properties_value.get(SOURCE_PARENT)
+        is_placed |= entry.is_hold_changed or entry.source_parent not in (None, before or "")
+    return bool(entry.changes or entry.is_base_changed or is_placed or any(parts) or any(sections))
 
 
 # --- New nodes --------------------------------------------------------------------------------------------------------
 
 
 def _insert_new(
-    tx: Transaction, state: ImportState, entries: list[ImportEntry], derived: Derived, *, decision: str
+    tx: Transaction,
+    state: ImportState,
+    entries: list[ImportEntry],
+    derived: Derived,
+    counter: WorkCounter,
+    *,
+    decision: str,
 ) -> None:
     in_order = sorted(entries, key=lambda entry: derived[entry.node.n].depth)
     for chunk in split_rows(in_order):
         insert_nodes(tx, tx.project.id, [_build_row(state, entry, derived[entry.node.n]) for entry in chunk])
+        counter.add(len(chunk))
     features = [{"project_id": tx.project.id, "n": entry.node.n} for entry in entries if entry.node.kind == FEATURE]
     if features:
         tx.run_many(sql.add_features, features)
     for entry in entries:
         tx.record(WorkOp.CREATED, entry.node.id, *_describe_new(state, entry), decision=decision)
+        counter.add(1)
 
 
 def build_new_properties(state: ImportState, entry: ImportEntry) -> dict[str, Any]:
@@ -109,7 +129,7 @@ def build_new_properties(state: ImportState, entry: ImportEntry) -> dict[str, An
     """
     assert entry.item is not None  # noqa: S101 - the entry of a new item
     properties = build_properties(entry.item, state.tool)
-    if entry.source_parent is not None:
+    if entry.source_parent:
         properties[SOURCE_PARENT] = entry.source_parent
     return validate_properties(properties, ("items", entry.item.source_id, "properties"))
 
@@ -228,11 +248,16 @@ def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
     if entry.is_moved:
         old_parent = (entry.before.parent_n if entry.before else None) or ROOT_N
         entry.changes.append(changed("parent", nodes[old_parent].id, nodes[node.parent_n or ROOT_N].id))
-    if entry.source_parent is not None and row.properties_value.get(SOURCE_PARENT) != entry.source_parent:
-        before = row.properties_value.get(SOURCE_PARENT)
-        entry.changes.append(changed(f"properties.{SOURCE_PARENT}", before, entry.source_parent))
-        set_properties(entry, {**row.properties_value, SOURCE_PARENT: entry.source_parent})
+    if entry.source_parent is not None:
+        _set_source_parent(entry, row.properties_value, entry.source_parent or None)
     entry.changes += _describe_parts(state, entry)
+
+
+def _set_source_parent(entry: ImportEntry, properties: dict[str, Any], source_parent: str | None) -> None:
+    before = properties.pop(SOURCE_PARENT, None)
+    if before != source_parent:
+        entry.changes.append(changed(f"properties.{SOURCE_PARENT}", before, source_parent))
+        set_properties(entry, properties | ({SOURCE_PARENT: source_parent} if source_parent else {}))
 
 
 def _save(tx: Transaction, entry: ImportEntry) -> None:
@@ -348,7 +373,7 @@ def _list_imports(tx: Transaction, state: ImportState, entries: list[ImportEntry
         }
 
 
-def _note_written(state: ImportState, entry: ImportEntry) -> None:
+def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection[str]) -> None:
     """Keep in the base of an item what the import writes where that differs from the file: its fate and its parent."""
     assert entry.base is not None  # noqa: S101 - the entry of an item
     base, node = entry.base, entry.node
@@ -361,6 +386,8 @@ def _note_written(state: ImportState, entry: ImportEntry) -> None:
     if entry.is_new or entry.is_moved:
         written["parent"] = None if node.parent_n in (None, ROOT_N) else state.name(node.parent_n)
     for name, value in written.items():
+        if name in without:
+            continue
         base.written.pop(name, None)
         if not is_same(value, base.fields.get(name)):
             base.written[name] = shorten(value)

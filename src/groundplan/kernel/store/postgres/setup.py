@@ -20,6 +20,7 @@ from psycopg import Connection, sql
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.kernel.store.guards import generate_postgres_guards
 from groundplan.kernel.store.migrations import AppliedMigration, Dialect, Migration, find_pending, load_migrations
 from groundplan.kernel.store.postgres.catalog import (
@@ -129,7 +130,7 @@ def migrate(
         _lock_setup(connection, cancellation)  # IF NOT EXISTS fails if two sessions run it at the same time
         connection.execute(_format_sql("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA_NAME))
     taken = 0
-    for step in steps:
+    for step in count_progress(steps, len(steps)):
         with connection.transaction():
             _lock_setup(connection, cancellation)
             if step in find_pending(steps, read_applied_migrations(connection)):

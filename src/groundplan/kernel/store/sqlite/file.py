@@ -14,6 +14,7 @@ from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.kernel.store.guards import generate_sqlite_guards
 from groundplan.kernel.store.migrations import (
     AppliedMigration,
@@ -170,7 +171,8 @@ def migrate(
     limit = Cancellation() if cancellation is None else cancellation
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
-    for step in _find_pending(connection, steps):
+    pending = _find_pending(connection, steps)
+    for step in count_progress(pending, len(pending)):
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have applied this step during the wait for the lock.

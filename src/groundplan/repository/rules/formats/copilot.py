@@ -1,4 +1,7 @@
-"""GitHub Copilot: `.github/instructions/**/*.instructions.md`, with the patterns in the text `applyTo`."""
+"""GitHub Copilot: `.github/instructions/**/*.instructions.md`, with the patterns in the text `applyTo`.
+
+`.github/copilot-instructions.md` is for all files; it has no patterns.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from groundplan.repository.rules.rule import ExportedAtom
 
 FOLDER = ".github/instructions"
 SUFFIX = ".instructions.md"
+GENERAL_FILE = ".github/copilot-instructions.md"
 PATTERN_FIELD = "applyTo"
 
 

@@ -34,6 +34,7 @@ class OwnFiles:
     pattern_field: str
     front: Callable[[ExportedAtom], str]
     patterns: Callable[[Fields], tuple[str, ...]]
+    general_file: str | None = None  # one that is for all files
 
     @property
     def generated_folder(self) -> str:
@@ -49,6 +50,7 @@ OWN_FILES = {
         (RuleFormat.COPILOT, copilot),
     )
 }
+OWN_FILES[RuleFormat.COPILOT] = replace(OWN_FILES[RuleFormat.COPILOT], general_file=copilot.GENERAL_FILE)
 
 
 def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:

@@ -10,6 +10,7 @@ import typer
 
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.operations.progress import count_progress
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
 from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
@@ -77,10 +78,11 @@ def import_plan(
         raise UsageError("give --project NAME: the project to import into; it is created if there is none of that name")
     limit_s = NO_LIMIT_S if timeout is None else timeout
     with (
-        show_progress(f"importing from {tool}", as_json=invocation.as_json),
+        show_progress(f"importing from {tool}", as_json=invocation.as_json) as progress,
         invocation.session(reads_only=dry_run, limit_s=limit_s) as session,
     ):
-        report = import_source(session, SourceTool(tool), Path(path), name, dry_run=dry_run, skip_bad=skip_bad)
+        source = (SourceTool(tool), Path(path), name)
+        report = import_source(session, *source, dry_run=dry_run, skip_bad=skip_bad, name_step=progress.name_step)
 
     def draw() -> None:
         from groundplan.surfaces.cli.exchange.import_report import draw_report
@@ -113,16 +115,21 @@ def export_plan(
     """Export the work of a project as the file of another tool, and say what it cannot hold."""
     from groundplan.exchange.writers.registry import TargetTool, write_items
 
-    with invocation.session(reads_only=True) as session:
-        answer = session.call("work.export", project=project)
-    written = write_items(TargetTool(tool), answer.items)
+    with show_progress(f"exporting to {tool}", as_json=invocation.as_json) as progress:
+        progress.name_step("reading the plan")
+        with invocation.session(reads_only=True) as session:
+            answer = session.call("work.export", project=project)
+        progress.name_step("writing the items")
+        written = write_items(TargetTool(tool), answer.items)
+        if out != STANDARD_STREAM:
+            progress.name_step("writing the files")
+            _write_files(written, out, force=force)
     lost = [{"source_id": one.source_id, "what": one.what, "detail": one.detail} for one in written.lost]
     data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": len(answer.items), "lost": lost}
     if out == STANDARD_STREAM:
         if not written.is_single:
             raise UsageError(f"{tool} has several files; name a folder with --out")
         return CommandResult(data | {"content": written.files[""]}, lambda: _print_single(written))
-    _write_files(written, out, force=force)
 
     def draw() -> None:
         from groundplan.surfaces.cli.exchange.import_report import draw_export
@@ -143,7 +150,7 @@ def _write_files(written: WrittenFiles, out: str, *, force: bool) -> None:
     paths = {str(Path(out) / name) if name else out: text for name, text in written.files.items()}
     for path in paths:
         refuse_existing(path, force=force)
-    for path, text in paths.items():
+    for path, text in count_progress(paths.items(), len(paths)):
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from groundplan.kernel.operations.progress import watch_progress
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut, measure
 
@@ -29,8 +30,9 @@ class Progress:
     total: int = 0
 
     def name_step(self, step: str) -> None:
-        """Say what the work is at."""
+        """Say what the work is at; how much of this step is done is not known yet."""
         self.step = step
+        self.done = self.total = 0
 
     def update(self, done: int, total: int) -> None:
         """Say how much of the work is done."""
@@ -58,7 +60,8 @@ def show_progress(activity: str, *, as_json: bool) -> Iterator[Progress]:
     ticker = threading.Thread(target=_tick, args=(progress, ended), daemon=True)
     ticker.start()
     try:
-        yield progress
+        with watch_progress(progress.update):
+            yield progress
     finally:
         ended.set()
         ticker.join()

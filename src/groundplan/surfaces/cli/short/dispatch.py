@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from groundplan.surfaces.cli.short.words.table import NOT_WORDS, PROGRAM, Word, find_word
+from groundplan.surfaces.cli.short.words.table import NOT_WORDS, Word, find_word
 from groundplan.surfaces.import_msgspec import import_msgspec
+
+if TYPE_CHECKING:
+    from groundplan.kernel.next_steps import Vocabulary
 
 
 def run_word(name: str, argv: Sequence[str]) -> int | None:
@@ -18,13 +22,20 @@ def run_word(name: str, argv: Sequence[str]) -> int | None:
 
     ensure_streams()
     run = (lambda: _refuse(name)) if word is None else (lambda: _run(word, argv))
-    return run_guarded(run, as_json="--json" in argv)
+    return run_guarded(run, as_json="--json" in argv, load_names=_load_names)
+
+
+def _load_names() -> Vocabulary:
+    from groundplan.surfaces.cli.short.words.hints import load_word_vocabulary
+
+    return load_word_vocabulary()
 
 
 def _refuse(name: str) -> int:
     from groundplan.surfaces.cli.failures import UsageError
+    from groundplan.surfaces.cli.short.words.program_name import get_program_name
 
-    raise UsageError(f"there is no command {name}; {NOT_WORDS[name]}", help=f"{PROGRAM} --help")
+    raise UsageError(f"there is no command {name}; {NOT_WORDS[name]}", help=f"{get_program_name()} --help")
 
 
 def _run(word: Word, argv: Sequence[str]) -> int:

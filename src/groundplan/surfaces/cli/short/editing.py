@@ -31,6 +31,7 @@ from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
 from groundplan.surfaces.cli.short.waiting import TASK, read_container
 from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
+from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -238,7 +239,8 @@ def _keep_until_written(kept: Path | None, node_id: str) -> Iterator[None]:
         yield
     except GroundplanError as error:
         if kept is not None:
-            hint = f"compare it with groundplan show {node_id}, then groundplan edit {node_id} --file {kept}"
+            program = get_program_name()
+            hint = f"compare it with {program} show {node_id}, then {program} edit {node_id} --file {kept}"
             error.problem = f"{error.problem}; your text is kept in {kept}: {hint}"
             error.details = {**error.details, "kept": str(kept)}
         raise

@@ -11,7 +11,7 @@ from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_task
+from groundplan.surfaces.cli.short.views import WordResult, describe_no_tasks, draw_task
 from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
 from groundplan.surfaces.cli.short.words.table import STATES
 
@@ -73,7 +73,7 @@ def _build_request(session: WordSession, line: Line) -> dict[str, Any]:
 def draw_outline(answer: Outline, output: Output) -> Iterator[Part]:
     """Yield a line for each task, and how many there are."""
     if not answer.nodes:
-        yield 'No tasks here. Next: groundplan add "what is to be done"'
+        yield describe_no_tasks()
         return
     for node in answer.nodes:
         yield draw_task(node, output, with_parent=output.is_terminal)

@@ -14,8 +14,16 @@ from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import MARKS, WordResult, draw_task, get_title_style, mark_state
+from groundplan.surfaces.cli.short.views import (
+    MARKS,
+    WordResult,
+    describe_no_tasks,
+    draw_task,
+    get_title_style,
+    mark_state,
+)
 from groundplan.surfaces.cli.short.words.arguments import Line
+from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import to_one_line
 
 if TYPE_CHECKING:
@@ -102,9 +110,10 @@ def _draw_tree(answer: Outline, top: OutlineNode | None, depth: int, output: Out
         yield draw_task(top, output)
     yield from _draw_branches(children, "", output, depth, "")
     if not answer.nodes:
-        yield "Nothing below it." if top else 'No tasks here. Next: groundplan add "what is to be done"'
+        yield "Nothing below it." if top else describe_no_tasks()
     if answer.total > len(answer.nodes):
-        yield StyledText(f"… {answer.total - len(answer.nodes)} more; groundplan tree ID shows a part of them", "dim")
+        hint = f"{get_program_name()} tree ID shows a part of them"
+        yield StyledText(f"… {answer.total - len(answer.nodes)} more; {hint}", "dim")
 
 
 def _draw_branches(

@@ -11,7 +11,7 @@ from groundplan.configuration import Settings, get_user_name
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.input_gate.strict_json import validate_value
-from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.next_steps import NextStep, Vocabulary
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Effect
@@ -19,7 +19,6 @@ from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.open_store import open_store
 from groundplan.surfaces.cli.failures import (
     UsageError,
-    load_vocabulary,
     print_warning,
     write_line,
 )
@@ -35,15 +34,25 @@ LAST = "-"  # stands for the last task
 
 
 class LateVocabulary(Vocabulary):
-    """The vocabulary of the command line, loaded when a hint is phrased."""
+    """The vocabulary of the short words, loaded when a hint is phrased."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return the command with its arguments."""
-        return load_vocabulary().spell(operation, arguments)
+        """Return the word with its arguments."""
+        return _load_names().spell(operation, arguments)
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the command as data."""
-        return load_vocabulary().call(operation, arguments)
+        """Return the word as data."""
+        return _load_names().call(operation, arguments)
+
+    def tell(self, steps: Iterable[NextStep]) -> str:
+        """Return one sentence with the effect of each step."""
+        return _load_names().tell(steps)
+
+
+def _load_names() -> Vocabulary:
+    from groundplan.surfaces.cli.short.words.hints import load_word_vocabulary
+
+    return load_word_vocabulary()
 
 
 class WordSession:

@@ -10,6 +10,7 @@ from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut, measure
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -131,3 +132,8 @@ def draw_warnings(answer: object) -> Iterator[Part]:
     """Yield the warnings of an answer."""
     warnings = getattr(answer, "warnings", None) or ()
     yield from draw_lines("Warnings:", (f"{INDENT}{escape_control_chars(line)}" for line in warnings))
+
+
+def describe_no_tasks() -> str:
+    """Return the line of an empty list."""
+    return f'No tasks here. Next: {get_program_name()} add "what is to be done"'

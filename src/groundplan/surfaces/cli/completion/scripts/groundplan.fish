@@ -3,7 +3,9 @@
 
 function __groundplan_complete
     set -l before (commandline -opc)
-    set -l current (commandline -ct)
+    # The word as it will be: without a quotation mark that is still open, and without backslashes.
+    set -l typed (string replace -r '^["\']' '' -- (commandline -ct))
+    set -l current (string unescape -- "$typed"; or echo -- "$typed")
     command groundplan complete fish (count $before) $before[2..-1] "$current" 2>/dev/null
 end
 

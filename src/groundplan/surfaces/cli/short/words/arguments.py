@@ -71,8 +71,9 @@ def parse_line(word: Word, argv: Sequence[str]) -> Line:
 def usage_error(word: Word, sentence: str, **details: Any) -> Exception:
     """Return the error for a command line that is not valid."""
     from groundplan.surfaces.cli.failures import UsageError
+    from groundplan.surfaces.cli.short.words.program_name import get_program_name
 
-    usage = f"{PROGRAM} {word.name} --help"
+    usage = f"{get_program_name()} {word.name} --help"
     return UsageError(f"{sentence}; see {usage}", help=usage, **details)
 
 

@@ -1,0 +1,52 @@
+"""How much of long work is done: the work counts, and whoever waits for it may watch.
+
+Nothing depends on it: without a watcher, counting has no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_watcher: ContextVar[Callable[[int, int], object] | None] = ContextVar("progress_watcher", default=None)
+
+
+@contextmanager
+def watch_progress(report: Callable[[int, int], object]) -> Iterator[None]:
+    """Report how much is done, and of how much, while the body runs."""
+    token = _watcher.set(report)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def report_progress(done: int, total: int) -> None:
+    """Say how much of the work is done, if somebody watches."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(done, total)
+
+
+def count_progress(items: Iterable[T], total: int) -> Iterator[T]:
+    """Yield items, and report how many of them are done."""
+    for done, item in enumerate(items):
+        report_progress(done, total)
+        yield item
+    report_progress(total, total)
+
+
+class WorkCounter:
+    """Counts the parts of work that is done in several rounds."""
+
+    def __init__(self, total: int) -> None:
+        self._done, self._total = 0, total
+
+    def add(self, parts: int) -> None:
+        """Add parts that are done."""
+        self._done += parts
+        report_progress(self._done, self._total)
