@@ -321,11 +321,11 @@ class PostgresEngine(Engine):
 
     @cached_property
     def store(self) -> Store:
-        return PostgresStore(self.app_url)
+        return _prepare_every_statement(PostgresStore(self.app_url))
 
     @cached_property
     def _clocked_store(self) -> Store:
-        return PostgresStore(self.app_url, clock=self._clock)
+        return _prepare_every_statement(PostgresStore(self.app_url, clock=self._clock))
 
     def store_with_clock(self, clock: Clock) -> Store:
         self._clock.shown = clock
@@ -460,10 +460,6 @@ class PostgresEngine(Engine):
             f"LOCK TABLE {', '.join(used)} IN SHARE ROW EXCLUSIVE MODE",  # waits for writers
             *([f"TRUNCATE {', '.join(grown)} CASCADE"] if grown else []),
             *(f"DELETE FROM {table}" for table in used if table not in grown),
-            # A new schema makes every connection plan again, as TRUNCATE does: a plan for few rows is wrong for a
-            # test with many rows.
-            "CREATE SCHEMA plan_anew",
-            "DROP SCHEMA plan_anew",
             "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')",
         ]
         connection = self._superuser()
@@ -492,6 +488,12 @@ class _SettableClock:
 
     def __call__(self) -> datetime:
         return self.shown()
+
+
+def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
+    """Make a store prepare each statement at once, so that it is planned for the first of many tests only."""
+    store._pool._settings["prepare_threshold"] = 0
+    return store
 
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:

@@ -55,6 +55,7 @@ SETTINGS = {
     "max_wal_senders": "0",
     "max_wal_size": "128MB",
     "min_wal_size": "32MB",
+    "plan_cache_mode": "force_generic_plan",  # a prepared statement is planned once
     "synchronous_commit": "off",
     "timezone": "UTC",
     "wal_level": "minimal",
