@@ -1,7 +1,7 @@
 """The program on standby: a process loads the modules once and forks for every start of the program.
 
     a test: `Standby.start`          ─┐  module, arguments, folder, environment and three files
-    a shell: `groundplan` on the PATH ┴────────────► standby process ── fork ──► main
+    a shell: `groundplan` or `pl`     ┴────────────► standby process ── fork ──► main
                                        ◄─────────────────── its process id, then its exit status
 
 A fresh process spends most of its time on imports. A fork runs the same `main` in its own process. The tests of the
@@ -87,6 +87,7 @@ class Standby:
         self.command = folder / "groundplan"
         self.address = folder / "line"
         self._write(self.command, PROGRAM)
+        (folder / "pl").symlink_to(self.command)  # its short name
 
     def command_of(self, module: str) -> Path:
         """Return a command that runs the `main` of another module."""
