@@ -493,6 +493,8 @@ class _SettableClock:
 def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
     """Make a store prepare each statement at once, so that it is planned for the first of many tests only."""
     store._pool._settings["prepare_threshold"] = 0
+    for first in store._pool._idle:
+        first.connection.prepare_threshold = 0
     return store
 
 

@@ -30,6 +30,7 @@ class Gate:
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self.connections = 0  # since the beginning
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
@@ -70,6 +71,7 @@ class Gate:
                 there = await asyncio.open_unix_connection(f"{self._host}/.s.PGSQL.{self._port}")
             else:
                 there = await asyncio.open_connection(self._host, self._port)
+            self.connections += 1
             pair = {writer, there[1]}
             self._writers |= pair
             try:

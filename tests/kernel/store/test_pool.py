@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import pairwise
 from threading import Barrier
 
@@ -230,6 +230,13 @@ def test_a_connection_that_a_caller_closed_is_not_used_again(pool: ConnectionPoo
         connection.close()
 
     assert ask(pool) != first
+
+
+def test_a_store_uses_the_connection_on_which_it_was_checked(gate: Gate) -> None:
+    with closing(PostgresStore(gate.url)) as store:
+        store.read(person("ada"), lambda tx: None)
+
+    assert gate.connections == 1
 
 
 @pytest.mark.parametrize("age_s", [IDLE_S_MAX, LIFETIME_S_MAX])

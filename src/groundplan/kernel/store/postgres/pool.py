@@ -34,6 +34,11 @@ def is_login_refused(error: Exception) -> bool:
     return any(phrase in str(error) for phrase in REFUSED_LOGIN_PHRASES)
 
 
+def limit_idle_time(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with which the server closes a connection that nobody used for long."""
+    return {**settings, "options": f"{settings.get('options', '')} -c idle_session_timeout={int(IDLE_S_MAX * 1000)}"}
+
+
 class ConnectionPool:
     """At most `connections_max` connections, each used by one caller at a time."""
 
@@ -44,14 +49,13 @@ class ConnectionPool:
         *,
         connections_max: int,
         wait_s: float,
+        first: Connection | None = None,
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
+        """`first` is a connection that the pool takes over."""
         self._url = url
-        self._settings = {
-            **settings,
-            "options": f"{settings.get('options', '')} -c idle_session_timeout={int(IDLE_S_MAX * 1000)}",
-        }
+        self._settings = limit_idle_time(settings)
         self._wait_s = wait_s
         self._clock = clock
         self._pause = pause
@@ -59,6 +63,8 @@ class ConnectionPool:
         self._idle: deque[_PooledConnection] = deque()  # the most recently used one last
         self._lock = Lock()
         self._is_closed = False
+        if first is not None:
+            self._idle.append(_PooledConnection(first, clock(), clock()))
 
     @contextmanager
     def connection(self, check: Callable[[], None] | None = None) -> Iterator[Connection]:

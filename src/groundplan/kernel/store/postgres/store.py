@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, LiteralString, TypeVar, cast
@@ -25,7 +25,7 @@ from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
-from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused
+from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused, limit_idle_time
 from groundplan.kernel.store.postgres.pooler import format_settings, is_behind_pooler
 from groundplan.kernel.store.postgres.server_limits import (
     IDLE_IN_WRITE_S_MAX,
@@ -97,21 +97,24 @@ class PostgresStore(Store):
             f"-c lock_timeout={to_milliseconds(lock_wait_s)} "
             f"-c idle_in_transaction_session_timeout={to_milliseconds(idle_s)}",
         }
-        # Before the pool, which tries again for a while.
-        with translate_errors(), psycopg.connect(url, **settings) as connection:
-            self._is_pooled = is_behind_pooler(connection)
+        with translate_errors(), ExitStack() as on_failure:
+            # Not by the pool, which tries again for a while.
+            first = psycopg.connect(url, **limit_idle_time(settings))
+            on_failure.callback(first.close)
+            self._is_pooled = is_behind_pooler(first)
             # A pooler drops the options above, so each transaction sets them.
-            self._settings = format_settings(connection, lock_wait_s) if self._is_pooled else ""
-            with connection.transaction():
+            self._settings = format_settings(first, lock_wait_s) if self._is_pooled else ""
+            with first.transaction():
                 if self._is_pooled:
-                    connection.execute(self._settings)
-                    settings["prepare_threshold"] = None
-                check_connection(connection, as_owner=as_owner)
+                    first.execute(self._settings)
+                    settings["prepare_threshold"] = first.prepare_threshold = None
+                check_connection(first, as_owner=as_owner)
+            on_failure.pop_all()
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
         self._connect_watch = partial(psycopg.connect, url, **settings)
-        self._pool = ConnectionPool(url, settings, connections_max=connections_max, wait_s=CONNECT_S_MAX)
+        self._pool = ConnectionPool(url, settings, connections_max=connections_max, wait_s=CONNECT_S_MAX, first=first)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         cancellation.start()
