@@ -26,7 +26,7 @@ from tests.proof import use_hypothesis_profile
 from tests.standby import Standby, standby
 
 ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp has precedence
-GC_THRESHOLDS = (20_000, 20, 20)  # a test makes little garbage, and looking for it took 3 % of the time
+GC_THRESHOLDS = (100_000, 20, 20)  # tests make little garbage; looking for it as often as usual doubled the time of parsing
 ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # a test with one of these fixtures needs a server
 
 _SERVER = pytest.StashKey[Server]()
@@ -34,7 +34,9 @@ _SERVER = pytest.StashKey[Server]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--store", choices=["sqlite", "postgres", "both"], default="both", help="which engines to test on")
-    parser.addoption("--teeth", default=teeth.ALL, help="which sabotage tests to run: all, today's part, or 1/15 to 15/15")
+    parser.addoption(
+        "--teeth", default=teeth.ALL, help="which sabotage tests to run: all, today's part, or 1/15 to 15/15"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -64,6 +64,8 @@ def may_import(path: Path, name: str) -> bool:
     """Return whether the text of an import is in a module; parsing all modules would take most of the time."""
     package, _, last = name.rpartition(".")
     text = text_of(path)
+    if last not in text:
+        return False
     return bool(re.search(rf"\b(?:import|from)\b.*\b{re.escape(name)}\b", text)) or (
         bool(package) and bool(re.search(rf"\bfrom {re.escape(package)} import\b", text)) and last in text
     )
