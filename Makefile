@@ -8,7 +8,8 @@
 # The container of deploy/Containerfile has its own, requirements/server.lock: the same versions without the tools.
 
 PYTHON ?= python3
-TEST_PROCESSES ?= 2
+# One more than most small machines have processors: a test on PostgreSQL waits while the server works for it.
+TEST_PROCESSES ?= 3
 ARGS ?=
 TEETH ?= today
 STEPS ?= 100000
@@ -50,7 +51,7 @@ run: $(READY) ## Serve a filled example: groundplan serve --demo (ARGS=--once: c
 
 test: $(READY) ## Run all tests, on SQLite and on PostgreSQL, and in a browser
 	@$(BIN)/python -m tests.browser_program
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) --durations 10 --durations-min 3 $(ARGS)
 
 test-fast: $(READY) ## Run the quick tests, on SQLite only
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) --store sqlite -m "not slow" $(ARGS)

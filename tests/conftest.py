@@ -26,7 +26,7 @@ from tests.proof import use_hypothesis_profile
 from tests.standby import Standby, standby
 
 ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp has precedence
-GC_THRESHOLDS = (100_000, 20, 20)  # tests make little garbage; looking for it as often as usual doubled the time of parsing
+GC_THRESHOLDS = (100_000, 20, 20)  # tests make little garbage; with the usual ones parsing takes three times as long
 ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # a test with one of these fixtures needs a server
 
 _SERVER = pytest.StashKey[Server]()
