@@ -500,7 +500,7 @@ def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:
     """Return whether the statements leave no state on the connection, so that it can be shared."""
-    words = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ") if keep else ("SELECT ",)
+    words = ("SELECT ", "WITH ", "INSERT ", "UPDATE ", "DELETE ") if keep else ("SELECT ",)
     return all(one.startswith(words) and "set_config(" not in one for one in statements)
 
 
