@@ -7,13 +7,13 @@ with resolved colours; both use the same layout, lines and shapes.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 from urllib.parse import quote
 
-from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
+from groundplan.purpose.model import NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import (
     LINE_WIDTH_MAX,
@@ -23,7 +23,7 @@ from groundplan.purpose.picture.arrows import (
     draw_head,
     find_mark_point,
 )
-from groundplan.purpose.picture.layout import Band
+from groundplan.purpose.picture.layout import Band, Tray
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
@@ -96,14 +96,16 @@ def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
 ) -> DrawnCanvas:
     """Draw cards and links. A band without cards has an empty one if the canvas shows everything and can be changed."""
-    types = {card.node_type for card in cards}
-    empty = [type_ for type_ in TYPE_NAMES if state.can_edit and not state.is_part and type_ not in types]
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
+    empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
+    placeholders = {f"{PLACEHOLDER}{type_}": type_ for type_ in empty}
     at = place(
-        [*((card.key, card.node_type) for card in cards), *((f"{PLACEHOLDER}{type_}", type_) for type_ in empty)],
+        [*((card.key, card.node_type) for card in cards), *placeholders.items()],
         (link.edge for link in links),
+        placeholders,
     )
+    unlinked = frozenset(at.tray.keys if at.tray is not None else ())
     top = round(MARGIN + max(at.rise, BAND_HEADER))  # links that lead back run above the bands
     width, height = round(at.width + 2 * MARGIN), round(top + at.depth + 2 * MARGIN)
     counts = {
@@ -115,6 +117,7 @@ def draw_canvas(
         f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {top})">',
         *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
+        *([_draw_tray(at.tray, sum(card.size for card in cards if card.key in unlinked))] if at.tray else []),
         '<g data-id="links">',
     ]
     for link in links:
@@ -124,10 +127,28 @@ def draw_canvas(
     parts.append('</g><g data-id="cards">')
     for card in cards:
         classes = _get_state_classes(card.key, state) + " around" * card.is_around
-        parts.append(_draw_card(card, at.cards[card.key], classes, address))
-    parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
+        parts.append(_draw_card(card, at.cards[card.key], classes, address, card.key in unlinked))
+    parts += [_draw_placeholder(type_, at.cards[key], address) for key, type_ in placeholders.items()]
     parts.append("</g></g></svg>")
     return DrawnCanvas("".join(parts), width, height)
+
+
+def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
+    """Return the types without cards in their band. If there are links, cards without any are in the tray."""
+    linked = {end for link in links for end in (link.edge.source, link.edge.target)}
+    types = {card.node_type for card in cards if not links or card.key in linked}
+    return [type_ for type_ in TYPE_NAMES if type_ not in types]
+
+
+def _draw_tray(tray: Tray, count: int) -> str:
+    """Draw the area of the cards that nothing links."""
+    top = format_number(tray.y - BAND_HEADER)
+    return (
+        f'<g class="band tray" data-id="band-tray"><rect x="0" y="{top}" width="{format_number(tray.width)}" '
+        f'height="{format_number(tray.height + BAND_HEADER + MARGIN)}" rx="8"/>'
+        f'<text x="12" y="{format_number(tray.y - BAND_HEADER + 23)}">{tokens.TRAY_NAME} '
+        f'<tspan class="count-of">{count}</tspan></text></g>'
+    )
 
 
 def _draw_band(
@@ -182,8 +203,10 @@ def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: 
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress) -> str:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> str:
     key = escape_markup(card.key)
+    tray = " data-tray" if is_in_tray else ""
+    label = f"{card.label}, {tokens.TRAY_NAME.lower()}" if is_in_tray and not card.group else card.label
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
     # A title on one line is not repeated: what a browser does not read, it need not compare.
@@ -196,8 +219,8 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress
         href, stack = address.choose("key", card.key), ""
     return (
         f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" {named} '
-        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(href)}" '
-        f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
+        f'data-id="{key}" data-type="{card.node_type}"{tray} href="{escape_markup(href)}" '
+        f'tabindex="-1" aria-label="{escape_markup(label)}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f"{tooltip}{stack}"
         f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
@@ -279,22 +302,3 @@ def _get_risk_class(badges: Sequence[Badge]) -> str:
 def _get_state_classes(name: str, state: CanvasState) -> str:
     chosen = " chosen" if name == state.selected else ""
     return chosen if state.lit is None or name in state.lit else f"{chosen} faded"
-
-
-def find_pathway(start: str, edges: Iterable[EdgeName]) -> set[str]:
-    """Return the keys and links that lead to a card, and those that it leads to."""
-    causal = [edge for edge in edges if edge.edge_type.is_causal]
-    lit = {start}
-    for get_near, get_far in ((0, 1), (1, 0)):
-        onward: dict[str, list[EdgeName]] = {}
-        for edge in causal:
-            onward.setdefault(edge[get_near], []).append(edge)
-        waiting, seen = [start], {start}
-        while waiting:
-            for edge in onward.get(waiting.pop(), ()):
-                lit.add(format_edge(edge))
-                if edge[get_far] not in seen:
-                    seen.add(edge[get_far])
-                    waiting.append(edge[get_far])
-        lit |= seen
-    return lit

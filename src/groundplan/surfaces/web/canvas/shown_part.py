@@ -76,10 +76,13 @@ def select_part(
         len(nodes) < len(cards),
         problem,
     )
+    if wanted.pathway in nodes:
+        return _crop_to_pathway(whole, theory, wanted)
+    if wanted.pathway:
+        missing = f"There is no item “{wanted.pathway}” here, so no pathway is shown."
+        whole = whole._replace(problem=problem or missing)
     if not whole.is_large or wanted.detail == ALL:
         return whole
-    if wanted.pathway in nodes:
-        return _convert(whole, build_pathway_picture(theory, wanted.pathway))
     path = find_path(theory.content, wanted.group) if wanted.group else []
     if wanted.item in nodes and (not path or wanted.item not in path[-1].keys):
         path = find_path_of_node(theory.content, wanted.item)
@@ -87,7 +90,16 @@ def select_part(
     if picture is not None:
         return _convert(whole, picture)._replace(path=path)
     missing = f"There is no group “{wanted.group}” any more." if wanted.group else ""
-    return _convert(whole, build_overview_picture(theory))._replace(problem=problem or missing)
+    return _convert(whole, build_overview_picture(theory))._replace(problem=whole.problem or missing)
+
+
+def _crop_to_pathway(whole: ShownPart, theory: Theory, wanted: WantedPart) -> ShownPart:
+    """Return what leads to a node and what it leads to, and say if the wanted item is not among it."""
+    part = _convert(whole, build_pathway_picture(theory, wanted.pathway))
+    if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in part.cards):
+        said = f"{wanted.item} is not on the pathway of {wanted.pathway}. Close the pathway to see it."
+        part = part._replace(problem=whole.problem or said)
+    return part
 
 
 def _convert(whole: ShownPart, picture: Picture) -> ShownPart:
