@@ -169,6 +169,8 @@ def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page
     page.keyboard.type("Wells of all villages")
     page.locator("#edit").get_by_role("button", name="Save").click()
     expect(page.locator("#OP1")).to_contain_text("Wells of all villages")
+    expect(page.locator(".plan-svg[data-from]")).to_have_count(1)  # only what changed was sent
+    expect(page.locator("#canvas .node")).to_have_count(4)
     page.locator("[data-zoom=in]").click()
     page.mouse.move(600, 700)
     page.mouse.down()

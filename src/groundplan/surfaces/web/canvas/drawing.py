@@ -28,6 +28,7 @@ from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.surfaces.web.canvas.drawn_canvas import DrawnCanvas, DrawnPart
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
 from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, place
 
@@ -69,14 +70,6 @@ class CanvasState(NamedTuple):
     is_part: bool = False  # whether the canvas shows groups, or only some of the items
 
 
-class DrawnCanvas(NamedTuple):
-    """A canvas as SVG, and its size."""
-
-    svg: str
-    width: int
-    height: int
-
-
 class CanvasAddress(NamedTuple):
     """The address of the page, to which a choice on the canvas is added."""
 
@@ -113,24 +106,23 @@ def draw_canvas(
         for type_ in TYPE_NAMES
     }
     occupied = OccupiedPoints()
-    parts = [
-        f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {top})">',
-        *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
-        *([_draw_tray(at.tray, sum(card.size for card in cards if card.key in unlinked))] if at.tray else []),
-        '<g data-id="links">',
-    ]
+    ground = [f'<g transform="translate({MARGIN} {top})">']
+    ground += [_draw_band(band, at.height, counts, state, address) for band in at.bands]
+    if at.tray is not None:
+        ground.append(_draw_tray(at.tray, sum(card.size for card in cards if card.key in unlinked)))
+    drawn_links = []
     for link in links:
         route = at.routes[link.edge]
         mark = find_mark_point(_to_edge_route(route), occupied) if link.badges else None
-        parts.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
-    parts.append('</g><g data-id="cards">')
+        drawn_links.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
+    drawn_cards = []
     for card in cards:
         classes = _get_state_classes(card.key, state) + " around" * card.is_around
-        parts.append(_draw_card(card, at.cards[card.key], classes, address, card.key in unlinked))
-    parts += [_draw_placeholder(type_, at.cards[key], address) for key, type_ in placeholders.items()]
-    parts.append("</g></g></svg>")
-    return DrawnCanvas("".join(parts), width, height)
+        drawn_cards.append(_draw_card(card, at.cards[card.key], classes, address, card.key in unlinked))
+    drawn_cards += [_draw_placeholder(type_, at.cards[key], address) for key, type_ in placeholders.items()]
+    named = {"links": drawn_links, "cards": drawn_cards}
+    groups = {name: {part.name: part for part in parts} for name, parts in named.items()}
+    return DrawnCanvas("".join(ground), groups, width, height)
 
 
 def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
@@ -174,7 +166,9 @@ def _draw_band(
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress) -> str:
+def _draw_link(
+    link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress
+) -> DrawnPart:
     source, target, edge_type = link.edge
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
@@ -188,22 +182,25 @@ def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: 
         x, y = mark
         plate = f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
         badge = f"{plate}{_draw_risk(link.badges[0], x, y)}"
-    ends = f'data-id="link-{named}" data-from="{escape_markup(source)}" data-to="{escape_markup(target)}"'
+    name = f"link-{named}"
+    ends = f'data-id="{name}" data-from="{escape_markup(source)}" data-to="{escape_markup(target)}"'
     classes = f"{_get_risk_class(link.badges)}{classes}"
     line = (
         f'<path class="line" d="{path}" stroke-width="{format_number(style.width)}"{dash}/>'
         f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}"
     )
     if link.joined:  # its cards say what is in it; it has no address of its own
-        return f'<g class="link joined{classes}" {ends}><title>{pluralize(link.joined, "link")}</title>{line}</g>'
-    return (
+        said = f"<title>{pluralize(link.joined, 'link')}</title>"
+        return DrawnPart(name, f'<g class="link joined{classes}" {ends}>{said}{line}</g>', "g")
+    return DrawnPart(
+        name,
         f'<a class="link{classes}" {ends} href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" '
-        f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>'
+        f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>',
     )
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> str:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> DrawnPart:
     key = escape_markup(card.key)
     tray = " data-tray" if is_in_tray else ""
     label = f"{card.label}, {tokens.TRAY_NAME.lower()}" if is_in_tray and not card.group else card.label
@@ -217,7 +214,8 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress
     else:
         named = f'id="{key}"'
         href, stack = address.choose("key", card.key), ""
-    return (
+    return DrawnPart(
+        key,
         f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" {named} '
         f'data-id="{key}" data-type="{card.node_type}"{tray} href="{escape_markup(href)}" '
         f'tabindex="-1" aria-label="{escape_markup(label)}" '
@@ -227,7 +225,7 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress
         f"{MARKS[card.node_type]}"
         f'<text class="key" x="{TEXT_LEFT}" y="14">{escape_markup(card.caption)}</text>'
         f"{title}{_draw_bar(card)}{_draw_badges(card.badges)}"
-        "</a>"
+        "</a>",
     )
 
 
@@ -269,15 +267,17 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
     )
 
 
-def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> str:
+def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> DrawnPart:
     name = TYPE_NAMES[node_type].lower()
     said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
-    return (
-        f'<a class="placeholder" data-id="{PLACEHOLDER}{node_type}" data-add="{node_type}" tabindex="-1" '
+    key = f"{PLACEHOLDER}{node_type}"
+    return DrawnPart(
+        key,
+        f'<a class="placeholder" data-id="{key}" data-add="{node_type}" tabindex="-1" '
         f'href="{escape_markup(address.choose("add", node_type.value))}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f'<rect x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
-        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>'
+        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>',
     )
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.views import list_views, select_view
+from groundplan.purpose.exchange.views import collect_views, select_view
 from groundplan.purpose.model import Assumption, Content, EdgeName, PurposeEdge, PurposeNode
 from groundplan.purpose.open import AssumptionView, OpenedPurpose
 from groundplan.purpose.picture.card_types import GroupSubject
-from groundplan.purpose.picture.overview.groups import NodeGroup, find_path, find_path_of_node
+from groundplan.purpose.picture.overview.groups import CARDS_MAX, NodeGroup, find_path, find_path_of_node
 from groundplan.purpose.picture.overview.overview_picture import build_group_picture, build_overview_picture, is_large
 from groundplan.purpose.picture.picture_model import (
     Card,
@@ -57,8 +57,11 @@ def select_part(
     opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: WantedPart
 ) -> ShownPart:
     """Return what a canvas shows of a version with these cards and links."""
+    views = collect_views(node.metadata or {} for node in list_nodes(opened))
+    is_many = len(cards) > CARDS_MAX
+    if not wanted.view and not wanted.pathway and (wanted.detail == ALL or not is_many):
+        return ShownPart(cards, links, views, [], is_many)
     theory = _to_theory(opened)
-    views = list_views(theory.content)
     problem = ""
     if wanted.view:
         try:

@@ -11,6 +11,14 @@ const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeN
  * @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept
  */
 export function morph(old, fresh, isKept) {
+  if (fresh.hasAttribute("data-same")) return;
+  if (fresh.hasAttribute("data-patch")) {
+    for (const part of fresh.children) {
+      const known = old.querySelector(`:scope > [data-id="${CSS.escape(keyOf(part))}"]`);
+      if (known) morph(known, part, isKept);
+    }
+    return;
+  }
   if (old.hasAttribute("data-keep") || (old instanceof SVGElement && old.isEqualNode(fresh))) return;
   if (old instanceof HTMLFormElement && isKept(old)) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.

@@ -48,7 +48,8 @@ def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
     state = CanvasState(selected, find_lit(visit, part.cards, part.links), plan.can_edit, part.is_part)
     drawn = draw_canvas(part.cards, part.links, state, make_address(visit))
     cards, _ = list_items(plan, theory)
-    return {"drawn": drawn, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
+    svg = drawn.write(visit.shown_canvas)
+    return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
 
 
 def read_part(plan: PlanVisit, theory: OpenedPurpose, wanted: WantedPart) -> ShownPart:
