@@ -182,7 +182,15 @@ def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page
         ben.call("purpose.edit", project=site.project, operations=several)
     expect(page.locator("#AC7")).to_have_count(1)
     assert locate(page.locator("#OP1")) == before
+    for _ in range(9):
+        page.locator("[data-zoom=out]").click()
+    expect(page.locator("#canvas.far:not(.moving)")).to_have_count(1)
+    # Far away it is drawn about as small as it is shown: a large plan at full size would take seconds for a frame.
+    assert (
+        page.locator(".plan-svg").evaluate("one => parseFloat(one.style.width) / one.getBoundingClientRect().width") < 2
+    )
     page.locator("[data-zoom=fit]").click()
+    expect(page.locator("#canvas:not(.far, .moving)")).to_have_count(1)
     page.locator("[data-add=GOAL]").first.click()
     page.keyboard.type("Trust")
     page.locator("#add").get_by_role("button").click()
