@@ -2,10 +2,25 @@
 
 const PAUSE_MS = 400; // at least: an agent that writes a hundred times causes few refreshes
 const PAUSE_MS_MAX = 1000;
+const MARKED_MS = 6000; // how long an item says who changed it
 const ANSWER_MS_MAX = 30_000; // after which the next refresh does not wait any longer
 
 /** The revision of the project that the page shows. */
 const readRev = () => Number(document.querySelector("main")?.dataset.rev ?? 0);
+
+/** Mark the items that others changed, with their names. @param {Map<string, string>} touched */
+function markChanged(touched) {
+  const marked = [...touched].flatMap(([id, actor]) => {
+    const names = ["", "card-", "vertex-"].map((prefix) => `main [data-id="${CSS.escape(prefix + id)}"]`);
+    const found = [...document.querySelectorAll(names.join())].filter((one) => !(one instanceof HTMLFormElement));
+    for (const one of found) {
+      one.classList.add("flash");
+      one.setAttribute("data-changed-by", actor);
+    }
+    return found;
+  });
+  if (marked.length) setTimeout(() => marked.forEach((one) => one.removeAttribute("data-changed-by")), MARKED_MS);
+}
 
 /** @param {string} project @param {() => Promise<void>} refresh */
 export function followEvents(project, refresh) {
@@ -14,6 +29,8 @@ export function followEvents(project, refresh) {
   let source = null;
   /** @type {Map<string, number>} */
   const changes = new Map();
+  /** The items that others changed, and who. @type {Map<string, string>} */
+  let touched = new Map();
   let isDue = false;
   let newest = 0; // the revision that the page must show after the next refresh
   let isRefreshing = false;
@@ -33,6 +50,8 @@ export function followEvents(project, refresh) {
       isDue = false;
       const isShown = newest <= readRev(); // by the answer to a form of this page
       newest = 0;
+      const others = touched;
+      touched = new Map();
       if (isShown) {
         changes.clear();
         continue;
@@ -42,6 +61,7 @@ export function followEvents(project, refresh) {
       const begin = performance.now();
       try {
         await Promise.race([refresh(), new Promise((_, reject) => setTimeout(reject, ANSWER_MS_MAX))]);
+        markChanged(others);
         if (said.length) state.textContent = said.slice(0, 3).join(", ");
       } catch {
         state.textContent = "The server does not answer";
@@ -64,7 +84,8 @@ export function followEvents(project, refresh) {
     });
     source.addEventListener("message", (event) => {
       lastId = event.lastEventId;
-      const { actor } = JSON.parse(event.data);
+      const { actor, ids } = JSON.parse(event.data);
+      if (actor !== document.body.dataset.actor) for (const id of ids) touched.set(id, actor);
       changes.set(actor, (changes.get(actor) ?? 0) + 1);
       void refreshSoon(parseInt(lastId, 10));
     });

@@ -7,6 +7,7 @@ import { followEvents } from "./events.js";
 import { listenToGraph } from "./graph.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { listenToPanels } from "./panels.js";
 import { listenToPatterns } from "./patterns.js";
 import { markReady, readStates } from "./ready.js";
 import { offerSearch } from "./search.js";
@@ -200,16 +201,7 @@ document.addEventListener("click", (event) => {
 
 addEventListener("popstate", () => void visit(location.href, { push: false }));
 
-document.getElementById("theme")?.addEventListener("click", () => {
-  const root = document.documentElement;
-  const isDark = root.dataset.theme
-    ? root.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
-  document.cookie = `groundplan_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
-});
-for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute("hidden");
-
+listenToPanels();
 listenToKeys();
 listenToDrags();
 listenToPatterns();
