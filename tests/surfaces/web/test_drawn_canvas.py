@@ -6,7 +6,13 @@ import re
 
 import pytest
 
-from groundplan.surfaces.web.canvas.drawn_canvas import CANVASES_KEPT, DrawnCanvas, DrawnPart, compute_digest
+from groundplan.surfaces.web.canvas.drawn_canvas import (
+    CANVASES_KEPT,
+    PARTS_KEPT,
+    DrawnCanvas,
+    DrawnPart,
+    compute_digest,
+)
 from groundplan.surfaces.web.project_pages import SHOWN_CANVAS
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
@@ -62,6 +68,16 @@ def test_a_canvas_that_is_not_known_any_more_is_answered_with_a_whole_one() -> N
 
     assert draw(A="first", B="two").write(compute_digest(first)) == draw(A="first", B="two").svg
     assert draw(A="first").write('"><script>') == first.svg
+
+
+def test_large_canvases_push_out_earlier_ones_and_never_themselves() -> None:
+    small, large = draw(A="small"), draw(**{f"K{number}": "x" for number in range(PARTS_KEPT)})
+    small.write()
+    large.write()
+
+    assert draw(A="small").write(compute_digest(small)) == small.svg
+    large.write()
+    assert "data-patch" in large.write(compute_digest(large))
 
 
 def test_an_edit_is_answered_with_the_card_that_it_changed(browser: Browser, engine: Engine) -> None:

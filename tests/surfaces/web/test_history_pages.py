@@ -108,9 +108,7 @@ def test_a_member_without_a_token_was_last_seen_with_their_last_change(browser: 
     assert "not known" in words.partition("cleo person")[2]
 
 
-def test_somebody_who_writes_without_being_a_member_is_named(
-    browser: Browser, engine: Engine
-) -> None:
+def test_somebody_who_writes_without_being_a_member_is_named(browser: Browser, engine: Engine) -> None:
     task = fill(engine)
     browser.log_in()
     assert "Not members, and active lately" not in open_page(browser, "/p/atlas/members").text

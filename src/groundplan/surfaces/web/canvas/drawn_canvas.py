@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import NamedTuple
 
-CANVASES_KEPT = 32  # the last ones of this process; the parts themselves are kept by the cache of drawings
+CANVASES_KEPT = 32  # the last ones of this process
+PARTS_KEPT = 32_768  # in all of them, about 20 MB: six canvases of 2,000 cards
 DIGEST_BYTES = 12
 
 
@@ -96,8 +97,11 @@ class _KeptCanvases:
         with self._lock:
             self._kept[digest] = drawn
             self._kept.move_to_end(digest)
-            while len(self._kept) > CANVASES_KEPT:
+            while len(self._kept) > 1 and (len(self._kept) > CANVASES_KEPT or self._count_parts() > PARTS_KEPT):
                 self._kept.popitem(last=False)
+
+    def _count_parts(self) -> int:
+        return sum(len(group) for drawn in self._kept.values() for group in drawn.groups.values())
 
 
 _kept = _KeptCanvases()
