@@ -133,7 +133,7 @@ async function load(address, { push = true, replace = false, keepTyped = false }
  * @param {HTMLElement} toast @param {number} rev */
 async function offerUndo(toast, rev) {
   const { name, actor } = document.body.dataset;
-  const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "" })}`);
+  const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "", latest: "1" })}`);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const offer = /** @type {HTMLElement | null} */ (page.getElementById("undo-offer"));
   const form = offer?.querySelector("form");
