@@ -191,6 +191,12 @@ def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page
     )
     page.locator("[data-zoom=fit]").click()
     expect(page.locator("#canvas:not(.far, .moving)")).to_have_count(1)
+    body, read_fill = page.locator("#OP1 .body"), "one => getComputedStyle(one).fill"
+    page.emulate_media(color_scheme="dark")
+    dark = body.evaluate(read_fill)
+    page.emulate_media(color_scheme="dark", forced_colors="active")
+    assert body.evaluate(read_fill) != dark  # the colours of the system, not those of the page
+    page.emulate_media(color_scheme="light", forced_colors="none")
     page.locator("[data-add=GOAL]").first.click()
     page.keyboard.type("Trust")
     page.locator("#add").get_by_role("button").click()

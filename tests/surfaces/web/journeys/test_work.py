@@ -211,7 +211,12 @@ def test_what_became_ready_draws_the_eye(page: Page, site: Site) -> None:
     page.keyboard.type("done")
     page.keyboard.press("Control+Enter")
 
-    expect(page.locator(f".tree [data-id='{second}']")).to_have_class("level-0 pulse")
+    row = page.locator(f".tree [data-id='{second}']")
+    expect(row).to_have_class("level-0 pulse")
+    expect(page.locator("#toasts")).to_contain_text("1 task became ready: Second")  # read aloud, too
+    assert row.evaluate("one => getComputedStyle(one).animationName") == "flash"
+    page.emulate_media(reduced_motion="reduce")
+    assert row.evaluate("one => getComputedStyle(one).animationName") == "none"
 
 
 def test_back_after_a_change_shows_the_page_as_it_is_now(page: Page, site: Site) -> None:
