@@ -7,7 +7,7 @@ knowledge, a third is archived.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundplan.catalog import build_schema
 from groundplan.demo.context import fill_context
@@ -15,7 +15,7 @@ from groundplan.demo.history import ExampleClock, MoveTo, stand_still
 from groundplan.demo.knowledge import fill_knowledge
 from groundplan.demo.links import fill_links
 from groundplan.demo.purpose import fill_purpose
-from groundplan.demo.work import fill_claims, fill_work
+from groundplan.demo.work import AGENT, SECOND_AGENT, fill_claims, fill_work
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.clock import system_clock
@@ -33,6 +33,7 @@ class ExampleProject:
     name: str
     goal: str
     members: Mapping[str, Role]
+    agents: Mapping[str, Role] = field(default_factory=dict)
     has_work: bool = False
     has_facts: bool = False
     has_theory: bool = False
@@ -45,6 +46,7 @@ PROJECTS = (
         "clean-water",
         "By 2028 every household in the Lenta valley has safe drinking water within a ten-minute walk.",
         {"ben": Role.EDITOR, "cleo": Role.VIEWER},
+        {AGENT: Role.EDITOR, SECOND_AGENT: Role.EDITOR},
         has_work=True,
         has_facts=True,
         has_theory=True,
@@ -100,9 +102,11 @@ def fill(session: Session, clock: ExampleClock | None = None) -> list[str]:
 
 def _complete(session: Session, project: ExampleProject, move_to: MoveTo) -> bool:
     members = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
-    missing = {name: role for name, role in project.members.items() if name not in members}
-    for name, role in missing.items():
-        session.call("member.add", scopeId=project.name, userId=name, role=role)
+    people = {name: (role, ActorKind.PERSON) for name, role in project.members.items()}
+    agents = {name: (role, ActorKind.AGENT) for name, role in project.agents.items()}
+    missing = {name: added for name, added in (people | agents).items() if name not in members}
+    for name, (role, kind) in missing.items():
+        session.call("member.add", scopeId=project.name, userId=name, role=role, kind=kind)
     wrote_work = project.has_work and fill_work(session, project.name, move_to)
     wrote_facts = project.has_facts and fill_context(session, project.name, move_to)
     # After the facts, so that the versions of the theory refer to them.

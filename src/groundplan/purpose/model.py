@@ -201,9 +201,16 @@ def build_content(
     indicators: Iterable[Indicator],
 ) -> Content:
     """Build content, sorted by key."""
+    by_key = {node.key: node for node in nodes}
+    ranks = {key: key_order(key) for key in by_key}  # each once: a plan has more ends of edges than nodes
+
+    def rank_edge(edge: PurposeEdge) -> tuple[tuple[int, int, str], tuple[int, int, str], str]:
+        source, target = edge.source, edge.target
+        return ranks.get(source) or key_order(source), ranks.get(target) or key_order(target), edge.edge_type
+
     return Content(
-        {node.key: node for node in sorted(nodes, key=lambda one: key_order(one.key))},
-        sorted(edges, key=lambda one: edge_order(one.name)),
+        {key: by_key[key] for key in sorted(by_key, key=ranks.__getitem__)},
+        sorted(edges, key=rank_edge),
         {one.key: one for one in sorted(assumptions, key=lambda one: key_order(one.key))},
         {one.key: one for one in sorted(indicators, key=lambda one: key_order(one.key))},
     )

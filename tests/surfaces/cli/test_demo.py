@@ -56,10 +56,12 @@ def test_the_demo_has_projects_with_goals_members_with_roles_and_an_archived_one
         ("school-wells-pilot", True),
     ]
     assert all(project["goal"] for project in demo["projects"])
-    assert {member["userId"]: member["role"] for member in demo["members"]} == {
-        "ada": "owner",
-        "ben": "editor",
-        "cleo": "viewer",
+    assert {member["userId"]: (member["role"], member.get("kind")) for member in demo["members"]} == {
+        "ada": ("owner", None),
+        "ben": ("editor", None),
+        "cleo": ("viewer", None),
+        "claude": ("editor", "agent"),
+        "juno": ("editor", "agent"),
     }
 
 
@@ -71,7 +73,7 @@ def test_a_second_demo_on_the_same_file_changes_nothing(run: Run, demo: Any) -> 
 
     assert (len(demo["made"]), again["made"]) == (3, [])
     assert run("project", "list", "--archived", "--db", "demo.db", "--json").out == before
-    assert again["members"][2]["role"] == "owner"
+    assert {member["userId"]: member["role"] for member in again["members"]}["cleo"] == "owner"
     assert "nothing was changed" in run("demo", "--db", "demo.db").out
 
 
@@ -238,7 +240,7 @@ def test_a_demo_that_was_killed_anywhere_in_its_work_or_its_facts_is_completed(
 
     with monkeypatch.context() as killed:
         killed.setattr(Session, "call", call)
-        left[0] += 3  # the project and its two members
+        left[0] += 5  # the project and its four members
         assert run("demo", "--db", "killed.db").code in (0, 130)
 
     facts_completed = run("demo", "--db", "killed.db", "--json").answer["context"]
@@ -252,7 +254,7 @@ def test_a_demo_that_was_killed_anywhere_in_its_work_or_its_facts_is_completed(
 def test_a_demo_that_was_cut_short_is_completed(run: Run) -> None:
     run("project", "create", "clean-water", "--db", "demo.db")
 
-    assert len(run("demo", "--db", "demo.db", "--json").answer["members"]) == 3
+    assert len(run("demo", "--db", "demo.db", "--json").answer["members"]) == 5
 
 
 def test_the_demo_keeps_away_from_the_plan_one_works_with(

@@ -1,13 +1,13 @@
-"""The drawing of the canvas: positions depend on cards and links only, and pathways end also in cycles."""
+"""The drawing of the canvas: positions depend on cards and links only, and what nothing links is in the tray."""
 
 from __future__ import annotations
 
 import re
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.surfaces.web.canvas.drawing import BAND_HEADER, CanvasAddress, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.drawing import BAND_HEADER, CanvasAddress, CanvasState, draw_canvas
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
-from groundplan.surfaces.web.canvas.positions import place
+from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, place
 
 TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
 
@@ -65,9 +65,29 @@ def test_a_band_without_cards_offers_its_first_one_only_to_those_who_may_add_it(
     assert "new-" not in draw({})
 
 
-def test_a_pathway_has_all_causes_and_effects_and_ends_in_a_cycle() -> None:
-    edges = [link("A", "B"), link("B", "C"), link("C", "B", EdgeType.CAUSES), link("X", "C"), link("Y", "Z")]
-    back = link("C", "A", EdgeType.FEEDBACK)
+def test_cards_that_nothing_links_are_in_a_tray_below_the_bands() -> None:
+    at = place(TYPES.items(), [link("AC1", "OP1"), link("OP1", "G1")])
 
-    assert find_pathway("B", [*edges, back]) == {"A", "B", "C", "X", "A-B", "B-C", "C-B-CAUSES", "X-C"}
-    assert find_pathway("Y", edges) == {"Y", "Z", "Y-Z"}
+    assert at.tray is not None
+    assert at.tray.keys == ["AC2"]
+    assert at.cards["AC2"][1] >= at.tray.y > max(at.cards[key][1] for key in TYPES if key != "AC2") + CARD_HEIGHT
+    assert at.depth >= at.cards["AC2"][1] + CARD_HEIGHT
+    svg = draw({})
+    assert re.findall(r'data-id="(\w+)" data-type="\w+" data-tray', svg) == ["AC2"]
+    assert 'aria-label="Activity AC2, AC2, not linked"' in svg
+    assert 'Not linked <tspan class="count-of">1</tspan>' in svg
+
+
+def test_a_plan_without_links_has_no_tray() -> None:
+    assert place(TYPES.items(), []).tray is None
+
+
+def test_the_band_of_cards_in_the_tray_stays_for_those_who_may_add_to_it() -> None:
+    cards = [CanvasCard(key, node_type, key, ()) for key, node_type in TYPES.items() if key not in ("AC2", "G1")]
+    cards.append(CanvasCard("OC1", NodeType.OUTCOME, "Alone", ()))
+    links = [CanvasLink(link("AC1", "OP1"), ())]
+    svg = draw_canvas(cards, links, CanvasState(can_edit=True), CanvasAddress("/plan?")).svg
+
+    assert re.findall(r'data-id="new-(\w+)"', svg) == ["OUTCOME", "GOAL"]
+    assert 'data-id="band-OUTCOME"' in svg
+    assert 'data-id="OC1" data-type="OUTCOME" data-tray' in svg

@@ -39,6 +39,9 @@ def test_the_page_shows_what_scripts_and_other_templates_draw(engine: Engine) ->
 
     for part in ('class="toast"', 'class="picks"', 'class="theirs"', "Take theirs", "state-box-blocked", "Show each"):
         assert page.count(part) >= 2, part  # in light and in dark
+    for state in ("covered", "overlapping", "partly", "uncovered"):
+        assert page.count(f'class="cell cover-{state}"') == 2
+    assert page.count('fill="url(#hatch-dark)"') == page.count('fill="url(#hatch-light)"') == 2
 
 
 def test_every_class_of_the_style_is_used() -> None:

@@ -108,6 +108,16 @@ def test_a_member_without_a_token_was_last_seen_with_their_last_change(browser: 
     assert "not known" in words.partition("cleo person")[2]
 
 
+def test_somebody_who_writes_without_being_a_member_is_named(browser: Browser, engine: Engine) -> None:
+    task = fill(engine)
+    browser.log_in()
+    assert "Not members, and active lately" not in open_page(browser, "/p/atlas/members").text
+    rename(engine, task, "By a visitor", "<b>scout")
+    words = " ".join(open_page(browser, "/p/atlas/members").text.split())
+
+    assert "<b>scout last change" in words.partition("Not members, and active lately")[2]
+
+
 def test_an_agent_with_a_larger_role_than_agents_have_is_explained(browser: Browser, engine: Engine) -> None:
     fill(engine)
     engine.session("ada").call("member.add", scopeId="atlas", userId="scout", role="owner", kind="agent")

@@ -247,15 +247,32 @@ def test_a_link_that_is_not_allowed_says_why(browser: Browser, engine: Engine) -
     assert len(read_theory(engine).edges) == 3
 
 
-def test_a_pathway_fades_what_is_not_on_it(browser: Browser, engine: Engine) -> None:
+def test_a_pathway_shows_only_what_is_on_it_and_a_risk_fades_the_rest(browser: Browser, engine: Engine) -> None:
     fill(engine, [*THEORY, {"op": "add_node", "node_type": "OUTPUT", "title": "Elsewhere"}])
     browser.log_in()
     page = browser.get(f"{PLAN}?pathway=OC1").body.decode()
-    faded = re.findall(r'class="node [^"]*faded"[^>]* data-id="(\w+)"', page)
+    other = browser.get(f"{PLAN}?pathway=OC1&key=OP2").body.decode()
+    rows = re.findall(r'<tr data-id="(\w+)"', browser.get(f"{PLAN}?pathway=OC1&view=list").body.decode())
     risky = re.findall(r'class="node [^"]*faded"[^>]* data-id="(\w+)"', browser.get(f"{PLAN}?risk=high").body.decode())
 
-    assert faded == ["OP2"]
+    on_it = ["AC1", "G1", "OC1", "OP1"]
+    assert sorted(re.findall(r'class="node [^"]*"[^>]* data-id="(\w+)"', page)) == on_it
+    assert sorted(rows) == on_it
+    assert "faded" not in page
+    assert "4 items of 5" in page
+    assert 'role="button" data-key="Escape">Pathway of OC1' in page
+    assert "OP2 is not on the pathway of OC1" in other
     assert sorted(risky) == ["AC1", "G1", "OC1", "OP2"]
+
+
+def test_a_pathway_of_an_item_that_is_gone_shows_everything_and_says_so(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    for view in ("canvas", "list"):
+        page = open_page(browser, f"{PLAN}?view={view}&pathway=%3Cb%3E")
+
+        assert "There is no item “<b>” here, so no pathway is shown." in page.text
+        assert "OC1" in page.text
 
 
 def test_quick_entry_adds_all_lines_in_one_batch_or_none(browser: Browser, engine: Engine) -> None:

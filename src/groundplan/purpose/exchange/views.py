@@ -6,6 +6,7 @@ their own, belong to the version, and are exported and imported with it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from groundplan.kernel.errors import NotFound
@@ -20,7 +21,12 @@ KNOWN_MAX = 12  # names in a message
 
 def list_views(content: Content) -> list[str]:
     """Return the names of the views, in the order of the nodes that have them."""
-    return list(dict.fromkeys(name for node in content.nodes.values() for name in _get_views(node.metadata)))
+    return collect_views(node.metadata for node in content.nodes.values())
+
+
+def collect_views(metadata: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of the views in the metadata of some nodes."""
+    return list(dict.fromkeys(name for one in metadata for name in _get_views(one)))
 
 
 def select_view(theory: Theory, name: str) -> Theory:

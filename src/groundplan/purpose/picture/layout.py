@@ -7,7 +7,7 @@ The layout knows only sizes of cards and pairs of edges. Equal input gives an eq
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeName
@@ -89,13 +89,16 @@ def compute_layout(
     causal: Sequence[EdgeName],
     bundles: Sequence[bool] | None = None,
     has_tray: bool = False,
+    kept_in_bands: Collection[str] = (),
 ) -> Layout:
     """Place every card and route every edge. Only causal edges influence the positions of cards.
 
     Edges of one card run together. `bundles` groups them; by default all are one group. With `has_tray`, cards that
-    nothing links are placed below the others, unless there is no edge at all.
+    nothing links are placed below the others, unless there is no edge at all; those `kept_in_bands` never are.
     """
-    linked = {end for name in edges for end in (name.source, name.target)} if has_tray and edges else cards
+    linked: Collection[str] = cards
+    if has_tray and edges:
+        linked = {*kept_in_bands, *(end for name in edges for end in (name.source, name.target))}
     numbers = {key: number for number, key in enumerate(key for key in cards if key in linked)}
     sizes = _collect_sizes([cards[key] for key in numbers])
 

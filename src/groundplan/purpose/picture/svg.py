@@ -22,7 +22,6 @@ from groundplan.purpose.picture.wording import clean_line, escape_markup, measur
 
 WIDTH_MIN = 720
 NOTE_SCALE_MAX = 1.6  # lists are read close up, so they grow less than titles
-TRAY_NAME = "Not linked"
 # The drawing order; important elements are drawn last, on top.
 _LAYERS = (
     Emphasis.MUTED,
@@ -96,7 +95,7 @@ def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: 
         yield _draw_area_title(tokens.CARD_BAND_NAMES[band.node_type], count, (band.x, 0.0, band.width), layout, paint)
     if layout.tray is not None:
         count = _count_nodes(picture.cards[key] for key in layout.tray.keys)
-        yield _draw_area_title(TRAY_NAME, count, (0.0, layout.tray.y, layout.tray.width), layout, paint)
+        yield _draw_area_title(tokens.TRAY_NAME, count, (0.0, layout.tray.y, layout.tray.width), layout, paint)
     for key, one in cards.items():
         yield draw_card(one, layout.boxes[key], paint)
     is_labelled = picture.lists_assumptions

@@ -124,6 +124,7 @@ BAND_NAMES = {
     NodeType.OUTCOME: "Outcomes",
     NodeType.GOAL: "Goals",
 }
+TRAY_NAME = "Not linked"
 
 SINGULAR_NAMES = {
     NodeType.ACTIVITY: "activity",

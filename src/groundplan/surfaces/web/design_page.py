@@ -16,9 +16,13 @@ from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.areas.area import Refusal
 from groundplan.surfaces.web.areas.facts import ShownValue
+from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
+from groundplan.surfaces.web.areas.knowledge.coverage import PICTURE, STATES, draw_cells
+from groundplan.surfaces.web.areas.plan.upkeep.line_chart import Measured, build_chart
 from groundplan.surfaces.web.areas.work_graph.drawing import MARKS
 from groundplan.surfaces.web.areas.work_task import host_of
+from groundplan.surfaces.web.event_words import ChangedField, EventLine
 from groundplan.surfaces.web.page_routes import Form, make_page_route
 from groundplan.surfaces.web.pages import render_page
 from groundplan.work.graph.search.outline import NodeState
@@ -29,6 +33,44 @@ REFUSED = "refused"
 FIELDS = {"summary": "What was typed stays"}
 CONFLICT = "conflict"
 MINE = {"summary": "What I typed", "kind": "foot"}
+
+
+LINES = [
+    EventLine("3.0", "2026-11-16T15:00:00Z", "ada", "resolved", "k7m2qp", "Drill", PATH, "The water is clear."),
+    EventLine(
+        "2.0",
+        "2026-11-16T14:00:00Z",
+        "builder-2",
+        "changed",
+        "m4q8te",
+        "Test the water",
+        PATH,
+        "",
+        [ChangedField("summary", "Test", "Test the water"), ChangedField("owner", "ben", "")],
+        4,
+    ),
+]
+
+
+def _count_files(path: str, files: int, covered: int, overlapping: int = 0, *inside: Any) -> Any:
+    return SimpleNamespace(
+        path=path, files=files, covered=covered, overlapping=overlapping, is_folder=bool(inside), entries=inside
+    )
+
+
+FOLDERS = [
+    _count_files("src", 12, 7, 0, _count_files("src/read.py", 7, 7), _count_files("src/write.py", 5, 0)),
+    _count_files("docs", 8, 8, 3, _count_files("docs/start.md", 8, 8, 3)),
+    _count_files("setup.py", 3, 3),
+    _count_files("legacy.py", 3, 0),
+]
+
+
+def _link_here(**_changes: Any) -> str:
+    return PATH
+
+
+LINKS_NOWHERE: Any = SimpleNamespace(link=_link_here)
 
 
 def list_design_routes(pool: OperationPool) -> list[BaseRoute]:
@@ -49,7 +91,7 @@ def _get_samples() -> dict[str, Any]:
     conflict = StaleRevision("node k7m2qp", "read it again", current=4, expected=3)
     return {
         "themes": THEMES,
-        "visit": SimpleNamespace(refusal=Refusal(REFUSED, FIELDS, error)),
+        "visit": SimpleNamespace(refusal=Refusal(REFUSED, FIELDS, error), link=_link_here),
         "conflicted": SimpleNamespace(refusal=Refusal(CONFLICT, MINE, conflict)),
         "kinds": list(InboxKind),
         "entries": [
@@ -61,6 +103,11 @@ def _get_samples() -> dict[str, Any]:
                 button="Record a decision", needs=[Need("text", "What is decided"), Need("due", "Until", is_date=True)]
             ),
         ],
+        "covers": STATES,
+        "cells": draw_cells(LINKS_NOWHERE, FOLDERS),
+        "picture": PICTURE,
+        "days": [Day("2026-11-16", LINES)],
+        "chart": build_chart([Measured("2026-09-01", 30.0), Measured("2026-11-01", 42.0)], baseline=30.0, target=45.0),
         "marks": MARKS,
         "host_of": host_of,
         "address": PATH,

@@ -56,6 +56,7 @@ FORM_OF_OPERATION = FormLimits(bytes_max=256 * 1024, fields_max=60)
 REBASES_MAX = 5  # an agent that writes all the time must not keep a person from saving
 THEMES = ("light", "dark")
 THEME_COOKIE = "groundplan_theme"
+SHOWN_CANVAS = "x-canvas-shown"
 
 
 class NotInArea(Invalid):
@@ -143,6 +144,8 @@ class ProjectPages:
         if project is None:
             raise NotFound("project", name)
         visit = Visit(session, project, _quote_path(request), dict(request.query_params), refusal, answer)
+        if refusal is None:  # a refusal is shown whatever happened to the page meanwhile, so it is always whole
+            visit.shown_canvas = request.headers.get(SHOWN_CANVAS, "")
         shown = area.read(visit)
         status = 200 if refusal is None else refusal.error.status
         return render_page(

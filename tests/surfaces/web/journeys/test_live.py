@@ -28,6 +28,14 @@ def test_a_change_of_an_agent_appears_and_half_typed_text_stays(page: Page, site
 
     expect(page.locator("#plan textarea")).to_have_value("half of a sentence")
     expect(page.locator("#live")).to_contain_text("by builder-2")
+    expect(page.locator(".tree [data-changed-by=builder-2]")).to_contain_text("Planned by an agent")
+    shown = page.locator("html")
+    for theme in ("dark", "light"):  # then as the system has it
+        page.locator("#theme").click()
+        expect(shown).to_have_attribute("data-theme", theme)
+    page.locator("#theme").click()
+    expect(shown).not_to_have_attribute("data-theme", "light")
+    assert not any(cookie["name"] == "groundplan_theme" for cookie in page.context.cookies())
 
 
 def test_the_selection_and_the_scroll_position_stay(page: Page, site: Site) -> None:

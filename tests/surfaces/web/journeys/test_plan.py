@@ -58,6 +58,12 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built_and_published(page: Pa
     add(page, "N", "Pilot mobile fees")
     add(page, "n", "Train committees")
     expect(focus).to_have_id("AC3")
+    expect(page.locator("[data-tray]")).to_have_id("AC3")  # nothing links it: it is below the bands
+    page.keyboard.press("ArrowUp")
+    expect(focus).to_have_attribute("data-type", "ACTIVITY")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(focus).to_have_id("AC3")
     page.keyboard.press("c")
     page.keyboard.press("ArrowRight")
     expect(focus).to_have_id("OP1")
@@ -82,11 +88,12 @@ def test_by_keyboard_alone_a_theory_of_six_items_is_built_and_published(page: Pa
     page.keyboard.press("Control+Enter")
     expect(page.locator("#inspector h2")).to_have_text("Fee model agreed in each village")
     page.locator("#canvas [tabindex='0']").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".chip[aria-pressed=true]")).to_contain_text("Pathway of OP1")
-    page.keyboard.press("p")
-    expect(page.locator(".chip[aria-pressed=true]")).to_have_count(0)
     page.keyboard.press("ArrowLeft")
+    page.keyboard.press("p")
+    expect(page.locator(".chip[aria-pressed=true]")).to_contain_text("Pathway of AC")
+    expect(page.locator("#canvas .node")).to_have_count(4)  # the other activities are not on it
+    page.keyboard.press("p")
+    expect(page.locator("#canvas .node")).to_have_count(6)
     page.keyboard.press("Delete")
     expect(focus).to_contain_text("Remove AC")
     page.keyboard.press("Escape")
@@ -162,6 +169,8 @@ def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page
     page.keyboard.type("Wells of all villages")
     page.locator("#edit").get_by_role("button", name="Save").click()
     expect(page.locator("#OP1")).to_contain_text("Wells of all villages")
+    expect(page.locator(".plan-svg[data-from]")).to_have_count(1)  # only what changed was sent
+    expect(page.locator("#canvas .node")).to_have_count(4)
     page.locator("[data-zoom=in]").click()
     page.mouse.move(600, 700)
     page.mouse.down()
@@ -173,7 +182,21 @@ def test_by_mouse_cards_are_added_renamed_connected_and_stay_where_they_are(page
         ben.call("purpose.edit", project=site.project, operations=several)
     expect(page.locator("#AC7")).to_have_count(1)
     assert locate(page.locator("#OP1")) == before
+    for _ in range(9):
+        page.locator("[data-zoom=out]").click()
+    expect(page.locator("#canvas.far:not(.moving)")).to_have_count(1)
+    # Far away it is drawn about as small as it is shown: a large plan at full size would take seconds for a frame.
+    assert (
+        page.locator(".plan-svg").evaluate("one => parseFloat(one.style.width) / one.getBoundingClientRect().width") < 2
+    )
     page.locator("[data-zoom=fit]").click()
+    expect(page.locator("#canvas:not(.far, .moving)")).to_have_count(1)
+    body, read_fill = page.locator("#OP1 .body"), "one => getComputedStyle(one).fill"
+    page.emulate_media(color_scheme="dark")
+    dark = body.evaluate(read_fill)
+    page.emulate_media(color_scheme="dark", forced_colors="active")
+    assert body.evaluate(read_fill) != dark  # the colours of the system, not those of the page
+    page.emulate_media(color_scheme="light", forced_colors="none")
     page.locator("[data-add=GOAL]").first.click()
     page.keyboard.type("Trust")
     page.locator("#add").get_by_role("button").click()

@@ -27,6 +27,19 @@ def test_by_keyboard_alone_a_task_is_planned_claimed_and_resolved(page: Page, si
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator(".inspector h2")).to_have_text("Sail out")
+    for key, panel in (("[", ".rail"), ("]", ".inspector")):
+        page.keyboard.press(key)
+        expect(page.locator(panel)).to_be_hidden()
+        page.keyboard.press(key)
+        expect(page.locator(panel)).to_be_visible()
+    page.keyboard.press("]")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator(".inspector h2")).to_have_text("Chart the reef")  # what is opened is seen
+    expect(page.locator(".inspector")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator(".inspector h2")).to_have_text("Sail out")
     page.keyboard.press("m")
     expect(page.get_by_role("button", name="Release")).to_be_visible()
     page.keyboard.press("x")
@@ -198,7 +211,12 @@ def test_what_became_ready_draws_the_eye(page: Page, site: Site) -> None:
     page.keyboard.type("done")
     page.keyboard.press("Control+Enter")
 
-    expect(page.locator(f".tree [data-id='{second}']")).to_have_class("level-0 pulse")
+    row = page.locator(f".tree [data-id='{second}']")
+    expect(row).to_have_class("level-0 pulse")
+    expect(page.locator("#toasts")).to_contain_text("1 task became ready: Second")  # read aloud, too
+    assert row.evaluate("one => getComputedStyle(one).animationName") == "flash"
+    page.emulate_media(reduced_motion="reduce")
+    assert row.evaluate("one => getComputedStyle(one).animationName") == "none"
 
 
 def test_back_after_a_change_shows_the_page_as_it_is_now(page: Page, site: Site) -> None:

@@ -66,6 +66,7 @@ class Visit:
     query: Mapping[str, str]
     refusal: Refusal | None = None
     answer: Any = None  # of the form that was sent, if it is shown once and never again, such as the secret of a token
+    shown_canvas: str = ""  # the digest of the canvas that the page shows already
     _waiting: Inbox | None = None
 
     def call(self, operation: str, /, **arguments: Any) -> Any:

@@ -15,6 +15,7 @@ from groundplan.surfaces.web.areas.history_event import find_inverse, read_event
 from groundplan.surfaces.web.event_words import EventLine, describe_events
 
 ROWS = 50
+LATEST_ROWS = 10  # of a page that asks only for the way back of the last change
 FILTERS = ("actor", "subject", "day", "until", "op")
 ACTORS_SHOWN = 8
 SLICES = {  # chips of the filter: the first word of an event → the area as the rail names it
@@ -65,7 +66,8 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
         "shown_event": read_event(visit, selected) if selected else None,
     }
     try:
-        page = visit.call("event.list", limit=ROWS, **arguments)
+        rows = LATEST_ROWS if visit.query.get("latest") else ROWS
+        page = visit.call("event.list", limit=rows, **arguments)
     except Invalid as error:
         return {**shown, "problem": error.message}
     lines = describe_events(visit, page.events)

@@ -30,6 +30,7 @@ VIEWS = {
     "organization": "Organization",
 }
 ACTIVITY_READ = 30  # members whose last change is looked for
+EVENTS_READ = 100  # of which actors who are not members are named
 TITLES = {  # of policies whose name is no sentence
     "inherit_dependencies": "Inherited dependencies",
     "auto_resolve_parents": "Parents resolve themselves",
@@ -79,6 +80,7 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
         shown["active"] = _find_last_changes(
             visit, [one.user_id for one in members if one.user_id not in shown["seen"]]
         )
+        shown["others"] = _find_other_actors(visit, {one.user_id for one in members})
         shown["agent_role"] = (visit.call("work.open").policies or Policies()).agents
     return shown
 
@@ -154,6 +156,15 @@ def _find_last_changes(visit: Visit, actors: list[str]) -> dict[str, str]:
     for actor in actors[:ACTIVITY_READ]:
         if events := visit.call("event.list", actor=actor, limit=1).events:
             found[actor] = events[0].at
+    return found
+
+
+def _find_other_actors(visit: Visit, members: set[str]) -> dict[str, str]:
+    """Return when those who are not members last changed the project, as far as the newest events say."""
+    found: dict[str, str] = {}
+    for event in visit.call("event.list", limit=EVENTS_READ).events:
+        if event.actor not in members:
+            found[event.actor] = max(event.at, found.get(event.actor, ""))
     return found
 
 

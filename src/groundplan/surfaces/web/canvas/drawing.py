@@ -7,13 +7,13 @@ with resolved colours; both use the same layout, lines and shapes.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 from urllib.parse import quote
 
-from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
+from groundplan.purpose.model import NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import (
     LINE_WIDTH_MAX,
@@ -23,11 +23,12 @@ from groundplan.purpose.picture.arrows import (
     draw_head,
     find_mark_point,
 )
-from groundplan.purpose.picture.layout import Band
+from groundplan.purpose.picture.layout import Band, Tray
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.surfaces.web.canvas.drawn_canvas import DrawnCanvas, DrawnPart
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
 from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, place
 
@@ -69,14 +70,6 @@ class CanvasState(NamedTuple):
     is_part: bool = False  # whether the canvas shows groups, or only some of the items
 
 
-class DrawnCanvas(NamedTuple):
-    """A canvas as SVG, and its size."""
-
-    svg: str
-    width: int
-    height: int
-
-
 class CanvasAddress(NamedTuple):
     """The address of the page, to which a choice on the canvas is added."""
 
@@ -96,14 +89,16 @@ def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
 ) -> DrawnCanvas:
     """Draw cards and links. A band without cards has an empty one if the canvas shows everything and can be changed."""
-    types = {card.node_type for card in cards}
-    empty = [type_ for type_ in TYPE_NAMES if state.can_edit and not state.is_part and type_ not in types]
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
+    empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
+    placeholders = {f"{PLACEHOLDER}{type_}": type_ for type_ in empty}
     at = place(
-        [*((card.key, card.node_type) for card in cards), *((f"{PLACEHOLDER}{type_}", type_) for type_ in empty)],
+        [*((card.key, card.node_type) for card in cards), *placeholders.items()],
         (link.edge for link in links),
+        placeholders,
     )
+    unlinked = frozenset(at.tray.keys if at.tray is not None else ())
     top = round(MARGIN + max(at.rise, BAND_HEADER))  # links that lead back run above the bands
     width, height = round(at.width + 2 * MARGIN), round(top + at.depth + 2 * MARGIN)
     counts = {
@@ -111,23 +106,41 @@ def draw_canvas(
         for type_ in TYPE_NAMES
     }
     occupied = OccupiedPoints()
-    parts = [
-        f'<svg class="plan-svg" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}"><g transform="translate({MARGIN} {top})">',
-        *(_draw_band(band, at.height, counts, state, address) for band in at.bands),
-        '<g data-id="links">',
-    ]
+    ground = [f'<g transform="translate({MARGIN} {top})">']
+    ground += [_draw_band(band, at.height, counts, state, address) for band in at.bands]
+    if at.tray is not None:
+        ground.append(_draw_tray(at.tray, sum(card.size for card in cards if card.key in unlinked)))
+    drawn_links = []
     for link in links:
         route = at.routes[link.edge]
         mark = find_mark_point(_to_edge_route(route), occupied) if link.badges else None
-        parts.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
-    parts.append('</g><g data-id="cards">')
+        drawn_links.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
+    drawn_cards = []
     for card in cards:
         classes = _get_state_classes(card.key, state) + " around" * card.is_around
-        parts.append(_draw_card(card, at.cards[card.key], classes, address))
-    parts += [_draw_placeholder(type_, at.cards[f"{PLACEHOLDER}{type_}"], address) for type_ in empty]
-    parts.append("</g></g></svg>")
-    return DrawnCanvas("".join(parts), width, height)
+        drawn_cards.append(_draw_card(card, at.cards[card.key], classes, address, card.key in unlinked))
+    drawn_cards += [_draw_placeholder(type_, at.cards[key], address) for key, type_ in placeholders.items()]
+    named = {"links": drawn_links, "cards": drawn_cards}
+    groups = {name: {part.name: part for part in parts} for name, parts in named.items()}
+    return DrawnCanvas("".join(ground), groups, width, height)
+
+
+def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
+    """Return the types without cards in their band. If there are links, cards without any are in the tray."""
+    linked = {end for link in links for end in (link.edge.source, link.edge.target)}
+    types = {card.node_type for card in cards if not links or card.key in linked}
+    return [type_ for type_ in TYPE_NAMES if type_ not in types]
+
+
+def _draw_tray(tray: Tray, count: int) -> str:
+    """Draw the area of the cards that nothing links."""
+    top = format_number(tray.y - BAND_HEADER)
+    return (
+        f'<g class="band tray" data-id="band-tray"><rect x="0" y="{top}" width="{format_number(tray.width)}" '
+        f'height="{format_number(tray.height + BAND_HEADER + MARGIN)}" rx="8"/>'
+        f'<text x="12" y="{format_number(tray.y - BAND_HEADER + 23)}">{tokens.TRAY_NAME} '
+        f'<tspan class="count-of">{count}</tspan></text></g>'
+    )
 
 
 def _draw_band(
@@ -153,7 +166,9 @@ def _draw_band(
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress) -> str:
+def _draw_link(
+    link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress
+) -> DrawnPart:
     source, target, edge_type = link.edge
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
@@ -167,23 +182,28 @@ def _draw_link(link: CanvasLink, route: LinkRoute, mark: Point | None, classes: 
         x, y = mark
         plate = f'<circle class="plate" cx="{format_number(x)}" cy="{format_number(y)}" r="10"/>'
         badge = f"{plate}{_draw_risk(link.badges[0], x, y)}"
-    ends = f'data-id="link-{named}" data-from="{escape_markup(source)}" data-to="{escape_markup(target)}"'
+    name = f"link-{named}"
+    ends = f'data-id="{name}" data-from="{escape_markup(source)}" data-to="{escape_markup(target)}"'
     classes = f"{_get_risk_class(link.badges)}{classes}"
     line = (
         f'<path class="line" d="{path}" stroke-width="{format_number(style.width)}"{dash}/>'
         f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}"
     )
     if link.joined:  # its cards say what is in it; it has no address of its own
-        return f'<g class="link joined{classes}" {ends}><title>{pluralize(link.joined, "link")}</title>{line}</g>'
-    return (
+        said = f"<title>{pluralize(link.joined, 'link')}</title>"
+        return DrawnPart(name, f'<g class="link joined{classes}" {ends}>{said}{line}</g>', "g")
+    return DrawnPart(
+        name,
         f'<a class="link{classes}" {ends} href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" '
-        f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>'
+        f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>',
     )
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress) -> str:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> DrawnPart:
     key = escape_markup(card.key)
+    tray = " data-tray" if is_in_tray else ""
+    label = f"{card.label}, {tokens.TRAY_NAME.lower()}" if is_in_tray and not card.group else card.label
     lines = wrap_to_width(card.title, TITLE_PX, TEXT_ROOM, LINES_MAX)
     title = "".join(_draw_line(line, 28.5 + LINE_HEIGHT * number) for number, line in enumerate(lines))
     # A title on one line is not repeated: what a browser does not read, it need not compare.
@@ -194,17 +214,18 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress
     else:
         named = f'id="{key}"'
         href, stack = address.choose("key", card.key), ""
-    return (
+    return DrawnPart(
+        key,
         f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" {named} '
-        f'data-id="{key}" data-type="{card.node_type}" href="{escape_markup(href)}" '
-        f'tabindex="-1" aria-label="{escape_markup(card.label)}" '
+        f'data-id="{key}" data-type="{card.node_type}"{tray} href="{escape_markup(href)}" '
+        f'tabindex="-1" aria-label="{escape_markup(label)}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f"{tooltip}{stack}"
         f'<rect class="body" x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
         f"{MARKS[card.node_type]}"
         f'<text class="key" x="{TEXT_LEFT}" y="14">{escape_markup(card.caption)}</text>'
         f"{title}{_draw_bar(card)}{_draw_badges(card.badges)}"
-        "</a>"
+        "</a>",
     )
 
 
@@ -246,15 +267,17 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
     )
 
 
-def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> str:
+def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> DrawnPart:
     name = TYPE_NAMES[node_type].lower()
     said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
-    return (
-        f'<a class="placeholder" data-id="{PLACEHOLDER}{node_type}" data-add="{node_type}" tabindex="-1" '
+    key = f"{PLACEHOLDER}{node_type}"
+    return DrawnPart(
+        key,
+        f'<a class="placeholder" data-id="{key}" data-add="{node_type}" tabindex="-1" '
         f'href="{escape_markup(address.choose("add", node_type.value))}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f'<rect x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
-        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>'
+        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>',
     )
 
 
@@ -279,22 +302,3 @@ def _get_risk_class(badges: Sequence[Badge]) -> str:
 def _get_state_classes(name: str, state: CanvasState) -> str:
     chosen = " chosen" if name == state.selected else ""
     return chosen if state.lit is None or name in state.lit else f"{chosen} faded"
-
-
-def find_pathway(start: str, edges: Iterable[EdgeName]) -> set[str]:
-    """Return the keys and links that lead to a card, and those that it leads to."""
-    causal = [edge for edge in edges if edge.edge_type.is_causal]
-    lit = {start}
-    for get_near, get_far in ((0, 1), (1, 0)):
-        onward: dict[str, list[EdgeName]] = {}
-        for edge in causal:
-            onward.setdefault(edge[get_near], []).append(edge)
-        waiting, seen = [start], {start}
-        while waiting:
-            for edge in onward.get(waiting.pop(), ()):
-                lit.add(format_edge(edge))
-                if edge[get_far] not in seen:
-                    seen.add(edge[get_far])
-                    waiting.append(edge[get_far])
-        lit |= seen
-    return lit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeName, NodeType
-from groundplan.purpose.picture.layout import Band, CardSize, compute_layout
+from groundplan.purpose.picture.layout import Band, CardSize, Tray, compute_layout
 from groundplan.purpose.picture.layout_steps.routing import Point
 
 CARD_WIDTH = 196
@@ -31,18 +31,27 @@ class CanvasPositions(NamedTuple):
     width: float
     height: float  # of the bands
     rise: float  # of the highest link, above the first row
-    depth: float  # of the lowest link
+    depth: float  # of the lowest link, or of the tray
+    tray: Tray | None = None  # below the bands, with the cards that nothing links
 
 
-def place(cards: Iterable[tuple[str, NodeType]], edges: Iterable[EdgeName]) -> CanvasPositions:
-    """Return the positions of cards, each with its type, and of the edges between them."""
-    return _place(tuple(cards), tuple(edges))
+def place(
+    cards: Iterable[tuple[str, NodeType]], edges: Iterable[EdgeName], kept_in_bands: Collection[str] = ()
+) -> CanvasPositions:
+    """Return the positions of cards, each with its type, and of the edges between them.
+
+    Cards that nothing links are in a tray below the bands, except those `kept_in_bands`.
+    """
+    return _place(tuple(cards), tuple(edges), tuple(kept_in_bands))
 
 
 @lru_cache(maxsize=POSITIONS_KEPT)
-def _place(cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...]) -> CanvasPositions:
+def _place(
+    cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...], kept_in_bands: tuple[str, ...]
+) -> CanvasPositions:
     sizes = {key: CardSize(node_type, CARD_WIDTH, CARD_HEIGHT) for key, node_type in cards}
-    layout = compute_layout(sizes, edges, [edge for edge in edges if edge.edge_type.is_causal])
+    causal = [edge for edge in edges if edge.edge_type.is_causal]
+    layout = compute_layout(sizes, edges, causal, has_tray=True, kept_in_bands=kept_in_bands)
     return CanvasPositions(
         {key: (box.x, box.y) for key, box in layout.boxes.items()},
         layout.bands,
@@ -51,4 +60,5 @@ def _place(cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...])
         layout.height,
         max((-y for route in layout.routes.values() for _, y in route.points), default=0.0),
         layout.depth,
+        layout.tray,
     )

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.views import list_views, select_view
+from groundplan.purpose.exchange.views import collect_views, select_view
 from groundplan.purpose.model import Assumption, Content, EdgeName, PurposeEdge, PurposeNode
 from groundplan.purpose.open import AssumptionView, OpenedPurpose
 from groundplan.purpose.picture.card_types import GroupSubject
-from groundplan.purpose.picture.overview.groups import NodeGroup, find_path, find_path_of_node
+from groundplan.purpose.picture.overview.groups import CARDS_MAX, NodeGroup, find_path, find_path_of_node
 from groundplan.purpose.picture.overview.overview_picture import build_group_picture, build_overview_picture, is_large
 from groundplan.purpose.picture.picture_model import (
     Card,
@@ -57,8 +57,11 @@ def select_part(
     opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: WantedPart
 ) -> ShownPart:
     """Return what a canvas shows of a version with these cards and links."""
+    views = collect_views(node.metadata or {} for node in list_nodes(opened))
+    is_many = len(cards) > CARDS_MAX
+    if not wanted.view and not wanted.pathway and (wanted.detail == ALL or not is_many):
+        return ShownPart(cards, links, views, [], is_many)
     theory = _to_theory(opened)
-    views = list_views(theory.content)
     problem = ""
     if wanted.view:
         try:
@@ -76,10 +79,13 @@ def select_part(
         len(nodes) < len(cards),
         problem,
     )
+    if wanted.pathway in nodes:
+        return _crop_to_pathway(whole, theory, wanted)
+    if wanted.pathway:
+        missing = f"There is no item “{wanted.pathway}” here, so no pathway is shown."
+        whole = whole._replace(problem=problem or missing)
     if not whole.is_large or wanted.detail == ALL:
         return whole
-    if wanted.pathway in nodes:
-        return _convert(whole, build_pathway_picture(theory, wanted.pathway))
     path = find_path(theory.content, wanted.group) if wanted.group else []
     if wanted.item in nodes and (not path or wanted.item not in path[-1].keys):
         path = find_path_of_node(theory.content, wanted.item)
@@ -87,7 +93,16 @@ def select_part(
     if picture is not None:
         return _convert(whole, picture)._replace(path=path)
     missing = f"There is no group “{wanted.group}” any more." if wanted.group else ""
-    return _convert(whole, build_overview_picture(theory))._replace(problem=problem or missing)
+    return _convert(whole, build_overview_picture(theory))._replace(problem=whole.problem or missing)
+
+
+def _crop_to_pathway(whole: ShownPart, theory: Theory, wanted: WantedPart) -> ShownPart:
+    """Return what leads to a node and what it leads to, and say if the wanted item is not among it."""
+    part = _convert(whole, build_pathway_picture(theory, wanted.pathway))
+    if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in part.cards):
+        said = f"{wanted.item} is not on the pathway of {wanted.pathway}. Close the pathway to see it."
+        part = part._replace(problem=whole.problem or said)
+    return part
 
 
 def _convert(whole: ShownPart, picture: Picture) -> ShownPart:

@@ -84,6 +84,13 @@ function findNext(card, arrow) {
       .map((one) => ({ one, cost: cost(placeOf(one)[0] - x, placeOf(one)[1] - y) }))
       .filter(({ cost: price }) => price < Infinity)
       .sort((a, b) => a.cost - b.cost)[0]?.one;
+  // The cards that nothing links are in a tray below the bands, in rows of its own.
+  const isInTray = card.hasAttribute("data-tray");
+  const tray = cards().filter((one) => one.hasAttribute("data-tray"));
+  if (isAcross && isInTray && !connecting) {
+    const beside = nearest(tray, (dx, dy) => (Math.abs(dy) < 1 && dx * sign > 0 ? Math.abs(dx) : Infinity));
+    if (beside) return beside;
+  }
   if (isAcross) {
     const [here, there] = sign > 0 ? ["from", "to"] : ["to", "from"];
     const linked = [...document.querySelectorAll(`#canvas .link[data-${here}="${CSS.escape(key)}"]`)]
@@ -92,11 +99,18 @@ function findNext(card, arrow) {
     if (!connecting && linked.length) return nearest(linked, (_dx, dy) => Math.abs(dy));
     return nearest(cards(), (dx, dy) => (dx * sign > 1 ? Math.abs(dx) * 3 + Math.abs(dy) : Infinity));
   }
+  if (isInTray) {
+    return (
+      nearest(tray, (dx, dy) => (Math.abs(dx) < 1 && dy * sign > 0 ? Math.abs(dy) : Infinity)) ??
+      nearest(cards(), (dx, dy) => (dy * sign > 1 ? Math.abs(dx) + Math.abs(dy) * 3 : Infinity))
+    );
+  }
   const type = card.getAttribute("data-type");
-  const band = cards().filter((one) => one.getAttribute("data-type") === type);
+  const band = cards().filter((one) => one.getAttribute("data-type") === type && !one.hasAttribute("data-tray"));
   return (
     nearest(band, (dx, dy) => (Math.abs(dx) < 1 && dy * sign > 0 ? Math.abs(dy) : Infinity)) ??
-    nearest(band, (dx, dy) => (dx * sign > 1 ? dx * sign * 10_000 + dy * sign : Infinity))
+    nearest(band, (dx, dy) => (dx * sign > 1 ? dx * sign * 10_000 + dy * sign : Infinity)) ??
+    nearest(tray, (dx, dy) => (dy * sign > 0 ? Math.abs(dx) + Math.abs(dy) : Infinity))
   );
 }
 
@@ -361,7 +375,9 @@ function onShown() {
     adding = "";
   } else if (isOpening && isOther) {
     focusCard(chosen || keys.find((key) => !cardOf(key)?.classList.contains("around")) || "");
-  } else if (isOther && chosen) view?.reveal(...placeOf(/** @type {Element} */ (cardOf(chosen))));
+  } else if (isOther && (chosen || document.activeElement?.closest("#canvas .node"))) {
+    view?.reveal(...placeOf(/** @type {Element} */ (cardOf(chosen || current))));
+  }
   isOpening = false;
   focusWaiting();
 }

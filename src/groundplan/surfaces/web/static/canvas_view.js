@@ -1,10 +1,11 @@
 // Move and zoom the canvas: a transform on the element around the picture, which costs no new drawing.
 
-const SCALE_MIN = 0.05;
+const SCALE_MIN = 0.01;
 const SCALE_MAX = 3;
 const WHOLE = 0.55; // the smallest scale at which a canvas opens with everything in sight
 const READABLE = 0.75; // the scale at which it opens if it is larger than that
 const FAR = 0.4; // below it texts are hidden
+const TOO_FINE = 4; // how much larger than it is shown a picture may be drawn while it moves
 const STEP = 1.25;
 const DRAG_PX = 4;
 const REST_MS = 160;
@@ -15,6 +16,7 @@ const CARD = /** @type {const} */ ([196, 78]);
 export function attachView(box) {
   const stage = () => /** @type {HTMLElement} */ (box.querySelector(".stage"));
   let scale = 1;
+  let base = 1; // the scale at which the picture is drawn; the rest is the transform
   let x = 0;
   let y = 0;
   let isDue = false;
@@ -27,9 +29,31 @@ export function attachView(box) {
 
   function apply() {
     isDue = false;
-    stage().style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     box.classList.toggle("far", scale < FAR);
-    if (!box.classList.contains("moving")) sizeTitles();
+    const isMoving = box.classList.contains("moving");
+    // A layer of its own is drawn at full size: a large plan, small on the screen, would take seconds for each frame.
+    if (!isMoving || base > scale * TOO_FINE) base = scale < FAR ? 2 ** Math.ceil(Math.log2(scale)) : 1;
+    drawAt(base);
+    stage().style.transform = `translate(${x}px, ${y}px) scale(${scale / base})`;
+    if (isMoving) restSoon();
+    else sizeTitles();
+  }
+
+  /** @param {number} size */
+  function drawAt(size) {
+    const [width = 0, height = 0] = sizeOf();
+    const svg = /** @type {SVGSVGElement} */ (box.querySelector("svg"));
+    if (svg.style.width !== `${width * size}px`) svg.style.width = `${width * size}px`;
+    if (svg.style.height !== `${height * size}px`) svg.style.height = `${height * size}px`;
+  }
+
+  /** Counted from the last frame, not from what asked for it: a slow frame is not a rest. */
+  function restSoon() {
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      box.classList.remove("moving");
+      apply();
+    }, REST_MS);
   }
 
   /** Keep the titles of bands readable, as far as they fit; at rest, because texts are laid out anew. */
@@ -43,10 +67,6 @@ export function attachView(box) {
   function applySoon() {
     box.classList.add("moving");
     clearTimeout(resting);
-    resting = setTimeout(() => {
-      box.classList.remove("moving");
-      sizeTitles();
-    }, REST_MS);
     if (!isDue) requestAnimationFrame(apply);
     isDue = true;
   }

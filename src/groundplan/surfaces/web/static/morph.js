@@ -11,6 +11,14 @@ const isSameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeN
  * @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept
  */
 export function morph(old, fresh, isKept) {
+  if (fresh.hasAttribute("data-same")) return;
+  if (fresh.hasAttribute("data-patch")) {
+    for (const part of fresh.children) {
+      const known = old.querySelector(`:scope > [data-id="${CSS.escape(keyOf(part))}"]`);
+      if (known) morph(known, part, isKept);
+    }
+    return;
+  }
   if (old.hasAttribute("data-keep") || (old instanceof SVGElement && old.isEqualNode(fresh))) return;
   if (old instanceof HTMLFormElement && isKept(old)) {
     // Its hidden fields may be behind, such as the revision that it was read at: then the server says what changed.
@@ -48,15 +56,31 @@ function copyAttributes(old, fresh) {
   }
 }
 
+/** @param {Element} child */
+const nameOf = (child) => `${child.nodeName} ${keyOf(child)}`;
+
+/** Remove an element, unless it stays whatever comes. @param {Node} gone @param {(element: Element) => boolean} isKept */
+function remove(gone, isKept) {
+  const isShownOnce = gone instanceof Element && gone.hasAttribute("data-once") && isKept(gone);
+  if (!isShownOnce && !(gone instanceof Element && gone.hasAttribute("data-keep"))) gone.parentNode?.removeChild(gone);
+}
+
 /** @param {Element} old @param {Element} fresh @param {(element: Element) => boolean} isKept */
 function morphChildren(old, fresh, isKept) {
-  const byKey = new Map([...old.children].filter(keyOf).map((child) => [`${child.nodeName} ${keyOf(child)}`, child]));
+  const byKey = new Map([...old.children].filter(keyOf).map((child) => [nameOf(child), child]));
+  const wanted = new Set([...fresh.children].filter(keyOf).map(nameOf));
   /** @type {Node | null} */
   let at = old.firstChild;
   for (const next of [...fresh.childNodes]) {
     const key = keyOf(next);
-    const known = key ? byKey.get(`${next.nodeName} ${key}`) : undefined;
+    const known = key ? byKey.get(nameOf(/** @type {Element} */ (next))) : undefined;
     if (known) {
+      // What is gone is removed before what stays behind it would be moved: an element that moves loses the focus.
+      while (at && at !== known && (!(at instanceof Element) || (keyOf(at) && !wanted.has(nameOf(at))))) {
+        const gone = at;
+        at = at.nextSibling;
+        remove(gone, isKept);
+      }
       if (known === at) at = at.nextSibling;
       else old.insertBefore(known, at);
       morph(known, /** @type {Element} */ (next), isKept);
@@ -74,7 +98,6 @@ function morphChildren(old, fresh, isKept) {
   while (at) {
     const gone = at;
     at = at.nextSibling;
-    const isShownOnce = gone instanceof Element && gone.hasAttribute("data-once") && isKept(gone);
-    if (!isShownOnce && !(gone instanceof Element && gone.hasAttribute("data-keep"))) old.removeChild(gone);
+    remove(gone, isKept);
   }
 }

@@ -7,6 +7,7 @@ import { followEvents } from "./events.js";
 import { listenToGraph } from "./graph.js";
 import { listenToKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
+import { listenToPanels } from "./panels.js";
 import { listenToPatterns } from "./patterns.js";
 import { markReady, readStates } from "./ready.js";
 import { offerSearch } from "./search.js";
@@ -28,10 +29,20 @@ const isTyped = (form) =>
     (field) => field.value !== ([...field.options].find((option) => option.defaultSelected) ?? field.options[0])?.value,
   );
 
-/** Show a page that the server sent, and name the tasks that became ready. @param {string} html @param {{ keepTyped: boolean }} options */
+/** The canvas that the page shows, by its digest: the server leaves out what it would send again. */
+const readShownCanvas = () => document.querySelector(".plan-svg")?.getAttribute("data-drawn") ?? "";
+
+/** Ask for a page. @param {string} address @param {RequestInit} [options] */
+const ask = (address, options) =>
+  fetch(address, { ...options, headers: { accept: "text/html", "x-canvas-shown": readShownCanvas() } });
+
+/** Show a page that the server sent, and name the tasks that became ready. Return false if it leaves out what is not
+ * shown any more. @param {string} html @param {{ keepTyped: boolean }} options */
 function show(html, { keepTyped }) {
-  const before = readStates(document);
   const next = new DOMParser().parseFromString(html, "text/html");
+  const from = next.querySelector(".plan-svg")?.getAttribute("data-from");
+  if (from && from !== readShownCanvas()) return false;
+  const before = readStates(document);
   document.title = next.title;
   for (const name of PARTS) {
     const old = document.querySelector(name === "main" ? "main" : `.${name}`);
@@ -47,6 +58,7 @@ function show(html, { keepTyped }) {
   if (ready) showToast(ready);
   const lost = next.querySelector(".unplaced"); // the refusal of a form that the page does not show any more
   if (lost) showToast(lost.textContent ?? "");
+  return true;
 }
 
 /** @param {Response} response */
@@ -104,13 +116,14 @@ async function visit(...asked) {
 async function load(address, { push = true, replace = false, keepTyped = false } = {}) {
   const mine = ++asked;
   if (push) left += 1;
-  const response = await fetch(address, { headers: { accept: "text/html" } });
+  const response = await ask(address);
   if (mine !== asked) return;
   leaveIfLoggedOut(response);
   const html = await response.text();
+  if (mine !== asked) return;
   if (replace) history.replaceState(null, "", response.url);
   else if (push) history.pushState(null, "", response.url);
-  show(html, { keepTyped });
+  if (!show(html, { keepTyped })) return load(response.url, { push: false, keepTyped });
   if (!push) return;
   const named = document.getElementById(new URL(address, location.href).hash.slice(1));
   (named ?? document.querySelector("main .selected"))?.scrollIntoView({ block: "nearest" });
@@ -120,7 +133,7 @@ async function load(address, { push = true, replace = false, keepTyped = false }
  * @param {HTMLElement} toast @param {number} rev */
 async function offerUndo(toast, rev) {
   const { name, actor } = document.body.dataset;
-  const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "" })}`);
+  const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "", latest: "1" })}`);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const offer = /** @type {HTMLElement | null} */ (page.getElementById("undo-offer"));
   const form = offer?.querySelector("form");
@@ -146,11 +159,12 @@ async function send(form) {
   const rev = Number(document.querySelector("main")?.dataset.rev);
   try {
     const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
-    const response = await sayBusy(fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } }));
+    const response = await sayBusy(ask(form.action, { method: "POST", body }));
     leaveIfLoggedOut(response);
     if (!response.ok || left === before) {
+      const html = await response.text();
       asked += 1;
-      show(await response.text(), { keepTyped: false });
+      if (!show(html, { keepTyped: false })) await load(response.url, { push: false });
     } // else the person went on meanwhile, and stays there; the event of the change refreshes the page
     if (response.ok) {
       if (response.redirected && left === before) history.replaceState(null, "", response.url);
@@ -187,16 +201,7 @@ document.addEventListener("click", (event) => {
 
 addEventListener("popstate", () => void visit(location.href, { push: false }));
 
-document.getElementById("theme")?.addEventListener("click", () => {
-  const root = document.documentElement;
-  const isDark = root.dataset.theme
-    ? root.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
-  document.cookie = `groundplan_theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
-});
-for (const id of ["theme", "keys"]) document.getElementById(id)?.removeAttribute("hidden");
-
+listenToPanels();
 listenToKeys();
 listenToDrags();
 listenToPatterns();

@@ -13,7 +13,7 @@ from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas, find_pathway
+from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas
 from groundplan.surfaces.web.canvas.items import (
     CanvasCard,
     CanvasLink,
@@ -21,7 +21,7 @@ from groundplan.surfaces.web.canvas.items import (
     format_edge,
     name_edge,
 )
-from groundplan.surfaces.web.canvas.shown_part import WantedPart, describe_part, select_part
+from groundplan.surfaces.web.canvas.shown_part import ShownPart, WantedPart, describe_part, select_part
 
 RISK_LEVELS = frozenset(RiskLevel)
 QUICK_FORM = "quick"
@@ -40,15 +40,22 @@ def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
         _find_item(theory, query),
         *(query.get(name, "")[:PART_CHARS_MAX] for name in ("group", "drawn", "pathway", "detail")),
     )
-    cards, links = list_items(plan, theory)
-    part = read_once(plan, ("part", wanted), lambda: select_part(theory, cards, links, wanted))
+    part = read_part(plan, theory, wanted)
     if part.is_large:
         # The group in which an item was found is where its links lead on from, and where closing it leads back to.
         visit.query = {**query, "group": part.path[-1].id if part.path else ""}
     selected = query.get("edge") or query.get("key")
     state = CanvasState(selected, find_lit(visit, part.cards, part.links), plan.can_edit, part.is_part)
     drawn = draw_canvas(part.cards, part.links, state, make_address(visit))
-    return {"drawn": drawn, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
+    cards, _ = list_items(plan, theory)
+    svg = drawn.write(visit.shown_canvas)
+    return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
+
+
+def read_part(plan: PlanVisit, theory: OpenedPurpose, wanted: WantedPart) -> ShownPart:
+    """Return the part of the version that the address asks for."""
+    cards, links = list_items(plan, theory)
+    return read_once(plan, ("part", wanted), lambda: select_part(theory, cards, links, wanted))
 
 
 def _find_item(theory: OpenedPurpose, query: Mapping[str, str]) -> str:
@@ -79,18 +86,14 @@ def make_address(visit: Visit) -> CanvasAddress:
 
 
 def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
-    """Return what stands out: a pathway, or what has assumptions of a risk; None if all does."""
-    lit: set[str] | None = None
-    start = visit.query.get("pathway", "")
-    if any(card.key == start for card in cards):
-        lit = find_pathway(start, (link.edge for link in links))
+    """Return what stands out, because it has assumptions of a risk; None if all does."""
     risk = visit.query.get("risk", "").upper()
-    if risk in RISK_LEVELS:
-        risky = {card.key for card in cards if find_worst_risk(card.badges) == risk}
-        # A group stands out also if something worse is in it: it may have many items.
-        risky |= {card.key for card in cards if card.group and any(badge.risk == risk for badge in card.badges)}
-        risky |= {format_edge(link.edge) for link in links if find_worst_risk(link.badges) == risk}
-        lit = risky if lit is None else lit & risky
+    if risk not in RISK_LEVELS:
+        return None
+    lit = {card.key for card in cards if find_worst_risk(card.badges) == risk}
+    # A group stands out also if something worse is in it: it may have many items.
+    lit |= {card.key for card in cards if card.group and any(badge.risk == risk for badge in card.badges)}
+    lit |= {format_edge(link.edge) for link in links if find_worst_risk(link.badges) == risk}
     return lit
 
 

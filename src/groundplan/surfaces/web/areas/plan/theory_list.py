@@ -7,10 +7,11 @@ from typing import Any
 
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import OpenedPurpose
-from groundplan.surfaces.web.areas.plan.canvas import find_lit, make_address, read_tools
+from groundplan.surfaces.web.areas.plan.canvas import PART_CHARS_MAX, find_lit, make_address, read_part, read_tools
 from groundplan.surfaces.web.areas.plan.kept_reads import list_items
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.canvas.items import list_nodes
+from groundplan.surfaces.web.canvas.shown_part import ALL, WantedPart
 
 
 def read_list(plan: PlanVisit) -> Mapping[str, Any]:
@@ -20,12 +21,15 @@ def read_list(plan: PlanVisit) -> Mapping[str, Any]:
     leads: dict[str, list[Any]] = {}
     for edge in plan.theory.edges or ():
         leads.setdefault(edge.source, []).append(edge)
-    cards, links = list_items(plan, plan.theory)
-    lit = find_lit(plan.visit, cards, links)
-    shown = cards if lit is None else [card for card in cards if card.key in lit]
+    cards, _ = list_items(plan, plan.theory)
+    wanted = WantedPart(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
+    part = read_part(plan, plan.theory, wanted)
+    lit = find_lit(plan.visit, part.cards, part.links)
+    shown = part.cards if lit is None else [card for card in part.cards if card.key in lit]
     return {
         "cards": cards,
         "shown": shown,
+        "part": part,
         "leads": leads,
         "dead_ends": _find_dead_ends(plan.theory),
         "address_of": make_address(plan.visit),
