@@ -34,9 +34,7 @@ _SERVER = pytest.StashKey[Server]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--store", choices=["sqlite", "postgres", "both"], default="both", help="which engines to test on")
-    parser.addoption(
-        "--teeth", default=teeth.ALL, help="which sabotage tests to run: all, today's part, or 1/5 to 5/5"
-    )
+    parser.addoption("--teeth", default=teeth.ALL, help="which sabotage tests to run: all, today's part, or 1/5 to 5/5")
 
 
 def pytest_configure(config: pytest.Config) -> None:
