@@ -46,6 +46,9 @@ class Actor(Struct, frozen=True):
         return self.role_max is not None or self.projects is not None or self.sponsor is not None
 
 
+NOBODY = Actor("", "", ActorKind.SERVICE, Access.MEMBERS)  # of no organization, and sees nothing
+
+
 def local_actor(
     name: str,
     *,

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
 from groundplan.kernel.clock import ClockJump, subtract_time
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
@@ -86,6 +86,14 @@ class Store(ABC):
         limit = Cancellation() if cancellation is None else cancellation
         limit.prepare(READ_LIMIT_S, is_write=False)
         return retry(lambda: self._read_once(known_actor, run, limit), limit)
+
+    def read_as_nobody(self, run: Callable[[Transaction], T]) -> T:
+        """Run one statement for a caller whose identity is not known yet.
+
+        On PostgreSQL no policy shows such a caller a row, only functions of the owner of the schema do. The statement
+        itself must return the time, because there may be no transaction that knows it.
+        """
+        return self.read(NOBODY, run)
 
     def write(
         self,

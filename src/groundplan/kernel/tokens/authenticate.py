@@ -13,7 +13,7 @@ from enum import StrEnum
 from hmac import compare_digest
 from typing import NamedTuple
 
-from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.actors import Actor
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
@@ -24,9 +24,6 @@ from groundplan.kernel.tokens.token import TokenKind, TokenRow, TokenState, refu
 from groundplan.kernel.tokens.token_text import compute_digest
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
-
-# An actor of no organization, who sees nothing.
-_NOBODY = Actor("", "", ActorKind.SERVICE, Access.MEMBERS)
 
 log = logging.getLogger(__name__)
 sql = load_queries(__file__)
@@ -57,6 +54,7 @@ class FoundToken(TokenRow):
 
     tenant_id: str
     digest: str
+    now: str  # when it was looked up, by the clock of the store
 
 
 class RefusalCounts(Counter[RefusalReason]):
@@ -81,7 +79,7 @@ def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None)
     digest = compute_digest(text)
     reason = RefusalReason.MALFORMED
     if digest is not None:
-        verified = store.read(_NOBODY, lambda tx: _find_token(tx, digest))
+        verified = store.read_as_nobody(lambda tx: _find_token(tx, digest))
         if isinstance(verified, VerifiedToken):
             return verified
         reason = verified
@@ -92,11 +90,11 @@ def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None)
 
 
 def _find_token(tx: Transaction, digest: str) -> VerifiedToken | RefusalReason:
-    row = tx.one_or_none(sql.token_by_digest, FoundToken, digest=digest)
+    row = tx.one_or_none(sql.token_by_digest, FoundToken, digest=digest, clock=tx.clock)
     # The index compares digests, whose timing tells nothing about the secret; this compares them in constant time.
     if row is None or not compare_digest(row.digest, digest):
         return RefusalReason.UNKNOWN
-    state = row.get_state(tx.now)
+    state = row.get_state(row.now)
     if state is not TokenState.ACTIVE:
         return RefusalReason(state.value)
     return VerifiedToken(
@@ -105,7 +103,7 @@ def _find_token(tx: Transaction, digest: str) -> VerifiedToken | RefusalReason:
         row.created_at,
         row.expires_at,
         row.renewable_until,
-        is_use_due=row.last_used_at is None or row.last_used_at <= subtract_time(tx.now, USE_RECORDED_EVERY),
+        is_use_due=row.last_used_at is None or row.last_used_at <= subtract_time(row.now, USE_RECORDED_EVERY),
     )
 
 

@@ -81,7 +81,7 @@ UPDATE access_tokens
 
 -- name: token_by_digest
 -- Returns the token with this digest. The only query without a tenant: which one it is, is what the token tells.
-SELECT {token}, tenant_id, digest
+SELECT {token}, tenant_id, digest, :now AS now
   FROM access_tokens
  WHERE digest = :digest;
 

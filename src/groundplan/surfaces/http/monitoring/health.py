@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
-from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.actors import NOBODY, Access, ActorKind
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
@@ -26,7 +26,6 @@ from groundplan.surfaces.vocabularies import HttpVocabulary
 PATHS = ("/healthz", "/readyz", "/metrics")
 READY_CHECKED_EVERY_S = 1.0  # anybody may ask, and each check is a read
 _TEXT = b"text/plain; charset=utf-8"
-_NOBODY = Actor("", "", ActorKind.SERVICE, Access.MEMBERS)  # sees nothing
 
 
 class HealthRoutes:
@@ -72,7 +71,7 @@ class HealthRoutes:
     def _check_store(self, _request: Request) -> Answer:
         if time.monotonic() >= self._ready_until_s:
             with suppress(NotFound):  # nobody has an organization, and the store has said so
-                Session(self._store, _NOBODY).call("project.list")
+                Session(self._store, NOBODY).call("project.list")
             self._ready_until_s = time.monotonic() + READY_CHECKED_EVERY_S
         return Answer(200, b"ready\n", content_type=_TEXT)
 
