@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import pytest
@@ -78,6 +79,9 @@ def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServer]:
     store = open_store(str(db), build_schema, for_server=True)
     token = Session(store, local_actor("ada")).call("token.create", kind="person", name="ada", trusted=True).secret
     listening = open_socket(0)
+    listening.setsockopt(
+        socket.SOL_SOCKET, socket.SO_SNDBUF, 16 * 1024
+    )  # else the system takes a long answer for a client
     exposure = Exposure(port=listening.getsockname()[1])
     server = build_server_app(store, exposure, actor=local_actor("ada"))
     stops: list[object] = []
@@ -201,6 +205,59 @@ def test_a_client_that_does_not_finish_its_body_is_sent_away(wire: WireServer, m
     status, body = wire.send(head, b'{"name"')
 
     assert (status, json.loads(body)["code"]) == (408, "too_slow")
+
+
+def read_slowly(wire: WireServer, line: str, pause: Callable[[int], None]) -> tuple[int, int]:
+    """Take a part of a long answer and, after a pause, the rest; return its length and how much came.
+
+    `pause` gets the port of the client.
+    """
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * 1024)
+        connection.settimeout(TIMEOUT_S)
+        connection.connect(("127.0.0.1", wire.port))
+        connection.sendall(wire.make_head(line))
+        begun = connection.recv(1024)
+        pause(connection.getsockname()[1])
+        head, _, rest = begun.partition(b"\r\n\r\n")
+        (length,) = [int(one.split(b":")[1]) for one in head.split(b"\r\n") if one.startswith(b"content-length")]
+        came = len(rest)
+        try:
+            while part := connection.recv(65536):
+                came += len(part)
+        except ConnectionResetError:
+            pass
+        return length, came
+
+
+@pytest.mark.parametrize("line", ["GET /v1/openapi.json", "GET /v1/docs"])
+def test_a_client_that_does_not_take_its_answer_is_left(
+    wire: WireServer, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ports: SimpleQueue[int] = SimpleQueue()
+    lose = slow_clients.ImpatientProtocol.connection_lost
+
+    def note_port(protocol: slow_clients.ImpatientProtocol, error: Exception | None) -> None:
+        lose(protocol, error)
+        ports.put(protocol.client[1] if protocol.client else 0)
+
+    def wait_until_lost(port: int) -> None:
+        while ports.get(timeout=TIMEOUT_S) != port:
+            pass
+
+    monkeypatch.setattr(slow_clients, "TAKEN_S", 0.2)
+    monkeypatch.setattr(slow_clients.ImpatientProtocol, "connection_lost", note_port)
+
+    length, came = read_slowly(wire, line, wait_until_lost)
+
+    assert came < length
+    assert wire.is_fine()
+
+
+def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(wire: WireServer) -> None:
+    length, came = read_slowly(wire, "GET /v1/openapi.json", lambda _port: None)
+
+    assert came == length > 100_000
 
 
 def test_a_thousand_idle_connections_keep_nobody_out(wire: WireServer) -> None:

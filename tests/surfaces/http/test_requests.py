@@ -143,6 +143,21 @@ def test_what_an_id_names_must_be_in_the_project_of_the_path(atlas: HttpClient) 
     assert atlas.get(f"/v1/projects/nowhere/work/nodes/{node}").status == 404
 
 
+def test_a_cursor_that_was_changed_or_is_of_another_caller_is_refused(atlas: HttpClient) -> None:
+    atlas.post("/v1/projects/atlas/work/nodes", {"nodes": [{"ref": f"n{n}", "summary": "Walk"} for n in range(3)]})
+    cursor = atlas.get("/v1/projects/atlas/work/nodes?limit=1").json["next_cursor"]
+    last = "A" if cursor[-1] != "A" else "B"
+
+    def follow(text: str, actor: str = "ada") -> tuple[int, str]:
+        reply = atlas.get(f"/v1/projects/atlas/work/nodes?limit=1&cursor={text}", actor=actor)
+        return reply.status, reply.json.get("code", "")
+
+    assert follow(cursor) == (200, "")
+    assert {follow(cursor[:-1] + last), follow(cursor[1:]), follow(cursor, "ben"), follow("x" * 513)} == {
+        (400, "invalid_cursor")
+    }
+
+
 def test_long_answers_are_compressed_for_clients_that_accept_it(atlas: HttpClient) -> None:
     atlas.post(NODES, {"nodes": [{"ref": f"n{i}", "summary": f"Walk mile {i}"} for i in range(50)]})
 

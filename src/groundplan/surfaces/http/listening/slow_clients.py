@@ -1,6 +1,6 @@
-"""Close connections of clients that do not finish the head of a request.
+"""Close connections of clients that do not finish the head of a request, or that do not take their answer.
 
-uvicorn waits for a head without end, so a thousand open connections would cost memory for ever.
+uvicorn waits for both without end, so a thousand open connections would cost memory for ever.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S = 10.0  # from the connection, or from the first byte of a further request, to the end of the head
+TAKEN_S = 20.0  # in which a client takes at least as many bytes of an answer, unless it has all of it
+TAKEN_BYTES_MIN = 16 * 1024
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\n"
     b"content-length: 56\r\n\r\nThe head of the request did not arrive within 10 seconds"
@@ -18,9 +20,11 @@ _TOO_SLOW = (
 
 
 class ImpatientProtocol(H11Protocol):
-    """A connection with a time limit for the head of each request."""
+    """A connection with a time limit for the head of each request, and for taking each answer."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _check: asyncio.TimerHandle | None = None  # whether the client takes its answer
+    _has_taken: bool = False  # most of what waited for it, since the check was planned
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
         """Start the time of the first head."""
@@ -38,7 +42,38 @@ class ImpatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the time."""
         self._stop_timer()
+        if self._check is not None:
+            self._check.cancel()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Watch a client that takes its answer more slowly than it is sent."""
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Note that the client took most of what was sent."""
+        super().resume_writing()
+        self._has_taken = True
+
+    def on_response_complete(self) -> None:
+        """Watch a client that has not taken the end of its answer: also a closed connection waits for that."""
+        super().on_response_complete()
+        self._watch_reader()
+
+    def _watch_reader(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        if self._check is None and waiting:
+            self._has_taken = False
+            self._check = self.loop.call_later(TAKEN_S, self._check_reader, waiting)
+
+    def _check_reader(self, waiting_before: int) -> None:
+        self._check = None
+        waiting = self.transport.get_write_buffer_size()
+        if waiting and not self._has_taken and waiting > waiting_before - TAKEN_BYTES_MIN:
+            self.transport.abort()
+        else:
+            self._watch_reader()
 
     def _start_timer(self) -> None:
         if self._deadline is None and not self.transport.is_closing():
