@@ -95,8 +95,10 @@ class Surfaces:
         operation = (row.handled if row.handled.http else row.requested).name
         project = names["project"] if row.in_project and not creates_project(cell.row) else None
         request = HttpVocabulary(OPERATIONS, project).call(operation, example(cell.row, names))
-        headers = self._authorize(cell.caller)
-        status = self._server.send(request["method"], request["path"], request.get("body"), **headers).status
+        body = json.dumps(request["body"]).encode() if "body" in request else b""
+        headers = {"content-type": "application/json"} if body else {}
+        headers |= self._authorize(cell.caller)
+        status = self._server.send_bytes(request["method"], request["path"], body, headers).status
         return 200 if status == 201 else status
 
     def send_mcp(self, cell: Cell, names: dict[str, str]) -> int:
