@@ -21,8 +21,9 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.postgres.identity import format_limits
 from groundplan.kernel.store.postgres.setup import set_up
-from groundplan.kernel.store.postgres.store import PostgresStore, format_limits
+from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA_NAME, Schema

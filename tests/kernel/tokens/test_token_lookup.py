@@ -1,4 +1,4 @@
-"""The look-up of a token on PostgreSQL: one round trip, no identity, and no error when the server closed a connection."""
+"""The look-up of a token on PostgreSQL: one round trip, no identity, no error when a connection is lost."""
 
 from __future__ import annotations
 

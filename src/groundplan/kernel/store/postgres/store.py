@@ -25,6 +25,7 @@ from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
+from groundplan.kernel.store.postgres.identity import identify
 from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused, limit_idle_time
 from groundplan.kernel.store.postgres.pooler import format_settings, is_behind_pooler
 from groundplan.kernel.store.postgres.server_limits import (
@@ -39,7 +40,7 @@ from groundplan.kernel.store.postgres.server_limits import (
     set_statement_timeout,
     to_milliseconds,
 )
-from groundplan.kernel.store.queries import Query, to_json_array
+from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store, TryAgain, retry
 from groundplan.kernel.store.tables import SCHEMA_NAME
@@ -51,22 +52,6 @@ CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
-
-_IDENTIFY = """
-SELECT set_config('groundplan.tenant', %(tenant)s, true),
-       set_config('groundplan.actor', %(actor)s, true),
-       set_config('groundplan.access', %(access)s, true),
-       set_config('groundplan.kind', %(kind)s, true),
-       set_config('statement_timeout', %(statement_timeout)s, true),
-       set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
-       gp_now()
-"""
-# For an actor with a limited token. The settings end with the transaction, so the others need not clear them.
-_IDENTIFY_LIMITED = """
-SELECT set_config('groundplan.role_max', %(role_max)s, true),
-       set_config('groundplan.projects', %(projects)s, true),
-       set_config('groundplan.sponsor', %(sponsor)s, true),
-""" + _IDENTIFY.strip().removeprefix("SELECT")
 
 
 class PostgresStore(Store):
@@ -162,19 +147,7 @@ class PostgresStore(Store):
                 with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
                     self._begin(connection, begin)
-                    identity = {
-                        "tenant": actor.organization,
-                        "actor": actor.id,
-                        "access": actor.access.value,
-                        "kind": actor.kind.value,
-                        "statement_timeout": str(to_milliseconds(limits.statement_s)),
-                        "idle_timeout": str(to_milliseconds(limits.idle_s)),
-                    }
-                    if actor.is_limited:
-                        identified = connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
-                    else:
-                        identified = connection.execute(_IDENTIFY, identity)
-                    (*_, database_now) = identified.fetchall()[0]
+                    database_now = identify(connection, actor, limits)
                     clock = format_timestamp(self._clock()) if self._clock else None
                     now = clock or database_now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
@@ -287,15 +260,6 @@ class CommitUncertain(Unavailable):
             "the connection to PostgreSQL was lost during the commit, so the change may be there; look before you "
             "repeat it, or send it with an op_id"
         )
-
-
-def format_limits(actor: Actor) -> dict[str, str]:
-    """Return the limits of the actor's token as settings of the database; an empty text means no limit."""
-    return {
-        "role_max": actor.role_max or "",
-        "projects": "" if actor.projects is None else to_json_array(sorted(actor.projects)),
-        "sponsor": actor.sponsor or "",
-    }
 
 
 def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
