@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
 from groundplan.kernel.store.sqlite.log_file import LogContent, read_log
 from tests.kernel.store.test_changed_files import create, find_damage, list_names
-from tests.kernel.store.writing_process import FOREVER, WritingProcess, crash_after
+from tests.kernel.store.writing_process import FOREVER, SERVER, WritingProcess, crash_after
 from tests.proof import scaled
 from tests.standby import Standby
 
@@ -25,7 +25,7 @@ EVERY = scaled(9, 1)  # which oldest readers
 KILLS = scaled(4, 300)
 STARTS = scaled(3, 200)
 AT_ONCE = 4
-CHECKPOINTS = (1, 5, 50, 1000)  # after so many pages
+CHECKPOINTS = (1, 5, 50, 1000, SERVER)  # after so many pages, or beside each write
 
 
 class CrashedDatabase:

@@ -10,18 +10,24 @@ from itertools import count
 from pathlib import Path
 
 import groundplan
-from groundplan.kernel.store.sqlite import file, store
+from groundplan.catalog import build_schema
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.store.open_store import open_store
+from groundplan.kernel.store.sqlite import checkpoints, file, store
+from groundplan.session import Session
 from tests.standby import Forked, Standby
 
 FOREVER = "forever"
 LIST = "list"
+SERVER = "server"
 STDERR = 2
 
 
 def main(arguments: Sequence[str]) -> int:
     """Create projects with these names and print each when it is acknowledged, then die.
 
-    `forever PREFIX PAGES` does not end; SQLite runs a checkpoint after so many pages. `list` prints existing names.
+    `forever PREFIX PAGES` does not end; SQLite runs a checkpoint after so many pages, or with `server` a thread does it
+    after each write. `list` prints existing names.
     """
     db, *names = arguments
     wanted: Iterable[str] = names
@@ -29,15 +35,23 @@ def main(arguments: Sequence[str]) -> int:
         with groundplan.open(db, actor="ada") as plan:
             print(*(project.name for project in plan.call("project.list").projects), sep="\n")
         return 0
+    is_server = names[2:] == [SERVER]
     if names[:1] == [FOREVER]:
         wanted = (f"{names[1]}-{number}" for number in count())
-        checkpoint_after(int(names[2]))
-    session = groundplan.open(db, actor="ada")
+        if not is_server:
+            checkpoint_after(int(names[2]))
+    session = open_as_server(db) if is_server else groundplan.open(db, actor="ada")
     for name in wanted:
         session.call("project.create", name=name)
         os.write(1, f"{name}\n".encode())
     os.kill(os.getpid(), signal.SIGKILL)
     return 0
+
+
+def open_as_server(db: str) -> Session:
+    """Open the file as a server does, with a checkpoint beside each write."""
+    vars(checkpoints).update(WRITES=1)
+    return Session(open_store(db, build_schema, for_server=True), local_actor("ada"))
 
 
 def checkpoint_after(pages: int) -> None:

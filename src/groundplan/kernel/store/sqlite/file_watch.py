@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
@@ -66,6 +68,7 @@ class FileWatch:
         self._trusted_ns = _stat(self._database).st_mtime_ns
         self._marked_ns: int | None = None  # the time of the file in the last mark of the log, if known
         self._pending: tuple[int, str] | None = None  # the mark of a transaction that is not committed yet
+        self._is_changing = False  # a checkpoint of this process writes to the file
 
     def check(self) -> FilesInPlace:
         """Return the status of the files.
@@ -119,7 +122,7 @@ class FileWatch:
         if now_ns != self._trusted_ns:
             mark = read_mark(connection)
             is_marked = mark is not None and (mark.inode, mark.modified_ns) == (database.st_ino, now_ns)
-            if not is_marked and self._is_overwritten():
+            if not is_marked and not self._is_changing and self._is_overwritten():
                 raise FileReplaced(self._path, f"{self._path.name!r} was overwritten")
             self._trusted_ns = now_ns
             if mark and is_marked and log.st_size:
@@ -146,8 +149,18 @@ class FileWatch:
         if log.st_size >= CHECKPOINT_BYTES:
             self._trusted_ns = database.st_mtime_ns
 
+    @contextmanager
+    def changing_file(self) -> Iterator[None]:
+        """Expect that the file changes by a checkpoint of this process, beside its writes."""
+        self._is_changing = True
+        try:
+            yield
+        finally:
+            self._trusted_ns = _stat(self._database).st_mtime_ns
+            self._is_changing = False
+
     def must_not_checkpoint(self) -> bool:
-        """Return whether the log must not be written to the file when the last connection closes.
+        """Return whether the log must not be written to the file, as when the last connection closes.
 
         If only the log was removed, its descriptors still have it, and a checkpoint saves what it holds.
         """

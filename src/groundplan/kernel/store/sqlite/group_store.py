@@ -10,9 +10,11 @@ from typing import TypeVar
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
+from groundplan.kernel.store.sqlite.checkpoints import Checkpoints, limit_checkpoints
 from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file import connect
 from groundplan.kernel.store.sqlite.group_commit import GroupCommit
-from groundplan.kernel.store.sqlite.store import SqliteStore
+from groundplan.kernel.store.sqlite.store import HeldConnection, SqliteStore
 from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import Transaction
 
@@ -33,6 +35,7 @@ class GroupCommitStore(SqliteStore):
     ) -> None:
         super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
         self._group_commit = GroupCommit(self._hold_file, self.cache.clear, wait_s=self._write_queue.wait_s)
+        self._checkpoints = Checkpoints(self._files, self._connect_for_checkpoints, self._check_files)
 
     def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
         answers: list[T] = []  # the last one counts: a write may run again
@@ -45,4 +48,23 @@ class GroupCommitStore(SqliteStore):
 
         with translate_errors(cancellation):
             self._group_commit.write(run_grouped, cancellation)
+        self._checkpoints.count_write()
         return answers[-1]
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = super()._connect()
+        limit_checkpoints(connection)
+        return connection
+
+    def _connect_for_checkpoints(self) -> HeldConnection:
+        """Return a connection without the authorizer, which allows no checkpoint; it is closed with the store."""
+        held = HeldConnection(connect(self.path))
+        with self._connections_lock:
+            self._open_connections.add(held)
+            if self._is_closed:
+                held.close()
+        return held
+
+    def close(self) -> None:
+        self._checkpoints.stop()
+        super().close()

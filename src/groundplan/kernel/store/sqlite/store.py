@@ -201,8 +201,11 @@ class SqliteStore(Store):
         if held is None:
             self._check_files()
             with translate_errors():
-                held = self._thread_local.held = self._register(connect(self.path))
+                held = self._thread_local.held = self._register(self._connect())
         return held
+
+    def _connect(self) -> sqlite3.Connection:
+        return connect(self.path)
 
     def _register(self, connection: sqlite3.Connection) -> HeldConnection:
         connection.set_authorizer(_authorize)
