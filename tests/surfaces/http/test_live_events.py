@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.events import follow
 from groundplan.kernel.store.queries import Query
@@ -118,6 +118,20 @@ def test_a_stream_of_a_hidden_project_is_refused_like_one_of_a_missing_project(e
         hidden, missing = server.follow("atlas"), server.follow("other")
     assert hidden.status == missing.status == 404
     assert hidden.body.replace(b"atlas", b"other") == missing.body
+
+
+@pytest.mark.parametrize("access", list(Access))
+def test_a_stream_of_another_organization_is_refused_like_one_of_a_missing_project(
+    engine: Engine, ada: Session, access: Access
+) -> None:
+    engine.create_organization("rival", "mallory")
+    ((hidden_id,),) = engine.as_owner("SELECT id FROM projects WHERE name = 'atlas'")
+    mallory = Actor("rival", "mallory", ActorKind.PERSON, access)
+    with event_server(engine.store, lambda _connection: mallory) as server:
+        hidden, by_name, missing = (server.follow(ref) for ref in (hidden_id, "atlas", "other"))
+    assert hidden.status == by_name.status == missing.status == 404
+    assert hidden.body.replace(hidden_id.encode(), b"other") == missing.body
+    assert by_name.body.replace(b"atlas", b"other") == missing.body
 
 
 def test_requests_that_are_no_stream_are_refused(server: EventServer) -> None:
