@@ -50,7 +50,7 @@ def import_source(
     skip_bad: bool = False,
     name_step: Callable[[str], object] = lambda step: None,
 ) -> ImportReport:
-    """Import a file or folder and return the report; `name_step` is told what is done now.
+    """Import a file or folder and return the report; `name_step` is called with the name of each step.
 
     Raises:
         UnreadableSource: it cannot be read, or is not of this tool.

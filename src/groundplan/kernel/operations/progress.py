@@ -1,6 +1,6 @@
-"""How much of long work is done: the work counts, and whoever waits for it may watch.
+"""Progress of long work: operations count what is done, and a surface can show it.
 
-Nothing depends on it: without a watcher, counting has no effect.
+Without a watcher, counting has no effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def watch_progress(report: Callable[[int, int], object]) -> Iterator[None]:
 
 
 def report_progress(done: int, total: int) -> None:
-    """Say how much of the work is done, if somebody watches."""
+    """Report how much of the work is done to the watcher, if there is one."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(done, total)
