@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 from random import Random
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.work.engine import cycles
-from groundplan.work.order import project_order
+from groundplan.work.order import order_keys, project_order
 from tests.engines import Engine
 from tests.work.client import WorkClient
 
@@ -111,13 +112,17 @@ def test_new_nodes_at_both_ends_of_the_order_may_wait_for_each_other(engine: Eng
     assert is_ordered(engine)
 
 
-@pytest.mark.parametrize("limit", ["NODES_MOVED_MAX", "LEVELS_MAX", "KEY_CHARS_MAX"])
+@pytest.mark.parametrize(
+    ("module", "limit", "least"),
+    [(project_order, "NODES_MOVED_MAX", (0,)), (project_order, "LEVELS_MAX", 0), (order_keys, "KEY_CHARS_MAX", 0)],
+    ids=["nodes", "levels", "characters"],
+)
 def test_a_project_whose_order_would_cost_too_much_uses_the_search(
-    engine: Engine, work: WorkClient, monkeypatch: pytest.MonkeyPatch, limit: str
+    engine: Engine, work: WorkClient, monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str, least: Any
 ) -> None:
     work.plan("a\n  b\nc\n  d\ne")
     with monkeypatch.context() as patched:
-        patched.setattr(project_order, limit, {"NODES_MOVED_MAX": (0,)}.get(limit, 0))
+        patched.setattr(module, limit, least)
         assert work.connect("b: d").rejected is UNSET
     assert not is_ordered(engine)
 
@@ -127,7 +132,21 @@ def test_a_project_whose_order_would_cost_too_much_uses_the_search(
         work.plan("g: a", under="d")
 
 
-def test_features_and_inherited_waiting_use_the_search(engine: Engine, work: WorkClient) -> None:
+def test_nodes_that_were_moved_before_each_other_many_times_leave_room_for_more(
+    engine: Engine, work: WorkClient
+) -> None:
+    names = [f"n{at}" for at in range(80)]
+    work.plan("\n".join(names))
+    for at in range(5, 79):
+        assert work.connect(f"n2: n{at}").rejected is UNSET  # moves it right before n2
+
+    for at in range(5, 79):
+        work.plan(f"child{at}: n{at}", under="n1")  # n1 was right before n2
+
+    assert is_ordered(engine)
+
+
+def test_inherited_waiting_uses_the_search(engine: Engine, work: WorkClient) -> None:
     work.plan("a\n  b\nc\n  d")
     work.open(policies={"inherit_dependencies": True})
 

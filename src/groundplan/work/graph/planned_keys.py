@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode
 from groundplan.work.moment_graph import sort_last_steps_first
-from groundplan.work.order.order_keys import KEY_CHARS_MAX, make_key_below, make_keys_between
+from groundplan.work.order.order_keys import make_key_below, make_keys_between
 
 
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:
@@ -41,9 +41,9 @@ def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence
         return False
     low = max((one.order_key or "" for one in awaited), default="")
     node.order_key = make_key_below(above, number)
-    if low < node.order_key:
+    if node.order_key is not None and low < node.order_key:
         return True
-    if low < above and len(between := make_keys_between(low, above, near_low=True)[0]) <= KEY_CHARS_MAX:
-        node.order_key = between
-        return True
-    return False
+    between = make_keys_between(low, above, near_low=True) if low < above else ()
+    if between:
+        node.order_key = between[0]
+    return bool(between)

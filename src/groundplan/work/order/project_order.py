@@ -21,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.moment_graph import sort_last_steps_first
-from groundplan.work.order.order_keys import KEY_CHARS_MAX, ROOT_KEY, make_key_below, make_keys_between
+from groundplan.work.order.order_keys import ROOT_KEY, make_key_below, make_keys_between, make_numbered_key
 
 NODES_MOVED_MAX = (32, 512)  # in one direction, before the other one is tried
 LEVELS_MAX = 64  # queries of one walk
@@ -60,9 +60,7 @@ class Region(Struct):
         """Return a new key for each node, or None if they wait for each other or a key would be too long."""
         in_order = sort_last_steps_first({n: self.waits.get(n, ()) for n in sorted(self.ns)})
         keys = make_keys_between(self.low, self.high, len(self.ns), near_low=self.is_raised)
-        if in_order is None or max(map(len, keys)) > KEY_CHARS_MAX:
-            return None
-        return dict(zip(in_order, keys, strict=True))
+        return None if in_order is None or not keys else dict(zip(in_order, keys, strict=True))
 
 
 class ProjectOrder:
@@ -128,8 +126,8 @@ class ProjectOrder:
             self.give_up()
             return
         # A resolved node waits for nothing. If it is reopened, it moves to where it belongs.
-        keys = dict.fromkeys(self._tx.scalars(sql.resolved_nodes, **self._place), make_key_below(ROOT_KEY, 0))
-        keys |= {n: make_key_below(ROOT_KEY, index) for index, n in enumerate(in_order, 1)}
+        keys = dict.fromkeys(self._tx.scalars(sql.resolved_nodes, **self._place), make_numbered_key(0))
+        keys |= {n: make_numbered_key(index) for index, n in enumerate(in_order, 1)}
         self._write_keys(keys | {ROOT_N: ROOT_KEY})
         self._mark(is_ordered=True)
 

@@ -155,8 +155,8 @@ class FileWatch:
         self._is_changing = True
         try:
             yield
-        finally:
             self._trusted_ns = _stat(self._database).st_mtime_ns
+        finally:
             self._is_changing = False
 
     def must_not_checkpoint(self) -> bool:

@@ -33,6 +33,8 @@ class ImpatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Stop the time when a head is complete."""
+        if not self.transport.get_write_buffer_size():
+            self._has_taken = True  # all answers before this request
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._start_timer()
