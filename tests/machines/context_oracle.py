@@ -18,6 +18,7 @@ SCOPES = (0, 1)
 SCOPE_OF_AGENTS = 0  # its policy lets agents act as owners; elsewhere they are editors
 NO_SCOPE = 2
 KINDS = ("string", "number", "boolean", "enum", "json")
+KIND_BY_VALUE = ("boolean", "number", "string", "json")  # the first that a value fits is its kind, if none is given
 FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # the form control of a kind; text for all others
 RANKS = {"unknown": 0, "model-inferred": 1, "source-backed": 2, "user-entered": 3}
 WRITER = {"person": "user", "agent": "model", "service": "system"}
@@ -266,6 +267,22 @@ def is_of_column(given: Given) -> bool:
     return (
         "value" not in given or given["shorthand"] or given["value"] is None or fits(given["of_kind"], given["value"])
     )
+
+
+def with_kind(given: Given) -> Given:
+    """Return a new row with the kind that follows from its value, if it has a value and no kind."""
+    columns = given.get("columns", {})
+    if "kind" in given or not (columns or given.get("value") is not None):
+        return given
+    if columns:
+        kind = min(columns, key=KINDS.index)
+        if len(columns) == 1:
+            rest = {name: one for name, one in given.items() if name != "columns"}
+            return {**rest, "kind": kind, "value": columns[kind], "shorthand": False, "of_kind": kind}
+        return {**given, "kind": kind}
+    if not given["shorthand"]:
+        return {**given, "kind": given["of_kind"]}
+    return {**given, "kind": next(kind for kind in KIND_BY_VALUE if fits(kind, given["value"]))}
 
 
 def definition(one: Input, *, evidence: bool = True) -> dict[str, Any]:
@@ -539,6 +556,7 @@ class Edit:
             raise Refusal({"invalid_pointer"})
         found, lacks = self.run.inputs.get(pointer), set()
         if found is None:
+            given = with_kind(given)
             lacks = self._lacks(given, "label", "kind")
             kind = given.get("kind", "string")
             found = Input(NOWHERE, "", kind, pointer=pointer, field_type=FIELD_TYPES.get(kind, "text"))
@@ -552,6 +570,7 @@ class Edit:
             raise Refusal({"key_taken"})
         found = found or of_key  # a key is of one constraint, which keeps its id
         if found is None:
+            given = with_kind(given)
             lacks = self._lacks(given, "key", "label", "kind") | self._foreign(n, "constraints")
             kind = given.get("kind", "string")
             domain = given.get("domain", "general")
