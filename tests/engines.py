@@ -15,6 +15,7 @@ from typing import Any, LiteralString, Self, TypeVar, cast
 
 import psycopg
 from psycopg import sql as psql
+from psycopg._preparing import PrepareManager
 from psycopg.conninfo import conninfo_to_dict
 
 from groundplan.catalog import build_schema
@@ -134,6 +135,10 @@ class Engine(ABC):
     @abstractmethod
     def refusals(self) -> tuple[type[Exception], ...]:
         """The exceptions that raw SQL raises when the database refuses it."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Close all stores and empty the database."""
 
     @abstractmethod
     def dump(self) -> Dump:
@@ -256,6 +261,13 @@ class SqliteEngine(Engine):
         connection.execute("PRAGMA synchronous = OFF")
         return connection
 
+    def reset(self) -> None:
+        self.close()
+        self._stores.clear()
+        self.__dict__.pop("store", None)
+        self.__dict__.pop("_connection", None)
+        self._write(_migrated_file())
+
     def close(self) -> None:
         for store in self._stores:
             store.close()
@@ -334,6 +346,7 @@ class PostgresEngine(Engine):
 
     def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)
+        _keep_statements(store)
         self._stores.append(store)
         return store
 
@@ -493,10 +506,29 @@ class _SettableClock:
 
 def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
     """Make a store prepare each statement at once, so that it is planned for the first of many tests only."""
+    _keep_statements(store)
     store._pool._settings["prepare_threshold"] = 0
     for first in store._pool._idle:
         first.connection.prepare_threshold = 0
     return store
+
+
+class _KeptStatements(PrepareManager):
+    """Prepared statements that outlive a rollback.
+
+    psycopg forgets all of them then, because a rollback can undo the creation of a table; every refused call ends in
+    one, and the server planned each statement anew after it.
+    """
+
+    prepared_max = 1_000  # more than there are
+
+    def clear(self) -> bool:
+        return False
+
+
+def _keep_statements(store: PostgresStore) -> None:
+    for first in store._pool._idle:
+        first.connection._prepared = _KeptStatements()
 
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:

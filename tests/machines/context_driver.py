@@ -24,6 +24,7 @@ from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.machines.budget import SteppingMachine
 from tests.machines.context_calls import (
     Ids,
     edit_as_arguments,
@@ -95,7 +96,7 @@ class SentCall(NamedTuple):
     answer: dict[str, Any]
 
 
-class ContextDriver(RuleBasedStateMachine):
+class ContextDriver(SteppingMachine):
     """Drives every change. Subclasses add what must hold after each step."""
 
     def __init__(self, place: MachineSetup) -> None:
@@ -135,6 +136,7 @@ class ContextDriver(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
         """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        self.step_number += 1
         rng = self.make_rng(seed)
         self.reader = rng.choice(list(ACTORS))
         (verb,) = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))

@@ -22,6 +22,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.machines.budget import SteppingMachine
 from tests.machines.knowledge_calls import (
     Ids,
     as_arguments,
@@ -82,7 +83,7 @@ class SentCall(NamedTuple):
     answer: dict[str, Any]
 
 
-class KnowledgeDriver(RuleBasedStateMachine):
+class KnowledgeDriver(SteppingMachine):
     """Drives every change. Subclasses add what must hold after each step."""
 
     def __init__(self, place: MachineSetup) -> None:
@@ -121,6 +122,7 @@ class KnowledgeDriver(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
         """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        self.step_number += 1
         rng = self.make_rng(seed)
         self.reader = rng.choice(AGENTS)
         (verb,) = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))

@@ -31,6 +31,7 @@ from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.machines.budget import SteppingMachine
 from tests.machines.purpose_calls import Batches, some_observations, some_version
 from tests.machines.purpose_document import take_in
 from tests.machines.purpose_document_calls import Documents
@@ -90,7 +91,7 @@ class SentCall(NamedTuple):
     answer: Thing
 
 
-class PurposeDriver(RuleBasedStateMachine):
+class PurposeDriver(SteppingMachine):
     """Drives every change. Subclasses add what must hold after each step.
 
     Theories are imported if `import` has a weight too.
@@ -138,6 +139,7 @@ class PurposeDriver(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def step(self, seed: int) -> None:
         """Take one random step. Separate rules would not do: Hypothesis disables some of them in each run."""
+        self.step_number += 1
         rng = self.make_rng(seed)
         self.reader = rng.choice(list(ACTORS))
         project = rng.choice((0, 0, 1))
@@ -493,7 +495,7 @@ class PurposeDriver(RuleBasedStateMachine):
         return answer
 
     def some_profile(self) -> str:
-        return PROFILES[self.steps % len(PROFILES)]
+        return PROFILES[self.question_number % len(PROFILES)]
 
 
 def said(thing: Thing, fields: tuple[str, ...]) -> Thing:

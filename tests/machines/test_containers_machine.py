@@ -6,13 +6,14 @@ An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import answer_invariant, budget, steps_between_questions
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.containers_calls import TAGS
 from tests.machines.containers_driver import ContainersDriver, run_containers
 from tests.machines.containers_oracle import CLOSED, FEATURE, NO_OP, NUMBERS, TASK, USUAL, ContainerAnswer
@@ -350,7 +351,6 @@ def find_differences(found: Any, expected: Any, at: str = "") -> list[str]:
 
 
 def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, run_to_bound: BoundedRun
 ) -> None:
-    monkeypatch.setattr(ContainersMachine, "asks_every", steps_between_questions(engine))
-    run_containers(ContainersMachine, engine, budget(STEPS, in_a_run=STEPS_IN_A_RUN, engine=engine))
+    run_to_bound("containers", partial(run_containers, ContainersMachine, engine), STEPS, in_a_run=STEPS_IN_A_RUN)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun
 from tests.machines.containers_driver import ContainersDriver, run_containers
 from tests.machines.containers_oracle import CLOSED, NEW, RELATES_TO, USUAL, WILL_NOT_IMPLEMENT
 from tests.machines.test_work_replay import stored_facts
@@ -110,5 +111,6 @@ class ContainersReplayMachine(ContainersDriver):
         }
 
 
-def test_the_events_of_any_run_in_two_dialects_rebuild_the_state(engine: Engine) -> None:
-    run_containers(ContainersReplayMachine, engine, budget(STEPS, in_a_run=45, engine=engine))
+def test_the_events_of_any_run_in_two_dialects_rebuild_the_state(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run = partial(run_containers, ContainersReplayMachine, engine)
+    run_to_bound("containers replay", run, STEPS, in_a_run=45)

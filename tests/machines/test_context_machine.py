@@ -5,6 +5,7 @@ An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a lon
 
 from __future__ import annotations
 
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis.stateful import invariant
 
 from groundplan.kernel.errors import NotFound
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.context_driver import ACTORS, ContextDriver, run_machine
 from tests.machines.context_oracle import WRITER, Run, definition, keeps_evidence
 from tests.machines.context_replay import Replay
@@ -67,8 +68,11 @@ class ContextMachine(ContextDriver):
     def what_is_committed_never_changes(self) -> None:
         for n, below in self.frozen.items():
             assert self.stored.below(self.ids.rows[n]) == below
+
+    @answer_invariant()
+    def what_is_committed_is_always_shown_alike(self) -> None:
         shown = [n for n in self.committed if n in self.facts.runs]
-        for n in shown[self.steps % len(shown) :][:1] if shown else ():
+        for n in shown[self.question_number % len(shown) :][:1] if shown else ():
             assert self.view_bytes(n) == self.committed[n]
 
     @invariant()
@@ -80,9 +84,9 @@ class ContextMachine(ContextDriver):
         for part in ("sourcesById", "inputsByPointer", "artifactsByType"):
             assert list(view[part]) == sorted(view[part])
 
-    @invariant()
+    @answer_invariant()
     def the_run_in_force_is_the_latest_for_everybody(self) -> None:
-        user = (None, None, *ACTORS)[self.steps % (2 + len(ACTORS))]
+        user = (None, None, *ACTORS)[self.question_number % (2 + len(ACTORS))]
         asked = {"scopeId": self.names[self.scope]} | ({} if user is None else {"userId": user})
         latest = self.facts.in_force(self.scope, self.ids.rows, user)
         if latest is None:
@@ -94,16 +98,16 @@ class ContextMachine(ContextDriver):
             assert msgspec.to_builtins(found.displaced or []) == self.displaced(latest)
             assert self.frozen_bytes(found) == self.committed[latest.n]
 
-    @invariant()
+    @answer_invariant()
     def the_list_has_every_run_newest_first(self) -> None:
-        user = (None, *ACTORS)[self.steps % (1 + len(ACTORS))]
-        status = (None, "draft", "committed", "partial_committed")[self.steps % 4]
+        user = (None, *ACTORS)[self.question_number % (1 + len(ACTORS))]
+        status = (None, "draft", "committed", "partial_committed")[self.question_number % 4]
         asked = {"scopeId": self.names[self.scope]} | ({} if user is None else {"userId": user})
         asked |= {} if status is None else {"status": status}
         expected = [self.run(one) for one in self.facts.listed(self.scope, self.ids.rows, user, status)]
         assert self.call(self.reader, "context.list", **asked) == {"runs": expected}
 
-    @invariant()
+    @answer_invariant()
     def whatever_is_gone_or_elsewhere_is_not_found(self) -> None:
         gone = [run for run in self.facts.gone.values() if run.scope == self.scope]
         gone = [*gone[-1:], *[run for run in gone if not run.is_draft][-1:]]
@@ -116,12 +120,12 @@ class ContextMachine(ContextDriver):
             self.ids.rows[n] for n in self.facts.gone
         }
 
-    @invariant()
+    @answer_invariant()
     def two_runs_are_told_apart_by_what_is_different(self) -> None:
         runs = self.facts.of(self.scope)
         if not runs:
             return
-        old, new = runs[self.steps % len(runs)], runs[-1]
+        old, new = runs[self.question_number % len(runs)], runs[-1]
         told = self.call(self.reader, "context.diff", **{"from": self.ids.rows[old.n], "to": self.ids.rows[new.n]})
         assert told["inputs"] == [
             {
@@ -184,5 +188,5 @@ class ContextMachine(ContextDriver):
         return {name: value for name, value in view.items() if name != "warnings"}
 
 
-def test_after_any_calls_facts_are_what_their_definitions_say(engine: Engine) -> None:
-    run_machine(ContextMachine, engine, budget(STEPS, engine=engine))
+def test_after_any_calls_facts_are_what_their_definitions_say(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("context", partial(run_machine, ContextMachine, engine), STEPS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis.stateful import invariant
 from groundplan.kernel.errors import NotFound
 from groundplan.knowledge.words import build_word_index
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.knowledge_calls import QUERIES
 from tests.machines.knowledge_driver import KnowledgeDriver, run_machine
 from tests.machines.knowledge_oracle import FILES, Entity, Kind
@@ -62,15 +63,15 @@ class KnowledgeMachine(KnowledgeDriver):
         orphans = [one for one in self.library.of(self.project, "atom") if one.molecule is None]
         assert self.ids_of(self.found("atom", orphansOnly=True)) == self.ids_in_order(orphans)
 
-    @invariant()
+    @answer_invariant()
     def queries_find_what_has_their_words(self) -> None:
         kinds: tuple[Kind, Kind] = ("atom", "molecule")
         for place, kind in enumerate(kinds):
-            query = QUERIES[(self.steps + place) % len(QUERIES)]
+            query = QUERIES[(self.question_number + place) % len(QUERIES)]
             having = [one for one in self.library.of(self.project, kind) if self.has_words(one, query)]
             assert self.ids_of(self.found(kind, query=query)) == self.ids_in_order(having), query
 
-    @invariant()
+    @answer_invariant()
     def context_is_what_the_patterns_mean(self) -> None:
         shown = self.call(self.reader, "knowledge.context", projectId=self.names[self.project], paths=list(FILES))
         atoms = [one for one in self.by_name(self.library.of(self.project, "atom")) if self.library.matched(one)]
@@ -94,12 +95,12 @@ class KnowledgeMachine(KnowledgeDriver):
             "unmatchedPaths": [file for file in FILES if file not in matched],
         }
 
-    @invariant()
+    @answer_invariant()
     def the_list_has_every_atom_in_short(self) -> None:
         listed = self.call(self.reader, "knowledge.list", projectId=self.names[self.project])
         assert listed == {"atoms": [self.in_short(one) for one in self.by_name(self.library.of(self.project, "atom"))]}
 
-    @invariant()
+    @answer_invariant()
     def whoever_was_touched_can_be_read_and_whoever_is_gone_cannot(self) -> None:
         for n in sorted(self.touched)[:2]:
             one = self.library.entities[n]
@@ -175,9 +176,9 @@ class ReplayMachine(KnowledgeDriver):
         assert sorted(entry for replay in replays for entry in replay.entries) == sorted(self.stored.entries)
 
 
-def test_after_any_calls_knowledge_is_what_its_definitions_say(engine: Engine) -> None:
-    run_machine(KnowledgeMachine, engine, budget(STEPS, engine=engine))
+def test_after_any_calls_knowledge_is_what_its_definitions_say(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("knowledge", partial(run_machine, KnowledgeMachine, engine), STEPS)
 
 
-def test_the_events_of_any_run_rebuild_the_knowledge(engine: Engine) -> None:
-    run_machine(ReplayMachine, engine, budget(REPLAY_STEPS, engine=engine))
+def test_the_events_of_any_run_rebuild_the_knowledge(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("knowledge replay", partial(run_machine, ReplayMachine, engine), REPLAY_STEPS)

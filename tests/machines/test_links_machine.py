@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, cast
@@ -25,7 +26,7 @@ from groundplan.work.engine import merge
 from groundplan.work.links import effective, own_links, targets
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
-from tests.machines.budget import NOTICED, budget, fixed_settings
+from tests.machines.budget import NOTICED, BoundedRun, SteppingMachine, answer_invariant, fixed_settings
 from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, add_node, op
 from tests.work.client import WorkClient
@@ -43,11 +44,7 @@ SEEDS = st.integers(0, 2**24 - 1)
 LISTED = (LinkType.SERVES, LinkType.RESTS_ON)
 
 
-def seeded(seed: int) -> Random:
-    return Random(seed)  # noqa: S311 - not for secrets
-
-
-class LinksMachine(RuleBasedStateMachine):
+class LinksMachine(SteppingMachine):
     """One person at one project; nodes are named, and the oracle is a few dicts."""
 
     def __init__(self, engine: Engine, session: Session, project: str) -> None:
@@ -75,6 +72,11 @@ class LinksMachine(RuleBasedStateMachine):
         self.serial = count(1)
 
     # --- Choices ---
+
+    def make_rng(self, seed: int) -> Random:
+        """Return the random source of a step."""
+        self.step_number += 1
+        return Random(seed)  # noqa: S311 - not for secrets
 
     @property
     def keys(self) -> list[str]:
@@ -124,7 +126,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def plan(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         if len(self.parents) >= NODES_MAX:
             return
         name, parent, lists = f"n{next(self.serial)}", self.some_node(random), self.some_lists(random)
@@ -135,7 +137,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def update(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         name, lists = self.some_node(random), self.some_lists(random)
         outdated = [one for one, by_type in self.own.items() if self.lost & by_type.get(LinkType.SERVES, set())]
         if outdated and random.random() < 0.6:
@@ -153,7 +155,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def connect(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         name, link_type = self.some_node(random), random.choice(list(LinkType))
         own = self.own[name].setdefault(link_type, set())
         remove = bool(own) and random.random() < 0.4
@@ -169,7 +171,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def move(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         if not self.parents:
             return
         name, parent = random.choice(list(self.parents)), self.some_node(random)
@@ -180,7 +182,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def merge(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         if len(self.parents) < 2:
             return
         source, target = random.sample(list(self.parents), 2)
@@ -195,7 +197,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def delete(self, seed: int) -> None:
-        random = seeded(seed)
+        random = self.make_rng(seed)
         leaves = [name for name in self.parents if len(self.below(name)) <= 1]
         if len(self.parents) < 3:
             return
@@ -209,11 +211,12 @@ class LinksMachine(RuleBasedStateMachine):
 
     @rule(seed=SEEDS)
     def change_purpose(self, seed: int) -> None:
+        random = self.make_rng(seed)
         if not self.has_draft:
             self.purpose.draft()
             (made,) = self.purpose.edit(add_node("OUTCOME", "another")).created
             self.drafted, self.has_draft = {made.key}, True
-        elif seeded(seed).random() < 0.5:
+        elif random.random() < 0.5:
             self.purpose.discard()
             self.lost |= self.drafted
             self.drafted, self.has_draft = set(), False
@@ -233,7 +236,7 @@ class LinksMachine(RuleBasedStateMachine):
 
     # --- What must hold ---
 
-    @invariant()
+    @answer_invariant()
     def every_node_shows_its_own_links_or_those_of_the_nearest_ancestor(self) -> None:
         for name in self.own:
             node = self.work.node(name)
@@ -292,8 +295,8 @@ def run_machine(engine: Engine, steps: settings) -> None:
     run_state_machine_as_test(factory, settings=steps)
 
 
-def test_links_are_what_the_calls_made_them(engine: Engine) -> None:
-    run_machine(engine, budget(STEPS, engine=engine))
+def test_links_are_what_the_calls_made_them(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("links", partial(run_machine, engine), STEPS)
 
 
 Sabotage = Callable[[pytest.MonkeyPatch], None]

@@ -6,16 +6,16 @@ An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a lon
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import get_args
 
 import pytest
-from hypothesis.stateful import invariant
 
 from groundplan.kernel.actors import local_actor
 from groundplan.purpose.exchange.export import ExportFormat
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.purpose_document import document_of
 from tests.machines.purpose_driver import WEIGHTS, MachineSetup, run_machine
 from tests.machines.test_purpose_machine import PurposeMachine
@@ -35,12 +35,12 @@ class PurposeFilesMachine(PurposeMachine):
         super().__init__(ground)
         self.elsewhere = Session(ground.elsewhere(), local_actor("ada"))
 
-    @invariant()
+    @answer_invariant()
     def a_version_that_is_written_out_comes_back_byte_for_byte_on_whatever_engine(self) -> None:
         purpose = self.purposes[self.project]
-        if not purpose.versions or self.steps % 2:
+        if not purpose.versions or self.question_number % 2:
             return
-        version = purpose.versions[self.steps // 2 % len(purpose.versions)]
+        version = purpose.versions[self.question_number // 2 % len(purpose.versions)]
         asked = {"project": self.names[self.project], "format": "json", "version": version.number}
         text: str = self.call(self.reader, "purpose.export", **asked)["content"]
         document = json.loads(text)
@@ -50,12 +50,14 @@ class PurposeFilesMachine(PurposeMachine):
         self.elsewhere.call("purpose.import", project=there, document=document)
         assert self.elsewhere.call("purpose.export", project=there, format="json").content == text
 
-    @invariant()
+    @answer_invariant()
     def a_version_can_be_written_out_in_every_format(self) -> None:
         if self.purposes[self.project].versions:
-            asked = {"project": self.names[self.project], "format": FORMATS[self.steps % len(FORMATS)]}
+            asked = {"project": self.names[self.project], "format": FORMATS[self.question_number % len(FORMATS)]}
             assert self.call(self.reader, "purpose.export", **asked)["content"].endswith("\n")
 
 
-def test_after_any_calls_a_theory_that_is_taken_in_is_what_its_document_says(engine: Engine) -> None:
-    run_machine(PurposeFilesMachine, engine, budget(STEPS, engine=engine))
+def test_after_any_calls_a_theory_that_is_taken_in_is_what_its_document_says(
+    engine: Engine, run_to_bound: BoundedRun
+) -> None:
+    run_to_bound("purpose files", partial(run_machine, PurposeFilesMachine, engine), STEPS)

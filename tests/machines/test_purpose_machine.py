@@ -6,6 +6,7 @@ An ordinary run is short and always the same. GROUNDPLAN_PROOF_STEPS gives a lon
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis.stateful import invariant
 
 from groundplan.kernel.errors import NotFound
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.purpose_driver import PurposeDriver, run_machine
 from tests.machines.purpose_oracle import (
     ASSUMPTION_FIELDS,
@@ -75,10 +76,10 @@ class PurposeMachine(PurposeDriver):
                 assert purpose.draft.theory.downward <= purpose.draft.inherited_down
                 assert purpose.draft.theory.cyclic <= purpose.draft.inherited_cyclic
 
-    @invariant()
+    @answer_invariant()
     def a_version_is_shown_as_it_is(self) -> None:
         purpose = self.purposes[self.project]
-        asked = (None, "draft", "published", 1 + self.steps % 5)[self.steps % 4]
+        asked = (None, "draft", "published", 1 + self.question_number % 5)[self.question_number % 4]
         try:
             version = purpose.meant(asked)
         except Refusal:
@@ -94,28 +95,30 @@ class PurposeMachine(PurposeDriver):
         del answer["health"]
         return answer
 
-    @invariant()
+    @answer_invariant()
     def gates_say_what_their_definitions_say_and_of_what_is_published_what_they_said(self) -> None:
         purpose, name = self.purposes[self.project], self.names[self.project]
         if not purpose.versions:
             return
         draft = purpose.versions[-1]
-        gate, profile = "AAB"[self.steps % 3], self.some_profile()
+        gate, profile = "AAB"[self.question_number % 3], self.some_profile()
         told = self.call(self.reader, "purpose.check", project=name, gate=gate, profile=profile)
         self.check_gate(told, gate, purpose.gate(gate, draft, today=self.today, profile=profile), draft)
-        for version in purpose.published[self.steps % len(purpose.published) :][:1] if purpose.published else ():
+        for version in (
+            purpose.published[self.question_number % len(purpose.published) :][:1] if purpose.published else ()
+        ):
             (row,) = (row for row in self.stored.tables["toc_versions"] if row["id"] == version.id)
             for kept in json.loads(row["gates"]):
                 again = self.call(self.reader, "purpose.check", project=name, gate=kept["gate"], version=version.number)
                 assert again == kept
                 self.check_gate(kept, kept["gate"], purpose.gate(kept["gate"], version, today="never"), version)
 
-    @invariant()
+    @answer_invariant()
     def two_versions_are_told_apart_by_what_is_different(self) -> None:
         purpose = self.purposes[self.project]
         if not purpose.versions:
             return
-        old, new = purpose.versions[self.steps % len(purpose.versions)], purpose.versions[-1]
+        old, new = purpose.versions[self.question_number % len(purpose.versions)], purpose.versions[-1]
         told = self.call(
             self.reader,
             "purpose.diff",
@@ -270,5 +273,5 @@ def with_subject_names(version: Version, renamed: dict[EdgeKey, EdgeKey]) -> dic
     return {key: {**one, "on": name(one["on"])} for key, one in version.theory.assumptions.items()}
 
 
-def test_after_any_calls_the_purpose_is_what_its_definitions_say(engine: Engine) -> None:
-    run_machine(PurposeMachine, engine, budget(STEPS, engine=engine))
+def test_after_any_calls_the_purpose_is_what_its_definitions_say(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("purpose", partial(run_machine, PurposeMachine, engine), STEPS)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import answer_invariant, budget, steps_between_questions
+from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.work_driver import AGENTS, WorkDriver, run_machine
 from tests.machines.work_oracle import ROOT, Evidence, Node
 from tests.machines.work_rows import NodeRow
@@ -224,8 +225,5 @@ def _in_order(offer: dict[str, Any]) -> dict[str, Any]:
     return offer | {"resolved_deps": sorted(offer["resolved_deps"], key=lambda done: str(done["id"]))}
 
 
-def test_after_any_calls_the_work_graph_is_what_its_definitions_say(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(WorkMachine, "asks_every", steps_between_questions(engine))
-    run_machine(WorkMachine, engine, budget(STEPS, engine=engine))
+def test_after_any_calls_the_work_graph_is_what_its_definitions_say(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("work", partial(run_machine, WorkMachine, engine), STEPS)

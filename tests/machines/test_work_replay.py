@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
-from tests.machines.budget import budget
+from tests.machines.budget import BoundedRun
 from tests.machines.work_driver import WorkDriver, run_machine
 from tests.machines.work_replay import Replay
 from tests.machines.work_rows import Stored
@@ -65,5 +66,5 @@ def stored_facts(stored: Stored) -> dict[str, str]:
     return {row.id: json.dumps(facts(n), sort_keys=True) for n, row in stored.nodes.items()}
 
 
-def test_the_events_of_any_run_rebuild_the_state(engine: Engine) -> None:
-    run_machine(ReplayMachine, engine, budget(STEPS, engine=engine))
+def test_the_events_of_any_run_rebuild_the_state(engine: Engine, run_to_bound: BoundedRun) -> None:
+    run_to_bound("work replay", partial(run_machine, ReplayMachine, engine), STEPS)

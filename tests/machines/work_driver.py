@@ -22,6 +22,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine, SqliteEngine
+from tests.machines.budget import SteppingMachine
 from tests.machines.store_clock import MillisecondClock, ProjectTime, Reading
 from tests.machines.work_calls import (
     NOWHERE,
@@ -113,13 +114,11 @@ class Expectation(Protocol):
     def __call__(self, work: Work, *, agent: str, now: int) -> Answer: ...
 
 
-class WorkDriver(RuleBasedStateMachine):
+class WorkDriver(SteppingMachine):
     """Drives every mutation. Subclasses add what must hold after each step."""
 
     weights = WEIGHTS
     oracle = Work
-    asks_every = 1
-    step_number = 0
 
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
