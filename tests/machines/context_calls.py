@@ -162,10 +162,10 @@ def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: s
 
 
 def some_value(rng: Random, facts: Facts, run: Run, found: Valued | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value, its provenance, or neither."""
-    kind = given.get("kind", found.kind if found else None)
+    """Return a value, its provenance, or neither. The value of a new row without a kind is of any kind."""
+    kind = given.get("kind", found.kind if found else rng.choice(KINDS))
     told: dict[str, Any] = {}
-    if kind is not None and rng.random() < 0.8:
+    if rng.random() < 0.8:
         told |= {"value": _value(rng, kind), "shorthand": often(rng), "of_kind": kind}
         if rarely(rng):
             told["value"] = MISFITS[kind]
