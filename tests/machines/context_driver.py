@@ -99,6 +99,8 @@ class SentCall(NamedTuple):
 class ContextDriver(SteppingMachine):
     """Drives every change. Subclasses add what must hold after each step."""
 
+    weights = WEIGHTS
+
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
         self.clock = place.clock
@@ -139,7 +141,7 @@ class ContextDriver(SteppingMachine):
         self.step_number += 1
         rng = self.make_rng(seed)
         self.reader = rng.choice(list(ACTORS))
-        (verb,) = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        (verb,) = rng.choices(list(self.weights), list(self.weights.values()))
         drafts = [run for run in self.facts.runs.values() if run.is_draft]
         if not drafts and not rarely(rng):
             verb = "copy"
