@@ -70,6 +70,9 @@ class WorkMachine(WorkDriver):
         everybody = self.work.all_nodes()
         assert recorded == {self.ids[n]: Counter(node.actions) for n, node in everybody.items()}
 
+    @answer_invariant()
+    def the_history_of_a_changed_node_is_shown(self) -> None:
+        everybody = self.work.all_nodes()
         for n in self.touched:
             shown = self.call("cleo", "work.history", node_id=self.ids[n], limit=100)["events"]
             assert Counter(event["action"] for event in shown) == Counter(everybody[n].actions)
