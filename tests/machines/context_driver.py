@@ -130,6 +130,7 @@ class ContextDriver(SteppingMachine):
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
+        self.first_question = seed
         rng = self.make_rng(seed)
         for scope in SCOPES:
             self.create(rng, scope, copy_of=None)

@@ -114,6 +114,7 @@ class KnowledgeDriver(SteppingMachine):
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
+        self.first_question = seed
         rng = self.make_rng(seed)
         for project in PROJECTS:
             self.create(rng, "molecule", project)

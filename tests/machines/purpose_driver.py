@@ -131,6 +131,7 @@ class PurposeDriver(SteppingMachine):
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
+        self.first_question = seed
         rng = self.make_rng(seed)
         for project in PROJECTS:
             self.draft(rng, project, source=None)

@@ -7,22 +7,27 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.campaigns.table import PROPERTY, CampaignRow
 from tests.engines import SqliteEngine
 from tests.machines import budget
 from tests.machines.budget import ASKED_EVERY, BoundedRun, SteppingMachine, answer_invariant
+from tests.machines.work_driver import SEEDS
 from tests.proof import VARIABLE
 
 STEPS = 250
-CHOICES = 4  # as many as there are steps between two questions: a step's own number would choose the same one each time
+CHOICES = 16  # more than a run asks, and a multiple of the steps between two questions
 
 
 class AskingMachine(SteppingMachine):
     """Notes at which steps it asks, and which of some questions."""
 
     asked: list[tuple[int, int]]
+
+    @initialize(seed=SEEDS)
+    def begin(self, seed: int) -> None:
+        self.first_question = seed
 
     @rule()
     def step(self) -> None:
