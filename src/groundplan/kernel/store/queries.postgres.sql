@@ -1,6 +1,6 @@
 -- name: lock_project
--- Differs from SQLite, where this does not wait: the time of the write is the time after the wait for the lock, by the
--- clock of the database unless a clock is given. The time limit of the write begins after the wait as well.
+-- Differs from SQLite, where this does not wait: here it takes the lock, and returns the revision and the time after the
+-- wait, by the clock of the database unless a clock is given. The time limit of the write begins after the wait as well.
 UPDATE projects
    SET rev = rev + 1,
        updated_at = gp_write_time(updated_at, :clock)

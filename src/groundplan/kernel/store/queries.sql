@@ -111,17 +111,17 @@ SELECT 1
  LIMIT 1;
 
 -- name: lock_project
--- The first statement of every write: it locks the project and returns its next revision, which orders its events, and
--- the time of the write, which is never before the last one, unless that is too far ahead of this clock to be right.
+-- The first change of every write: it gives the project its next revision, which orders its events, and the time of the
+-- write. The transaction has held the lock from its start, so both follow from the row that authorized the write.
 UPDATE projects
-   SET rev = rev + 1,
-       updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END
+   SET rev = :write_rev,
+       updated_at = :now
  WHERE tenant_id = :tenant_id
-   AND id = :project_id
-RETURNING rev, updated_at;
+   AND id = :project_id;
 
 -- name: lock_organization
--- Does the same for a write to the organization, such as creating a project.
+-- Does the same for a write to the organization, such as creating a project, and returns its revision and time: never
+-- before the last write, unless that is too far ahead of this clock to be right.
 UPDATE organizations
    SET rev = rev + 1,
        updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END

@@ -58,7 +58,8 @@ _READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 class SqliteStore(Store):
     """The store on one file."""
 
-    must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
+    locks_at_begin = True  # by BEGIN IMMEDIATE
+    must_recheck_after_lock = False
 
     def __init__(
         self,
