@@ -147,11 +147,9 @@ INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject,
 VALUES (:tenant_id, :project_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
 -- name: add_events
--- Append many events of a project at once, which takes half the time of as many statements.
+-- Append many events of a project: the same row by row, because SQLite would parse a list of rows once for each column.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
-SELECT :tenant_id, :project_id, :rev, r.value ->> 'n', r.value ->> 'v', :now, :actor_id, r.value ->> 'op',
-       r.value ->> 'subject', r.value ->> 'changes', r.value ->> 'decision'
-  FROM each(:rows) AS r;
+VALUES (:tenant_id, :project_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
 -- name: add_alike_events
 -- Append events that differ in nothing but their subject: half the time of `add_events`, because no row is parsed.

@@ -190,7 +190,6 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    _bulk_events_min = 1
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(

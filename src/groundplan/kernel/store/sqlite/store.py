@@ -301,7 +301,6 @@ class HeldConnection:
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    _bulk_events_min = 50
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
