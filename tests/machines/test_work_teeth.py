@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import priority
 from groundplan.work.engine import claims, cycles, positions, readiness
 from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.state_changes import NeighbourRow, NodeFlags
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
 from groundplan.work.order import project_order
@@ -39,12 +41,17 @@ def do_nothing(*_: Any, **__: Any) -> None:
     """A switched-off guard."""
 
 
+def keep_states(rows: Sequence[NeighbourRow], _: int) -> dict[int, NodeFlags]:
+    return {row.n: (row.flags, row.feature_n) for row in rows}
+
+
 SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "nothing below is held back": (Readiness, "propagate_waiting", do_nothing),
     "what was moved keeps its old position": (positions.Positions, "settle", do_nothing),
     "a later move of a batch sees the old ancestors": (positions, "ABOVE_ROOT", 2),
     "a parent keeps counting a child that left": (Readiness, "remove_open_children", do_nothing),
     "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", do_nothing),
+    "a resolve is taken to change no state": (readiness, "derive_states", keep_states),
     "a dependency may close a loop": (cycles.WaitingMoments, "find_loop_closed_by", do_nothing),
     "a move or a merge may close a loop": (Readiness, "check_for_loops", do_nothing),
     "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),

@@ -38,4 +38,7 @@ class Preferences(Struct, frozen=True):
 
     def of(self, declared: type[D]) -> D:
         """Return the defaults of a slice, by the class that it declares for them."""
-        return next((one for one in self.of_slices if isinstance(one, declared)), None) or declared()
+        for one in self.of_slices:
+            if isinstance(one, declared):
+                return one
+        return declared()

@@ -54,6 +54,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GroupComm
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *given, **named: connect(*given, factory=CountedConnection, **named))
     monkeypatch.setattr(CountedConnection, "on_commit", None)
+    # A group takes writes for a short time only, and a busy machine could end it before the test has added them.
+    monkeypatch.setattr(group_commit, "GROUP_S_MAX", PATIENCE_S)
     store = GroupCommitStore(tmp_path / "plan.db", build_schema)
     Session(store, ADA).call("project.create", name="atlas")
     CountedConnection.commits = 0

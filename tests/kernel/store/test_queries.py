@@ -34,6 +34,21 @@ def test_parameters_are_spelled_for_each_driver() -> None:
     assert query.postgres == "SELECT %(a)s, ':b', \"c:d\", x::text, '%%' -- :e\n WHERE y = %(a)s"
 
 
+@pytest.mark.parametrize(
+    ("text", "numbered", "values"),
+    [
+        ("SELECT 1", "SELECT 1", []),
+        ("SELECT :a, ':b', :a -- :c", "SELECT ?1, ':b', ?1 -- :c", ["A"]),
+        ("SELECT :b, :a, :b, each(:c)", "SELECT ?1, ?2, ?1, json_each(?3)", ["B", "A", "C"]),
+    ],
+)
+def test_sqlite_gets_the_values_of_its_parameters_in_their_order(text: str, numbered: str, values: list[str]) -> None:
+    query = Query("q", text)
+
+    assert query.numbered == numbered
+    assert list(query.pick_values({"a": "A", "b": "B", "c": "C", "unused": "U"})) == values
+
+
 def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
     sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: one\nSELECT :b;"))
 

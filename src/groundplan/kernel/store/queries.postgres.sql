@@ -1,6 +1,6 @@
 -- name: lock_project
--- Differs from SQLite, where this does not wait: the time of the write is the time after the wait for the lock, by the
--- clock of the database unless a clock is given. The time limit of the write begins after the wait as well.
+-- Differs from SQLite, where this does not wait: here it takes the lock, and returns the revision and the time after the
+-- wait, by the clock of the database unless a clock is given. The time limit of the write begins after the wait as well.
 UPDATE projects
    SET rev = rev + 1,
        updated_at = gp_write_time(updated_at, :clock)
@@ -26,11 +26,11 @@ SELECT gp_sweep_answers(:kept_since, :kept_until, :later_min, :at_most);
 (SELECT gp_last_answer())
 
 -- name: add_events
--- Differs from SQLite, which has no types of the columns of a JSON array. The policies are evaluated once for all rows.
+-- Differs from SQLite, which takes row by row: here one statement takes all of them, and the policies are evaluated once.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
-SELECT :tenant_id, :project_id, :rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
+SELECT :tenant_id, r.project_id, r.rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
   FROM json_to_recordset(:rows::json)
-    AS r (n bigint, v bigint, op text, subject text, changes text, decision text);
+    AS r (project_id text, rev bigint, n bigint, v bigint, op text, subject text, changes text, decision text);
 
 -- name: add_alike_events
 -- Differs from SQLite, where the elements of a JSON array have their position as a key.

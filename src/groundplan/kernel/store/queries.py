@@ -24,8 +24,9 @@ Columns that several statements read or write are listed once, for this folder a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,14 +48,17 @@ _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\
 class Query:
     """One named statement, with its text for each engine.
 
-    The text for PostgreSQL and the parameters are found when they are first used: a server that starts has hundreds of
-    statements, and on SQLite it needs neither.
+    `numbered` is the text for SQLite with numbered parameters, and `pick_values` returns their values: SQLite would
+    look up the name of each parameter each time. These, the text for PostgreSQL and the parameters are found when they
+    are first used: a server that starts has hundreds of statements, and needs few of them.
     """
 
-    __slots__ = ("_for_postgres", "_text", "name", "parameters", "postgres", "sqlite")
+    __slots__ = ("_for_postgres", "_text", "name", "numbered", "parameters", "pick_values", "postgres", "sqlite")
 
     name: str
     sqlite: str
+    numbered: str
+    pick_values: Callable[[Mapping[str, Any]], Sequence[Any]]
     postgres: str
     parameters: frozenset[str]
 
@@ -68,6 +72,9 @@ class Query:
         # Only for a slot that is not filled yet.
         if name not in self.__slots__:
             raise AttributeError(name)
+        if name in ("numbered", "pick_values"):
+            self.numbered, self.pick_values = _number_parameters(self.sqlite)
+            return getattr(self, name)
         text = self._for_postgres() if self._for_postgres else self._text
         self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", text)))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
@@ -187,6 +194,21 @@ def _strip_comments(text: str) -> str:
 
 def _find_parameters(text: str) -> frozenset[str]:
     return frozenset(match["parameter"] for match in _TOKEN.finditer(text) if match["parameter"])
+
+
+def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
+    """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        name = match["parameter"]
+        return match["keep"] if name is None else f"?{numbers.setdefault(name, len(numbers) + 1)}"
+
+    numbered = _TOKEN.sub(number, text)
+    names = list(numbers)
+    if len(names) > 1:
+        return numbered, itemgetter(*names)
+    return numbered, lambda values: [values[name] for name in names]  # itemgetter returns no tuple for one name
 
 
 def _to_psycopg(text: str) -> str:

@@ -111,17 +111,17 @@ SELECT 1
  LIMIT 1;
 
 -- name: lock_project
--- The first statement of every write: it locks the project and returns its next revision, which orders its events, and
--- the time of the write, which is never before the last one, unless that is too far ahead of this clock to be right.
+-- The first change of every write: it gives the project its next revision, which orders its events, and the time of the
+-- write. The transaction has held the lock from its start, so both follow from the row that authorized the write.
 UPDATE projects
-   SET rev = rev + 1,
-       updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END
+   SET rev = :write_rev,
+       updated_at = :now
  WHERE tenant_id = :tenant_id
-   AND id = :project_id
-RETURNING rev, updated_at;
+   AND id = :project_id;
 
 -- name: lock_organization
--- Does the same for a write to the organization, such as creating a project.
+-- Does the same for a write to the organization, such as creating a project, and returns its revision and time: never
+-- before the last write, unless that is too far ahead of this clock to be right.
 UPDATE organizations
    SET rev = rev + 1,
        updated_at = CASE WHEN updated_at > :now AND updated_at <= :latest THEN updated_at ELSE :now END
@@ -147,11 +147,9 @@ INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject,
 VALUES (:tenant_id, :project_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
 -- name: add_events
--- Append many events of a project at once, which takes half the time of as many statements.
+-- Append many events of a project: the same row by row, because SQLite would parse a list of rows once for each column.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
-SELECT :tenant_id, :project_id, :rev, r.value ->> 'n', r.value ->> 'v', :now, :actor_id, r.value ->> 'op',
-       r.value ->> 'subject', r.value ->> 'changes', r.value ->> 'decision'
-  FROM each(:rows) AS r;
+VALUES (:tenant_id, :project_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
 -- name: add_alike_events
 -- Append events that differ in nothing but their subject: half the time of `add_events`, because no row is parsed.

@@ -198,17 +198,13 @@ class Store(ABC):
         tx.set_project(found)
         return found.id
 
-    @staticmethod
-    def _lock(tx: Transaction, project_id: str | None) -> None:
-        # Only a last write that is ahead of this clock is compared with it.
-        is_ahead = not tx.has_project or tx.project.updated_at > tx.now
-        parameters = {
-            "clock": tx.clock,
-            "latest": subtract_time(tx.now, -JUMP_MIN) if is_ahead else tx.now,
-            "statement_timeout": tx.statement_timeout,
-        }
+    def _lock(self, tx: Transaction, project_id: str | None) -> None:
+        if project_id is not None and self.locks_at_begin:
+            _increase_revision(tx)
+            return
+        parameters = {"clock": tx.clock, "statement_timeout": tx.statement_timeout}
         if project_id is None:
-            row = tx.one_or_none(sql.lock_organization, **parameters)
+            row = tx.one_or_none(sql.lock_organization, **parameters, latest=subtract_time(tx.now, -JUMP_MIN))
             if row is None:
                 raise NotFound("organization", tx.actor.organization)
         else:
@@ -220,6 +216,7 @@ class Store(ABC):
 
     # Implemented by each engine.
 
+    locks_at_begin: bool  # whether a write holds the lock before its first statement
     must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 
     @abstractmethod
@@ -245,6 +242,18 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close every connection."""
+
+
+def _increase_revision(tx: Transaction) -> None:
+    """Increase the revision of a project that was read under the lock, and set the time of the write.
+
+    It is never before the last write, unless that is too far ahead of this clock to be right.
+    """
+    project = tx.project
+    if tx.now < project.updated_at <= subtract_time(tx.now, -JUMP_MIN):
+        tx.now = project.updated_at
+    tx.rev = project.rev + 1
+    tx.run(sql.lock_project, project_id=project.id)
 
 
 class _Adjusted:

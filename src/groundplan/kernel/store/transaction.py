@@ -28,7 +28,7 @@ from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row
 
 R = TypeVar("R")
 
-BULK_EVENTS_MAX = 10_000  # in one statement, so that its text takes a few MB
+EVENTS_AT_ONCE_MAX = 10_000  # so that their text takes a few MB, and a request that is over ends soon
 ALIKE_EVENTS_MIN = 500  # from here on, a statement of their own for events that share all but the subject is faster
 
 NO_PREFERENCES = Preferences()
@@ -207,6 +207,10 @@ class Transaction(ABC):
 
     def _write_project_events(self, project_id: str, rev: int, events: list[NumberedEvent]) -> None:
         place = {"project_id": project_id, "rev": rev}
+        if len(events) == 1:  # as most often
+            [row] = _build_event_rows(events)
+            self.run(sql.add_event, **place, **row)
+            return
         if len(events) >= ALIKE_EVENTS_MIN:
             events, alike = _separate_alike(events)
             for (first, event), *others in alike:
@@ -214,15 +218,9 @@ class Transaction(ABC):
                 [shared] = _build_event_rows([(first, event)])
                 del shared["n"], shared["subject"]
                 self.run(sql.add_alike_events, **place, **shared, first=first, subjects=subjects)
-        rows = _build_event_rows(events)
-        if len(rows) == 1:
-            self.run(sql.add_event, **place, **rows[0])
-        elif rows and len(rows) < self._bulk_events_min:
-            self.run_many(sql.add_event, [{**place, **row} for row in rows])
-        else:
-            for chunk in range(0, len(rows), BULK_EVENTS_MAX):
-                text = msgspec.json.encode(rows[chunk : chunk + BULK_EVENTS_MAX]).decode()
-                self.run(sql.add_events, **place, rows=text)
+        rows = [{**place, **row} for row in _build_event_rows(events)]
+        for first in range(0, len(rows), EVENTS_AT_ONCE_MAX):
+            self.run_many(sql.add_events, rows[first : first + EVENTS_AT_ONCE_MAX])
 
     @property
     def _default_stream(self) -> str | None:
@@ -289,7 +287,6 @@ class Transaction(ABC):
 
     # Implemented by each engine.
 
-    _bulk_events_min: ClassVar[int]  # from this many events on, one statement for all of them is faster
     _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod

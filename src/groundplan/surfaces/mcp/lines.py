@@ -25,8 +25,15 @@ STALLED_WRITE_TIMEOUT_S = 1.0
 STALL_CHECK_MS = 50
 UNBLOCKED_BYTES = 4096  # a pipe that is ready takes this many at once, by POSIX at least 512
 
-# ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+
+
+def encode_ascii(message: Any) -> bytes:
+    """Return a message as JSON, with the encoder that the first answer of a server can use without loading another.
+
+    ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
+    """
+    return _to_json(message).encode("ascii")
 
 
 class TruncatedLine(NamedTuple):
@@ -41,6 +48,9 @@ def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | TruncatedLine]:
     os.set_blocking(fd, True)  # a parent may have made it non-blocking, where "no data yet" would look like the end
     line = _LineBuffer(limit_bytes)
     while chunk := _read_chunk(fd):
+        if line.is_empty and chunk.find(b"\n") == len(chunk) - 1 <= limit_bytes:  # exactly one line, as most often
+            yield chunk[:-1]
+            continue
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
@@ -57,6 +67,10 @@ class _LineBuffer:
         self._limit_bytes = limit_bytes
         self._buffer = bytearray()
         self._head: bytes | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._buffer and self._head is None
 
     def add(self, piece: bytes) -> None:
         self._buffer += piece
@@ -87,6 +101,7 @@ class LineWriter:
         self._fd = os.dup(fd)
         os.set_blocking(self._fd, True)  # the flag is shared with other processes, so it is not ours to change
         self._on_lost = on_lost
+        self.encode: Callable[[Any], bytes] = encode_ascii  # replaced by a faster one as soon as that is loaded
         self._open = True
         self._give_up_at = math.inf
         self._lock = Lock()
@@ -95,7 +110,7 @@ class LineWriter:
 
     def send(self, message: Any) -> None:
         """Write one message. If the reader is gone, drop this and all further messages."""
-        line = memoryview(_encode(message).encode("ascii") + b"\n")
+        line = memoryview(self.encode(message) + b"\n")
         with self._lock:
             try:
                 while line and self._open:

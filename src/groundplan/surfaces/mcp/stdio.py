@@ -142,8 +142,7 @@ class _ServerLoop:
 
         self._jobs.put(job)
 
-    @staticmethod
-    def _make_ready_job(on_ready: Callable[[], None]) -> Callable[[], None]:
+    def _make_ready_job(self, on_ready: Callable[[], None]) -> Callable[[], None]:
         def job() -> None:
             try:
                 on_ready()
@@ -151,6 +150,9 @@ class _ServerLoop:
                 pass  # the first call fails the same way and can tell the client
             except Exception:
                 log_to_stderr("getting ready")
+            from groundplan.kernel.output_gate import encode  # here, because the first answer must not wait for it
+
+            self._writer.encode = encode
 
         return job
 

@@ -155,13 +155,13 @@ SELECT :tenant_id, :project_id, asked.n, coalesce(last.k, 0) + 1, :type, :ref, :
 -- name: flags_around
 -- Differs from SQLite, which seeks each dependent: here the planner could read the whole project for a join, as long as
 -- the table was not analyzed.
-SELECT n, {flags} AS flags, feature_n, false AS is_dependent
+SELECT {neighbour}, 0 AS is_dependent
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (:n, :parent_n)
  UNION ALL
-SELECT n, {flags} AS flags, feature_n, true AS is_dependent
+SELECT {neighbour}, 1 AS is_dependent
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id

@@ -180,15 +180,33 @@ SELECT n, {flags}, feature_n
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- part: conditions
+-- Whether an open node could be started but for its open children and dependencies, and whether it is blocked by
+-- something else than them, of the flags that `state_changes.py` names.
+CASE WHEN NOT resolved AND blocked_above = 0 AND held_reason IS NULL AND parent_n IS NOT NULL
+                 AND kind IS DISTINCT FROM 'feature' AND (status IS NULL OR status = 'ACTIVE')
+            THEN 1 ELSE 0 END
+       + CASE WHEN NOT resolved AND (blocked_above > 0 OR held_reason IS NOT NULL) THEN 2 ELSE 0 END
+
+-- part: neighbour
+n, {flags} AS flags, feature_n, open_children, open_deps, {conditions} AS conditions
+
 -- name: flags_around
--- The state of a node and of its parent, and of the nodes that depend on it.
-SELECT n, {flags} AS flags, feature_n, false AS is_dependent
+-- The state of a node and of its parent, and of the nodes that depend on it. Two seeks by number: for IN, SQLite makes a
+-- table of the two numbers first.
+SELECT {neighbour}, 0 AS is_dependent
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
-   AND n IN (:n, :parent_n)
+   AND n = :n
  UNION ALL
-SELECT n, {flags} AS flags, feature_n, true AS is_dependent
+SELECT {neighbour}, 0 AS is_dependent
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :parent_n
+ UNION ALL
+SELECT {neighbour}, 1 AS is_dependent
   FROM work_edges AS d
   JOIN work_nodes AS c
     ON c.tenant_id = d.tenant_id
@@ -278,8 +296,32 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- name: adjust_open_children_of_one
+-- Add to the number of open children of one node: a list takes SQLite half as long again.
+UPDATE work_nodes
+   SET open_children = open_children + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: adjust_open_dependencies_of_one
+-- Add to the number of open dependencies of one node.
+UPDATE work_nodes
+   SET open_deps = open_deps + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
 -- name: adjust_open_dependencies
--- Add to the number of open dependencies of these nodes, and return them.
+-- Add to the number of open dependencies of these nodes.
+UPDATE work_nodes
+   SET open_deps = open_deps + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: adjust_and_list_waiting
+-- Do the same, and return the nodes: those that start or stop waiting may block what is below them.
 UPDATE work_nodes
    SET open_deps = open_deps + :by
  WHERE tenant_id = :tenant_id

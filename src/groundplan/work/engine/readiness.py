@@ -12,13 +12,13 @@ counts of the project and of its features, and show which nodes became ready.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from groundplan.kernel.audit import changed
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
@@ -26,22 +26,13 @@ from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.positions import Positions
 from groundplan.work.engine.row import is_claimed_by_another
-from groundplan.work.engine.state_changes import READY, RESOLVED, StateChanges
+from groundplan.work.engine.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.order.project_order import ProjectOrder
 
 sql = load_queries(__file__)
-
-
-class NeighbourRow(Struct):
-    """The state of a node, of its parent, or of a node that depends on it."""
-
-    n: int
-    flags: int
-    feature_n: int | None
-    is_dependent: bool
 
 
 class WaitingRow(Struct):
@@ -88,16 +79,29 @@ class ReadinessChanges(NamedTuple):
 class Readiness:
     """The effects of one write on the readiness of nodes."""
 
-    def __init__(self, tx: Transaction, *, decision: str | None, postpones_counts: bool = False) -> None:
-        """With `postpones_counts`, the caller calls `write_counts` before it reads the counts of a node."""
+    def __init__(
+        self,
+        tx: Transaction,
+        *,
+        decision: str | None,
+        postpones_counts: bool = False,
+        changes_one_node: bool = False,
+    ) -> None:
+        """With `postpones_counts`, the caller calls `write_counts` before it reads the counts of a node.
+
+        With `changes_one_node`, the write resolves or reopens at most one node, and changes no other by itself.
+        """
         self._tx = tx
         self._project_id = tx.project.id
         self._decision = decision
         self._postpones_counts = postpones_counts
+        self._changes_one_node = changes_one_node
         self._open_children: dict[int, int] = {}  # by node: the changes that are not written yet
         self._open_deps: dict[int, int] = {}
         self._states = StateChanges(tx)
+        self._neighbours: Sequence[NeighbourRow] = ()  # of the node that was loaded last
         self._dependents: dict[int, list[int]] = {}  # by node: those that were loaded with its state
+        self._derived: dict[int, NodeFlags] | None = None  # the states after the write, if they follow from the others
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
         self._loop_suspects: set[int] = set()
@@ -113,6 +117,7 @@ class Readiness:
     def snapshot_around(self, n: int, parent_n: int | None) -> None:
         """Remember the states of a node that is about to be resolved or reopened, its parent and its dependents."""
         rows = self._tx.all(sql.flags_around, NeighbourRow, project_id=self._project_id, n=n, parent_n=parent_n)
+        self._neighbours = rows
         for row in rows:
             self._states.remember(row.n, (row.flags, row.feature_n))
         self._dependents[n] = [row.n for row in rows if row.is_dependent]
@@ -125,6 +130,10 @@ class Readiness:
 
     def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
+        policies = get_policies(self._tx)
+        if self._changes_one_node and not policies.auto_resolve_parents and not policies.inherit_dependencies:
+            [n] = parents
+            self._derived = derive_states(self._neighbours, n)
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
             lost = _count(parent for parent in parents.values() if parent is not None and parent not in parents)
@@ -178,14 +187,21 @@ class Readiness:
         PostgreSQL every version of a row that a transaction has written makes the next one slower.
         """
         for by, ns in _take_changes(self._open_children, n).items():
-            self._tx.run(sql.adjust_open_children, project_id=self._project_id, ns=to_json_array(ns), by=by)
+            self._adjust(sql.adjust_open_children_of_one, sql.adjust_open_children, ns, by)
         for by, ns in _take_changes(self._open_deps, n).items():
-            rows = self._tx.all(
-                sql.adjust_open_dependencies, WaitingRow, project_id=self._project_id, ns=to_json_array(ns), by=by
-            )
-            for row in rows:
+            if self._derived is not None:  # nothing else follows from it
+                self._adjust(sql.adjust_open_dependencies_of_one, sql.adjust_open_dependencies, ns, by)
+                continue
+            place = {"project_id": self._project_id, "ns": to_json_array(ns), "by": by}
+            for row in self._tx.all(sql.adjust_and_list_waiting, WaitingRow, **place):
                 if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
                     self.propagate_waiting(row.n, row.kind)
+
+    def _adjust(self, of_one: Query, of_many: Query, ns: list[int], by: int) -> None:
+        if len(ns) == 1:
+            self._tx.run(of_one, project_id=self._project_id, n=ns[0], by=by)
+        else:
+            self._tx.run(of_many, project_id=self._project_id, ns=to_json_array(ns), by=by)
 
     def propagate_waiting(self, n: int, kind: str | None) -> None:
         """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
@@ -211,9 +227,9 @@ class Readiness:
 
     def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
         """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
-        place = {"project_id": self._project_id}
         if self._unstarted.issuperset(moved):
             return
+        place = {"project_id": self._project_id}
         if entered is not None and self._tx.one_or_none(sql.is_new_feature, **place, n=entered):
             if not self._tx.one_or_none(sql.has_started_node, **place, ns=to_json_array(moved)):
                 self._unstarted.update(moved)
@@ -242,7 +258,7 @@ class Readiness:
             CycleDetected: after the write, a node would have to wait for itself.
         """
         self.settle_positions()
-        self._states.load_final_states()
+        self._states.load_final_states(self._derived)
         self._refuse_loops()
         self._states.update_counts()
         return ReadinessChanges(

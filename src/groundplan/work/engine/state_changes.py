@@ -1,14 +1,17 @@
 """The states of nodes before and after a write, and what follows from the differences: counts and lists of nodes.
 
 A state is a number of flags and the feature of the node, because a write can change a hundred thousand nodes: equal
-states are counted together. The names of nodes are loaded only for those that an answer lists.
+states are counted together. The names of nodes are loaded only for those that an answer lists. Most resolves reach no
+further than the parent of the node and the nodes that depend on it: then the states after them are derived, not loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -20,6 +23,10 @@ READY = 4
 BLOCKED = 8
 IS_FEATURE = 16
 IS_TASK = 32
+
+# The conditions in queries.sql.
+STARTABLE = 1  # but for open children and dependencies
+BLOCKED_OTHERWISE = 2
 
 COUNT_NAMES = (
     "made",
@@ -38,6 +45,41 @@ NO_TASK_COUNTS = dict.fromkeys(TASK_COUNT_NAMES, 0)
 NodeFlags: TypeAlias = tuple[int, int | None]  # the flags and the feature of a node
 
 sql = load_queries(__file__)
+
+
+class NeighbourRow(Struct):
+    """The state of a node, of its parent, or of a node that depends on it, and what it follows from."""
+
+    n: int
+    flags: int
+    feature_n: int | None
+    open_children: int
+    open_deps: int
+    conditions: int
+    is_dependent: int
+
+
+def derive_states(rows: Sequence[NeighbourRow], n: int) -> dict[int, NodeFlags] | None:
+    """Return the states of a node and its neighbours after the node is resolved and nothing else changes.
+
+    None if a feature is among them, which could be closed or block what is below it, or if its parent depends on it.
+    """
+    states: dict[int, NodeFlags] = {}
+    for row in rows:
+        flags = row.flags
+        if flags & IS_FEATURE or row.n in states:
+            return None
+        if row.n == n:
+            flags = flags & IS_TASK | RESOLVED
+        elif not flags & RESOLVED:
+            open_children = row.open_children if row.is_dependent else row.open_children - 1
+            flags &= ~(READY | BLOCKED)
+            if row.open_deps - row.is_dependent or row.conditions & BLOCKED_OTHERWISE:
+                flags |= BLOCKED
+            elif not open_children and row.conditions & STARTABLE:
+                flags |= READY
+        states[row.n] = (flags, row.feature_n)
+    return states
 
 
 class StateChanges:
@@ -76,9 +118,12 @@ class StateChanges:
         """Return whether a node is a feature; it must have been remembered."""
         return bool(self._before[n][0] & IS_FEATURE)
 
-    def load_final_states(self) -> None:
-        """Load the states after the last change."""
-        self._after = self._load(self._before) if self._before else {}
+    def load_final_states(self, derived: Mapping[int, NodeFlags] | None = None) -> None:
+        """Load the states after the last change, unless they were derived for all nodes that changed."""
+        if derived is not None and derived.keys() == self._before.keys():
+            self._after = dict(derived)
+        else:
+            self._after = self._load(self._before) if self._before else {}
         before = self._before
         self._changed = [(n, before[n][0], flags) for n, (flags, _) in self._after.items() if flags != before[n][0]]
 

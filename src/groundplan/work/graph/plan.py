@@ -268,6 +268,8 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
 
 def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     """Raise CycleDetected when new nodes wait for each other, without any existing node."""
+    if all(isinstance(node.parent, ExistingNode) and all(to.n < node.n for to in node.targets) for node in nodes):
+        return  # none is below another one, and each depends on earlier ones alone
     inherits = get_policies(tx).inherit_dependencies
     waits: dict[int, list[int]] = {}
     for node in nodes:

@@ -157,7 +157,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
         WrongLinkKind: a node would serve an assumption.
     """
-    readiness = Readiness(tx, decision=request.decision, postpones_counts=True)
+    is_single = len(request.updates) == 1
+    readiness = Readiness(tx, decision=request.decision, postpones_counts=True, changes_one_node=is_single)
     warnings = Warnings()
     early = []  # nodes that were resolved before their dependencies
     updated = []
@@ -177,7 +178,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         links = _set_links(tx, node, requested[index], targets, index)
         rev = _apply(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
-    if len(updated) > 1:
+    if not is_single:
         _refresh_revisions(tx, updated)
     if early:  # as they are now: a later update may have resolved the dependencies
         readiness.write_counts()

@@ -57,6 +57,7 @@ GUARD_SQLSTATE = "GP001"  # raised by our triggers
 class PostgresStore(Store):
     """The store on a PostgreSQL server."""
 
+    locks_at_begin = False
     must_recheck_after_lock = True
 
     def __init__(
@@ -189,7 +190,6 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    _bulk_events_min = 1
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(

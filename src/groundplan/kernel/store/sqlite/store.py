@@ -58,7 +58,8 @@ _READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 class SqliteStore(Store):
     """The store on one file."""
 
-    must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
+    locks_at_begin = True  # by BEGIN IMMEDIATE
+    must_recheck_after_lock = False
 
     def __init__(
         self,
@@ -300,7 +301,6 @@ class HeldConnection:
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    _bulk_events_min = 50
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
@@ -314,8 +314,9 @@ class SqliteTransaction(Transaction):
     ) -> None:
         super().__init__(actor, now, cache, cancellation, uptime=uptime)
         self.connection = connection
-        self._execute = connection.execute
-        self._executemany = connection.executemany
+        cursor = connection.cursor()  # one for all statements, whose rows are always fetched at once
+        self._execute = cursor.execute
+        self._executemany = cursor.executemany
 
     # The time is compared here and not in a method: there are many statements, and most take microseconds.
 
@@ -323,7 +324,7 @@ class SqliteTransaction(Transaction):
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
         parameters |= self._ambient
-        cursor = self._execute(query.sqlite, parameters)
+        cursor = self._execute(query.numbered, query.pick_values(parameters))
         convert = self._row_converters.get((query, shape)) or self._build_converter(query, shape, cursor)
         return convert(cursor.fetchall())
 
@@ -331,11 +332,12 @@ class SqliteTransaction(Transaction):
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
         parameters |= self._ambient
-        return self._execute(query.sqlite, parameters).rowcount
+        return self._execute(query.numbered, query.pick_values(parameters)).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.cancellation.check()
-        self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
+        pick_values, ambient = query.pick_values, self._ambient
+        self._executemany(query.numbered, [pick_values({**row, **ambient}) for row in rows])
 
 
 def _authorize(action: int, first: str | None, *rest: str | None) -> int:
