@@ -179,7 +179,7 @@ class Version:
     published: Author | None = None
     content_hash: str | None = None
     context_run: str | None = None
-    inherited_down: set[EdgeKey] = field(default_factory=set)  # downward edges at its start
+    inherited_down: set[tuple[str, str]] = field(default_factory=set)  # ends of downward edges at its start
     inherited_cyclic: set[tuple[str, str]] = field(default_factory=set)
 
     @property
@@ -301,7 +301,7 @@ class Purpose:
         version.id = id_
         if version.source is not None:
             version.theory = self.versions[version.source - 1].theory.copied(id_)
-        version.inherited_down = version.theory.downward
+        version.inherited_down = {edge[:2] for edge in version.theory.downward}
         version.inherited_cyclic = version.theory.cyclic
 
     def publish(self, label: str | None, expected_rev: int | None, *, by: Author) -> list[Gate]:
@@ -688,11 +688,11 @@ class Batch:
             raise Refusal("not_found")
         return there[0]
 
-    def allowed(self, edge: EdgeKey) -> None:
-        """Check that an edge may be drawn."""
+    def allowed(self, edge: EdgeKey, *, is_new_cause: bool) -> None:
+        """Check that an edge may be drawn. An imported cause may point down, and become another sort of cause."""
         if edge in self.theory.edges:
             raise Refusal("duplicate_edge", edge=edge_name(edge), nodes=list(edge[:2]))
-        if self.draft.is_ordered and edge[2] != "FEEDBACK" and self.theory.rise(edge) < 0:
+        if self.draft.is_ordered and is_new_cause and self.theory.rise(edge) < 0:
             raise Refusal("invalid_direction", edge=edge_name(edge), nodes=list(edge[:2]))
 
     def update_node(self, _place: int, op: Thing, _key: str) -> None:
@@ -714,7 +714,7 @@ class Batch:
         if ends[0] == ends[1]:
             raise Refusal("self_edge", nodes=[ends[0]])
         edge = (*ends, op.get("edge_type") or "CONTRIBUTES_TO")
-        self.allowed(edge)
+        self.allowed(edge, is_new_cause=edge[2] != "FEEDBACK")
         self.theory.edges[edge] = {name: op.get(name) for name in ("mechanism", "confidence")}
         if edge[2] != "FEEDBACK":
             self.new.add(ends)
@@ -727,7 +727,7 @@ class Batch:
         if type_ == edge[2]:
             return
         renamed = (*edge[:2], type_)
-        self.allowed(renamed)
+        self.allowed(renamed, is_new_cause=edge[2] == "FEEDBACK")
         self.theory.edges[renamed] = self.theory.edges.pop(edge)
         for one in self.theory.assumptions.values():
             if one["on"] == edge:

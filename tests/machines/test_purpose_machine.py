@@ -73,7 +73,7 @@ class PurposeMachine(PurposeDriver):
     def a_draft_that_is_ordered_has_no_fault_that_it_did_not_begin_with(self) -> None:
         for purpose in self.purposes:
             if purpose.draft and purpose.draft.is_ordered:
-                assert purpose.draft.theory.downward <= purpose.draft.inherited_down
+                assert {edge[:2] for edge in purpose.draft.theory.downward} <= purpose.draft.inherited_down
                 assert purpose.draft.theory.cyclic <= purpose.draft.inherited_cyclic
 
     @answer_invariant()
