@@ -68,10 +68,8 @@ _YAML_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y",
 
 
 def _read_text(path: str) -> str:
-    from pathlib import Path
-
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise Invalid(

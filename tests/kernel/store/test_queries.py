@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import groundplan
 from groundplan.kernel.store.queries import Query, load_queries
 
 
@@ -42,13 +43,33 @@ def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
 
 
 def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+
     with pytest.raises(ValueError, match="other"):
-        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+        _ = sql.one.postgres
 
 
 def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="twice"):
-        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+
+    with pytest.raises(ValueError, match="two of the name one"):
+        _ = sql.one
+
+
+def test_every_statement_of_the_program_can_be_read_for_both_engines() -> None:
+    folders = [path.parent for path in Path(groundplan.__file__).parent.rglob("queries.sql")]
+    queries = [query for folder in folders for query in load_queries(str(folder / "module.py"))]
+
+    assert len(queries) > len(folders) > 20
+    assert all(query.sqlite and query.postgres for query in queries)
+
+
+def test_a_comment_within_a_statement_is_left_out(tmp_path: Path) -> None:
+    sql = load_queries(
+        write_queries(tmp_path, "-- name: one\nSELECT 1\n-- Why two.\n     , 2;\n\n-- name: two\nSELECT 3;")
+    )
+
+    assert (sql.one.sqlite, sql.two.sqlite) == ("SELECT 1\n     , 2", "SELECT 3")
 
 
 def test_the_modules_of_a_folder_share_its_statements(tmp_path: Path) -> None:

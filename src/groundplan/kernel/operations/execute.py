@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ DEFAULT_PREFERENCES = Preferences()
 A = TypeVar("A")
 
 
-class ExecutionResult(NamedTuple):
+class ExecutionResult(msgspec.Struct, frozen=True):
     """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
 
     `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
@@ -92,7 +92,7 @@ def _is_missing_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
-class _Execution(NamedTuple):
+class _Execution(msgspec.Struct, frozen=True):
     """One request, which may be tried with more than one operation."""
 
     store: Store

@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -27,10 +26,12 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
-from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.commits.commit_watch import CommitWatch
 
 T = TypeVar("T")
 
@@ -292,5 +293,7 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
                 break
             # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
             if tried:
+                import random  # most processes never wait
+
                 time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import SystemRandom
-
 import msgspec
 
 from groundplan.kernel.audit import changed
@@ -49,6 +47,8 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
+    from random import SystemRandom  # only a new project needs it
+
     # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
@@ -52,7 +53,7 @@ class NodeState(StrEnum):
     PARENT = "parent"  # it waits for its children only
 
 
-class LaneSearch(NamedTuple):
+class LaneSearch(msgspec.Struct, frozen=True):
     """The filter and the order of a column."""
 
     filter: Filter
