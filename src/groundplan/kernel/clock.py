@@ -57,7 +57,7 @@ class SystemUptime:
 
 
 def _read_text(path: str) -> str:
-    with open(path, encoding="ascii") as file:
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 

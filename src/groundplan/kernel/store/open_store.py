@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import Schema
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.tables import Schema
 
 SECRETS = ("password", "sslpassword")  # in the query string of a URL
 

@@ -26,12 +26,12 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
-from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.commits.commit_watch import CommitWatch
+    from groundplan.kernel.store.idempotency import IdempotentRequest
 
 T = TypeVar("T")
 
@@ -160,9 +160,11 @@ class Store(ABC):
         on_archived: bool,
     ) -> T | _Adjusted:
         project_id = self._authorize(tx, project, needs)
-        if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
-            return stored
         if op_id:
+            from groundplan.kernel.store.idempotency import find_stored_answer, store_answer  # few requests have one
+
+            if (stored := find_stored_answer(tx, op_id)) is not None:
+                return stored
             self._set_savepoint(tx)
         before = tx.project if tx.has_project else None
         self._lock(tx, project_id)

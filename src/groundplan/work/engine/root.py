@@ -11,11 +11,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import PROJECT
+from groundplan.work.kinds import PROJECT, ROOT_N
 from groundplan.work.order.order_keys import ROOT_KEY
 from groundplan.work.preferences import WorkPreferences
 
-ROOT_N = 1
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
 

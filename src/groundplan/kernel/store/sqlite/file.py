@@ -8,21 +8,12 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
-from groundplan.kernel.operations.progress import count_progress
-from groundplan.kernel.store.guards import generate_sqlite_guards
-from groundplan.kernel.store.migrations import (
-    AppliedMigration,
-    Dialect,
-    Migration,
-    NewerSchema,
-    find_pending,
-    load_migrations,
-)
 from groundplan.kernel.store.sqlite.check_log import (
     LogRelation,
     LogWithoutFile,
@@ -35,7 +26,11 @@ from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import TryAgain
-from groundplan.kernel.store.tables import Schema
+from groundplan.migrations import count_migrations
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.migrations import AppliedMigration, Migration
+    from groundplan.kernel.store.tables import Schema
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
@@ -132,7 +127,7 @@ def _bring_up_to_date(
     turnstile: WriteQueue,
     cancellation: Cancellation,
 ) -> None:
-    known = len(load_migrations(Dialect.SQLITE))
+    known = count_migrations()
     if _is_current(connection, path, known):
         return
     with turnstile.hold_lock(cancellation):
@@ -155,6 +150,8 @@ def _is_current(connection: sqlite3.Connection, path: FilePath, known: int) -> b
         )
     version = _read_number(connection, "PRAGMA user_version")
     if version > known:
+        from groundplan.kernel.store.migrations import NewerSchema  # not at import, as in `migrate`
+
         raise NewerSchema(version, known)
     # A restored backup may have another journal mode.
     return version == known and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
@@ -168,6 +165,10 @@ def migrate(
     cancellation: Cancellation | None = None,
 ) -> None:
     """Apply every pending step, then generate the guards again. A cancelled migration continues at the next opening."""
+    # Not at import: most files that are opened have the current schema.
+    from groundplan.kernel.operations.progress import count_progress
+    from groundplan.kernel.store.migrations import Dialect, load_migrations
+
     limit = Cancellation() if cancellation is None else cancellation
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
@@ -190,11 +191,15 @@ def read_applied_migrations(connection: sqlite3.Connection) -> list[AppliedMigra
     """Return the steps that this file has recorded."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").fetchone():
         return []
+    from groundplan.kernel.store.migrations import AppliedMigration  # not at import, as in `migrate`
+
     rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
     return [AppliedMigration(*row) for row in rows]
 
 
 def _find_pending(connection: sqlite3.Connection, steps: Sequence[Migration]) -> Sequence[Migration]:
+    from groundplan.kernel.store.migrations import find_pending  # not at import, as in `migrate`
+
     return find_pending(steps, read_applied_migrations(connection))
 
 
@@ -209,6 +214,8 @@ def _apply_step(
         (step.number, step.name, step.checksum, format_timestamp(system_clock())),
     )
     if is_last:
+        from groundplan.kernel.store.guards import generate_sqlite_guards  # not at import, as in `migrate`
+
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')

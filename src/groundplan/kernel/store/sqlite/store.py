@@ -31,11 +31,11 @@ from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.commits.commit_watch import CommitWatch
+    from groundplan.kernel.store.tables import Schema
 
 T = TypeVar("T")
 
