@@ -35,7 +35,6 @@ import msgspec
 # Tokens in which a colon is not a parameter are matched first and kept.
 _LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)"""
-_PART = r"\{(?:([a-z_]+)\.)?([a-z_]+)(?::(values|set))?\}"
 _EACH = r"\beach\("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
@@ -175,15 +174,25 @@ class _SqlFile(msgspec.Struct, frozen=True):
 
     def expand(self, name: str) -> str:
         """Return a statement with its parts and columns inserted."""
-        text = _strip_comments(self.statements[name])
-        while "{" in text and re.search(_PART, text):
-            text = re.sub(_PART, self._expand_match, text)
-        return text
+        return self._insert_parts(_strip_comments(self.statements[name]))
 
-    def _expand_match(self, match: re.Match[str]) -> str:
-        alias, name, form = match.groups()
-        if name in self.parts and alias is None and form is None:
-            return _strip_comments(self.parts[name])
+    def _insert_parts(self, text: str) -> str:
+        before, *others = text.split("{")
+        pieces = [before]
+        for other in others:
+            reference, brace, after = other.partition("}")
+            inserted = self._find_part(reference) if brace else None
+            pieces.append(f"{{{other}" if inserted is None else inserted + after)
+        return "".join(pieces)
+
+    def _find_part(self, reference: str) -> str | None:
+        """Return what a text in braces stands for; None if it is a part of the statement, as in JSON."""
+        qualified, _, form = reference.partition(":")
+        alias, _, name = qualified.rpartition(".")
+        if not name.isidentifier():
+            return None
+        if name in self.parts and reference == name:
+            return self._insert_parts(_strip_comments(self.parts[name]))
         columns = self.columns[name]
         if form == "values":
             return ", ".join(f":{column}" for column in columns)

@@ -14,14 +14,6 @@ from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
-from groundplan.kernel.store.sqlite.check_log import (
-    LogRelation,
-    LogWithoutFile,
-    check_log,
-    check_log_exists,
-    find_relation,
-    sync_folder,
-)
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
@@ -265,6 +257,8 @@ def _check_file(path: FilePath) -> bool:
         status = None
     log = f"{path}-wal"
     if (status is None or (stat.S_ISREG(status.st_mode) and not status.st_size)) and _has_content(log):
+        from groundplan.kernel.store.sqlite.check_log import LogWithoutFile  # not at import, as in `_ensure_log`
+
         raise LogWithoutFile(path)
     if status is None:
         return False
@@ -292,6 +286,11 @@ def _has_content(log: str) -> bool:
 
 def _ensure_log(path: FilePath, turnstile: WriteQueue) -> None:
     """Check that the log belongs to the file, before SQLite applies it."""
+    if not (os.path.lexists(f"{path}-wal") or os.path.lexists(f"{path}-shm")):
+        return
+    # Not at import: there is a log only while another program uses the file, or after a crash.
+    from groundplan.kernel.store.sqlite.check_log import LogRelation, check_log, check_log_exists, find_relation
+
     check_log_exists(path)
     # Without the lock first: most logs belong to their file, and opening should not wait for a long write.
     if find_relation(path) is not LogRelation.BELONGS:
@@ -305,6 +304,8 @@ def _make_file(path: FilePath, schema: Schema) -> None:
     It is complete before it gets its name, so nobody sees a part of it. An existing database is never opened here:
     closing a file drops all locks of this process on it.
     """
+    from groundplan.kernel.store.sqlite.check_log import sync_folder  # not at import, as in `_ensure_log`
+
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{new_short_id()}")
     os.close(os.open(temporary, NEW_FILE, 0o600))

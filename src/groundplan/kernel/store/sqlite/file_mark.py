@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
 import msgspec
@@ -57,7 +57,7 @@ class FileContent(msgspec.Struct, frozen=True):
 def read_mark(connection: sqlite3.Connection) -> FileMark | None:
     """Return the mark of the database, as a transaction sees it."""
     row = connection.execute("SELECT mark FROM file_mark WHERE id = 1").fetchone()
-    return _decode(row[0].encode()) if row else None
+    return _build_mark(row[0].split(" ")) if row else None
 
 
 def write_mark(connection: sqlite3.Connection, *, inode: int, modified_ns: int, log_inode: int) -> str:
@@ -107,5 +107,9 @@ def _decode(text: bytes) -> FileMark | None:
     found = re.search(_MARK, text)
     if found is None:
         return None
-    nonce, previous, *numbers = found.groups()
-    return FileMark(nonce.decode(), previous.decode(), *map(int, numbers))
+    return _build_mark([part.decode() for part in found.groups()])
+
+
+def _build_mark(parts: Sequence[str]) -> FileMark:
+    nonce, previous, *numbers = parts
+    return FileMark(nonce, previous, *map(int, numbers))
