@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, which `__main__` imports later
+TYPE_CHECKING = False  # as in typing, which `__main__` imports after the garbage collector is off
 if TYPE_CHECKING:
     from typing import Any
 

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-TYPE_CHECKING = False  # as in typing, whose import is a part of what the garbage collector need not look at
+TYPE_CHECKING = False  # as in typing, which is imported after the garbage collector is off
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
