@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 from groundplan.kernel.actors import Actor
@@ -13,6 +12,7 @@ from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.sqlite.checkpoints import Checkpoints, limit_checkpoints
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import connect
+from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.group_commit import GroupCommit
 from groundplan.kernel.store.sqlite.store import HeldConnection, SqliteStore
 from groundplan.kernel.store.tables import Schema
@@ -26,7 +26,7 @@ class GroupCommitStore(SqliteStore):
 
     def __init__(
         self,
-        path: Path,
+        path: FilePath,
         schema: Callable[[], Schema],
         *,
         clock: Clock = system_clock,

@@ -10,16 +10,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
@@ -29,11 +27,15 @@ from groundplan.kernel.store.sqlite.file import (
     open_database,
     resolve_path,
 )
+from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import RowConverters, Transaction
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.commits.commit_watch import CommitWatch
+    from groundplan.kernel.store.tables import Schema
 
 T = TypeVar("T")
 
@@ -63,7 +65,7 @@ class SqliteStore(Store):
 
     def __init__(
         self,
-        path: Path,
+        path: FilePath,
         schema: Callable[[], Schema],
         *,
         clock: Clock = system_clock,
