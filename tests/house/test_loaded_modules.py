@@ -50,6 +50,11 @@ UNUSED = (
     *("groundplan.work.containers.sections.context_files", "groundplan.work.engine.cycles"),
     "groundplan.work.order.project_order",
 )
+# What Python itself imports: site reads paths with this codec since 3.13, NamedTuple needs ast since 3.14.
+OF_PYTHON = {
+    *(("encodings.utf_8_sig",) if sys.version_info >= (3, 13) else ()),
+    *(("ast",) if sys.version_info >= (3, 14) else ()),
+}
 # Before its first answer a server needs neither operations nor a store.
 BEFORE_THE_STORE = ("msgspec", "sqlite3", "datetime", "pathlib", "groundplan.catalog", "groundplan.kernel.store")
 
@@ -90,7 +95,7 @@ def run_and_list_modules(folder: Path, program: str, *messages: Mapping[str, obj
 
 def find_forbidden(loaded: Iterable[str], forbidden: Iterable[str]) -> set[str]:
     """Return the loaded modules that are forbidden, or are in a forbidden package."""
-    packages = tuple(forbidden)
+    packages = tuple(set(forbidden) - OF_PYTHON)
     return {name for name in loaded if name in packages or name.startswith(tuple(f"{one}." for one in packages))}
 
 
