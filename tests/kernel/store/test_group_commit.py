@@ -130,6 +130,21 @@ def test_writes_that_wait_share_one_commit_and_keep_their_own_revisions(
     assert noted(store) == ["first", *map(str, range(7))]
 
 
+def test_every_thread_says_so_once_before_it_waits_for_a_commit(
+    store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[int] = []
+    at_commit: list[int] = []
+    store.on_wait = lambda: waiting.append(threading.get_ident())
+    gathering = Gathering(store, threads)
+    others = [gathering.add(note(str(number))) for number in range(3)]
+    monkeypatch.setattr(CountedConnection, "on_commit", lambda: at_commit.append(len(waiting)))
+    gathering.run()
+
+    assert [one.result(PATIENCE_S) for one in others] == ["0", "1", "2"]
+    assert (at_commit, len(waiting), len(set(waiting))) == ([4], 4, 4)
+
+
 def test_no_write_has_its_answer_before_the_commit(
     store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ GUARD_SQLSTATE = "GP001"  # raised by our triggers
 class PostgresStore(Store):
     """The store on a PostgreSQL server."""
 
+    runs_in_process = False
     must_recheck_after_lock = True
 
     def __init__(

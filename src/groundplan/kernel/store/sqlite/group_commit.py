@@ -76,11 +76,19 @@ class GroupCommit:
     """The groups of one file in one process.
 
     `hold_file` gives the calling thread the write lock of the file. `on_lost` is called when writes that ran are rolled
-    back, because a cache may hold what they wrote.
+    back, because a cache may hold what they wrote. `on_wait` is called by a thread that is about to wait for a commit.
     """
 
-    def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None], *, wait_s: float = WAIT_S_MAX) -> None:
+    def __init__(
+        self,
+        hold_file: HoldFile,
+        on_lost: Callable[[], None],
+        *,
+        on_wait: Callable[[], None] = lambda: None,
+        wait_s: float = WAIT_S_MAX,
+    ) -> None:
         self._hold_file = hold_file
+        self._on_wait = on_wait
         self._wait_s = wait_s
         self._on_lost = on_lost
         self._waiting: deque[GroupedWrite] = deque()
@@ -104,6 +112,7 @@ class GroupCommit:
                     raise cancellation.build_error()
                 if not write.remaining_s and self._withdraw(write):
                     raise QueueStuck(self._wait_s)
+                self._on_wait()
                 write.wait()
         if write.must_lead:
             self._lead(write)
@@ -162,6 +171,7 @@ class GroupCommit:
             while (not group or monotonic() < ends_at) and (write := self._take_next(group)) is not None:
                 has_changes = _run_in_savepoint(file.connection, write) or has_changes
             if has_changes:
+                self._on_wait()
                 file.commit()
             for write in group:
                 write.settle(write.error)

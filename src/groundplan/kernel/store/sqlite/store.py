@@ -58,6 +58,7 @@ _READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 class SqliteStore(Store):
     """The store on one file."""
 
+    runs_in_process = True
     must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
 
     def __init__(
