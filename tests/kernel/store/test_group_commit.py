@@ -135,6 +135,7 @@ def test_every_thread_says_so_once_before_it_waits_for_a_commit(
 ) -> None:
     waiting: list[int] = []
     at_commit: list[int] = []
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", -1.0)
     store.on_wait = lambda: waiting.append(threading.get_ident())
     gathering = Gathering(store, threads)
     others = [gathering.add(note(str(number))) for number in range(3)]
@@ -143,6 +144,20 @@ def test_every_thread_says_so_once_before_it_waits_for_a_commit(
 
     assert [one.result(PATIENCE_S) for one in others] == ["0", "1", "2"]
     assert (at_commit, len(waiting), len(set(waiting))) == ([4], 4, 4)
+
+
+def test_a_thread_keeps_working_while_commits_are_quick(
+    store: GroupCommitStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[str] = []
+    store.on_wait = lambda: waiting.append("commit")
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", 60.0)
+    store.write(ADA, "atlas", note("quick"))
+    assert not waiting
+
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", 0.0)  # less than the one before took
+    store.write(ADA, "atlas", note("slow"))
+    assert waiting == ["commit"]
 
 
 def test_no_write_has_its_answer_before_the_commit(

@@ -214,6 +214,44 @@ def test_operations_one_after_the_other_run_in_one_thread() -> None:
         assert len(asyncio.run(run_all(pool))) == 1
 
 
+def test_operations_that_end_while_others_wait_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_wait, woken = threading.Event(), []
+
+    async def run_all(pool: OperationPool) -> list[bool | None]:
+        loop = asyncio.get_running_loop()
+        wake = loop.call_soon_threadsafe
+
+        def count(run: Any, *given: Any, context: Any = None) -> asyncio.Handle:
+            woken.append(1)
+            return wake(run, *given, context=context)
+
+        monkeypatch.setattr(loop, "call_soon_threadsafe", count)
+        calls = [asyncio.ensure_future(pool.run(lambda: all_wait.wait(timeout=10), never)) for _ in range(33)]
+        await asyncio.sleep(0)
+        all_wait.set()
+        return await asyncio.gather(*calls)
+
+    with operation_pool(4, turns=1) as pool:
+        assert asyncio.run(run_all(pool)) == [True] * 33
+    assert len(woken) < 20
+
+
+def test_an_operation_that_has_ended_does_not_wait_for_a_long_one_behind_it() -> None:
+    has_answer, all_wait = threading.Event(), threading.Event()
+
+    async def run_three(pool: OperationPool) -> tuple[bool | None, ...]:
+        first = asyncio.ensure_future(pool.run(lambda: all_wait.wait(timeout=10), never))
+        others = [asyncio.ensure_future(pool.run(lambda: has_answer.wait(timeout=10), never)) for _ in range(2)]
+        await asyncio.sleep(0)
+        all_wait.set()
+        answer = await first
+        has_answer.set()
+        return (answer, *await asyncio.gather(*others))
+
+    with operation_pool(2, turns=1) as pool:
+        assert asyncio.run(run_three(pool)) == (True, True, True)
+
+
 def test_a_closed_pool_ends_what_waits_and_takes_nothing_more() -> None:
     started, free = threading.Event(), threading.Event()
 

@@ -8,7 +8,8 @@ because each thread has its own connection to the store.
 
 Python runs one thread at a time, and every statement of SQLite lets another one run. Threads that all have work would
 take over from each other at each statement, which costs more than the statement. So a call needs a turn to begin. Its
-thread gives the turn away when it waits for a commit, and a call that runs for long loses it.
+thread gives the turn away when it waits for a commit, and a call that runs for long loses it. For the same reason the
+event loop, which is a thread as well, hears of several ended calls at once as long as others wait.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ THREADS_MAX = 16
 TURN_S = 0.01  # a call that runs for longer does not keep others waiting
 UNWATCHED_S = 0.02  # most operations end sooner; to watch for a disconnection costs a task for each request
 SWEEP_S = 0.01  # how often open calls are looked at: one timer for all of them
+REPORTED_TOGETHER = 8  # ended calls, at most
 
 _thread = threading.local()  # `call`: the call that the thread runs, if it is one of a pool
 
@@ -45,12 +47,13 @@ class OperationPool:
 
     def __init__(self, threads_max: int = THREADS_MAX, turns: int | None = None) -> None:
         self._threads_max = threads_max
-        self._lock = threading.Lock()  # guards the next five
+        self._lock = threading.Lock()  # guards the next six
         self._free_turns = threads_max if turns is None else turns
         self._waiting: deque[_Call] = deque()  # for a turn
         # The one that ran last is the first to run again: its connection has read what the next call reads.
         self._idle: list[_Worker] = []
         self._workers: list[_Worker] = []
+        self._unreported: list[_Call] = []  # that have ended
         self._is_closed = False
         self._open: set[_Call] = set()  # calls that a client waits for; used by the event loop alone
         self._swept_loop: asyncio.AbstractEventLoop | None = None  # whose timer looks at them
@@ -87,6 +90,7 @@ class OperationPool:
                 call.has_turn = False
                 self._free_turns += 1
                 self._begin_calls()
+        self._report_all()
 
     def close(self) -> None:
         """Wait for running calls, drop waiting ones, and end the threads."""
@@ -95,8 +99,7 @@ class OperationPool:
             dropped = list(self._waiting)
             self._waiting.clear()
             idle, self._idle = self._idle, []
-        for call in dropped:
-            call.wake_loop()
+        _report(dropped)
         for worker in idle:
             worker.inbox.put(None)
         for worker in self._workers:
@@ -148,18 +151,29 @@ class OperationPool:
 
     def _end(self, worker: _Worker, call: _Call) -> _Call | None:
         """Return the next call for a thread that still has its turn; without one the thread becomes idle."""
+        following: _Call | None = None
         with self._lock:
-            if call.has_turn:
-                call.has_turn = False
-                if self._waiting:
-                    return self._take_first()
-                self._free_turns += 1
-            if self._is_closed:
-                worker.inbox.put(None)
+            self._unreported.append(call)
+            must_report = not self._waiting or len(self._unreported) >= REPORTED_TOGETHER
+            if call.has_turn and self._waiting:
+                following = self._take_first()
             else:
-                self._idle.append(worker)
-                self._begin_calls()
-            return None
+                self._free_turns += call.has_turn
+                if self._is_closed:
+                    worker.inbox.put(None)
+                else:
+                    self._idle.append(worker)
+                    self._begin_calls()
+            call.has_turn = False
+        if must_report:
+            self._report_all()
+        return following
+
+    def _report_all(self) -> None:
+        """Let the loop know which calls have ended."""
+        with self._lock:
+            ended, self._unreported = self._unreported, []
+        _report(ended)
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         """Take the turns of calls that run for long, and watch the clients of calls that are open for long."""
@@ -168,6 +182,7 @@ class OperationPool:
         if not self._open:
             self._swept_loop = None
             return
+        self._report_all()  # also those that wait for others
         now = monotonic()
         for call in self._open:
             if call.has_turn and now - call.began_at > TURN_S:
@@ -190,7 +205,7 @@ class _Call:
     """One call: it waits for a turn, runs and ends; or it is dropped while it waits."""
 
     __slots__ = (
-        *("_error", "_loop", "_result", "_run", "began_at", "ended", "has_ended", "has_turn", "pool", "receive"),
+        *("_error", "_result", "_run", "began_at", "ended", "has_ended", "has_turn", "loop", "pool", "receive"),
         *("submitted_at", "watching"),
     )
 
@@ -205,30 +220,36 @@ class _Call:
         self.submitted_at = self.began_at = monotonic()
         self.watching: asyncio.Task[None] | None = None  # whether its client disconnects
         self._run = run
-        self._loop = loop
+        self.loop = loop
         self._result: Any = None
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Run it in the calling thread, and let the loop know."""
+        """Run it in the calling thread."""
         self.began_at = monotonic()
         try:
             self._result = self._run()
         except BaseException as error:
             self._error = error
         self.has_ended = True
-        self.wake_loop()
-
-    def wake_loop(self) -> None:
-        """End the wait of the client."""
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits
-            self._loop.call_soon_threadsafe(_set_done, self.ended)
 
     def get_result(self) -> Any:
         """Return what the call returned, or raise what it raised."""
         if self._error is not None:
             raise self._error
         return self._result
+
+
+def _report(ended: list[_Call]) -> None:
+    """End the wait of clients, in the loop of each."""
+    for loop in {call.loop for call in ended}:
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits
+            loop.call_soon_threadsafe(_set_all_done, [call.ended for call in ended if call.loop is loop])
+
+
+def _set_all_done(ended: list[asyncio.Future[None]]) -> None:
+    for one in ended:
+        _set_done(one)
 
 
 def _set_done(ended: asyncio.Future[None]) -> None:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 GROUP_WRITES_MAX = 64
 GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
 
+QUICK_COMMIT_S = 0.001  # to let another thread work costs more than to wait for such a commit
+COMMIT_WEIGHT = 0.1  # of the last commit in what is usual
+
 RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
 HoldFile = Callable[[Cancellation, float], AbstractContextManager["LockedFile"]]  # with the seconds to wait for it
 
@@ -93,6 +96,7 @@ class GroupCommit:
         self._on_lost = on_lost
         self._waiting: deque[GroupedWrite] = deque()
         self._is_led = False
+        self._usual_commit_s = 0.0  # only the leader changes it
         self._lock = threading.Lock()  # guards the two fields above
 
     def write(self, run: RunWrite, cancellation: Cancellation) -> None:
@@ -171,8 +175,7 @@ class GroupCommit:
             while (not group or monotonic() < ends_at) and (write := self._take_next(group)) is not None:
                 has_changes = _run_in_savepoint(file.connection, write) or has_changes
             if has_changes:
-                self._on_wait()
-                file.commit()
+                self._commit(file)
             for write in group:
                 write.settle(write.error)
         except (sqlite3.Error, _GroupLost) as error:
@@ -190,6 +193,13 @@ class GroupCommit:
                 write.settle(write.error or error)
         finally:
             _roll_back(file)
+
+    def _commit(self, file: LockedFile) -> None:
+        if self._usual_commit_s > QUICK_COMMIT_S:
+            self._on_wait()
+        began_at = monotonic()
+        file.commit()
+        self._usual_commit_s += (monotonic() - began_at - self._usual_commit_s) * COMMIT_WEIGHT
 
     def _run_alone(self, file: LockedFile, write: GroupedWrite) -> None:
         try:
