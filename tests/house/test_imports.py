@@ -31,7 +31,6 @@ SLOW = {
     "pydantic": (),
     "starlette": ("groundplan.surfaces.http.", "groundplan.surfaces.web."),
     "uvicorn": ("groundplan.surfaces.http.listening.slow_clients",),
-    "httptools": ("groundplan.surfaces.http.listening.slow_clients",),
     "jinja2": ("groundplan.surfaces.http.description.docs_page",),
     "jwt": ("groundplan.surfaces.http.identity_provider.",),
     "cryptography": ("groundplan.surfaces.http.identity_provider.",),

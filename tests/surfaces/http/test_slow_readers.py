@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundplan.surfaces.http.listening.slow_clients import ImpatientProtocol
 
@@ -38,7 +38,7 @@ class Loop:
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> ImpatientProtocol:
     """A connection of which only the watch over its reader runs."""
-    monkeypatch.setattr(HttpToolsProtocol, "data_received", lambda *_: None)
+    monkeypatch.setattr(H11Protocol, "data_received", lambda *_: None)
     monkeypatch.setattr(ImpatientProtocol, "_start_timer", lambda _: None)
     made = ImpatientProtocol.__new__(ImpatientProtocol)
     made.transport, made.loop, made.cycle = Transport(), Loop(), None  # type: ignore[assignment] # stand-ins

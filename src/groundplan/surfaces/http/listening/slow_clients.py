@@ -1,19 +1,15 @@
-"""Close connections of clients that do not finish the head of a request, send a huge one, or do not take their answer.
+"""Close connections of clients that do not finish the head of a request, or that do not take their answer.
 
-uvicorn waits for all of it without end, so a thousand open connections would cost memory for ever.
+uvicorn waits for both without end, so a thousand open connections would cost memory for ever.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import Any
 
-from httptools import HttpParserUpgrade
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEAD_BYTES_MAX = 64 * 1024  # of the address and the headers of a request
 HEAD_S = 10.0  # from the connection, or from the first byte of a further request, to the end of the head
 TAKEN_S = 20.0  # in which a client takes at least as many bytes of an answer, unless it has all of it
 TAKEN_BYTES_MIN = 16 * 1024
@@ -23,15 +19,8 @@ _TOO_SLOW = (
 )
 
 
-class ImpatientConnection(asyncio.Protocol):
-    """A connection with a time limit for the head of each request, and for taking each answer.
-
-    It is mixed into a protocol of uvicorn.
-    """
-
-    transport: asyncio.Transport
-    loop: asyncio.AbstractEventLoop
-    cycle: Any  # the last request and its answer; None before the first one
+class ImpatientProtocol(H11Protocol):
+    """A connection with a time limit for the head of each request, and for taking each answer."""
 
     _deadline: asyncio.TimerHandle | None = None
     _check: asyncio.TimerHandle | None = None  # whether the client takes its answer
@@ -47,7 +36,7 @@ class ImpatientConnection(asyncio.Protocol):
         if not self.transport.get_write_buffer_size():
             self._has_taken = True  # all answers before this request
         super().data_received(data)
-        if self._is_waiting():
+        if self.cycle is None or self.cycle.response_complete:
             self._start_timer()
         else:
             self._stop_timer()
@@ -71,7 +60,7 @@ class ImpatientConnection(asyncio.Protocol):
 
     def on_response_complete(self) -> None:
         """Watch a client that has not taken the end of its answer: also a closed connection waits for that."""
-        super().on_response_complete()  # type: ignore[misc] # of the protocol
+        super().on_response_complete()
         self._watch_reader()
 
     def _watch_reader(self) -> None:
@@ -103,73 +92,5 @@ class ImpatientConnection(asyncio.Protocol):
             self.transport.write(_TOO_SLOW)
             self.transport.close()
 
-    def _is_waiting(self) -> bool:
-        return self.cycle is None or bool(self.cycle.response_complete)
-
-
-class SlowParserProtocol(ImpatientConnection, H11Protocol):
-    """A connection whose requests are parsed in Python."""
-
-
-class HeadTooLarge(Exception):
-    """The head of a request is too large; raised within the parser, which then answers 400."""
-
-
-class ImpatientProtocol(ImpatientConnection, HttpToolsProtocol):
-    """A connection whose requests are parsed by a library in C. It has no limit for the size of a head, so it is here.
-
-    When a client offers another protocol, the library expects that one after the head, and would drop the body of a
-    request. Such a connection is continued with the parser in Python, which reads on in HTTP/1.1.
-    """
-
-    _head_bytes: int = 0  # received of a head that is not complete
-    _part: bytes = b""  # that is being parsed
-    _is_in_body: bool = False
-    _is_continued: bool = False  # with the other parser
-
-    def data_received(self, data: bytes) -> None:
-        """Refuse a head that grows too large."""
-        self._part = data
-        if not self._is_in_body:
-            self._head_bytes += len(data)
-        super().data_received(data)
-        self._part = b""
-        if self._is_continued:
-            self._stop_timer()
-        elif self._head_bytes > HEAD_BYTES_MAX and not self._is_in_body and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too large")
-
-    def on_headers_complete(self) -> None:
-        """Refuse a head that is too large, although all of it is here."""
-        is_large = max(self._head_bytes, len(self._part)) > HEAD_BYTES_MAX  # perhaps: a body may follow the head
-        if is_large and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX:
-            raise HeadTooLarge
-        self._head_bytes, self._is_in_body = 0, True
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        """Expect the next head."""
-        self._head_bytes, self._is_in_body = 0, False
-        super().on_message_complete()
-
-    def _should_upgrade(self) -> bool:
-        """Return True, so that uvicorn leaves every request that offers another protocol to the next method."""
-        return True
-
-    def handle_websocket_upgrade(self) -> None:
-        """Continue the connection with the other parser. uvicorn calls this while it handles HttpParserUpgrade."""
-        if not self._is_waiting():  # for requests that were sent ahead of this one; the client can send it again
-            self.cycle.keep_alive = False
-            return
-        error = sys.exc_info()[1]
-        rest = self._part[error.args[0] :] if isinstance(error, HttpParserUpgrade) else b""
-        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
-        lines += [b"%s: %s" % header for header in self.headers]
-        self._is_continued = True
-        self.connections.discard(self)
-        if self._check is not None:
-            self._check.cancel()
-        following = SlowParserProtocol(self.config, self.server_state, self.app_state, self.loop)
-        self.transport.set_protocol(following)
-        following.connection_made(self.transport)
-        following.data_received(b"\r\n".join([*lines, b"", rest]))
+    def _is_waiting(self) -> Any:
+        return self.cycle is None or self.cycle.response_complete
