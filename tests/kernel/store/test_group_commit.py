@@ -160,6 +160,27 @@ def test_a_thread_keeps_working_while_commits_are_quick(
     assert waiting == ["commit"]
 
 
+def test_one_quick_commit_among_slow_ones_is_not_usual_for_long(
+    store: GroupCommitStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    usual: list[float] = []
+
+    def take_time() -> None:
+        nonlocal now_s
+        now_s += 0.0001 if len(usual) == 50 else 0.005
+
+    monkeypatch.setattr(group_commit, "monotonic", lambda: now_s)
+    monkeypatch.setattr(CountedConnection, "on_commit", take_time)
+    for number in range(100):
+        store.write(ADA, "atlas", note(str(number)))
+        usual.append(store._group_commit._usual_commit_s)
+
+    assert usual[0] < group_commit.QUICK_COMMIT_S < usual[49]
+    assert usual[50] == pytest.approx(0.0001)
+    assert usual[99] > group_commit.QUICK_COMMIT_S
+
+
 def test_no_write_has_its_answer_before_the_commit(
     store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

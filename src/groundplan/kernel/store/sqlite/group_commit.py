@@ -33,7 +33,7 @@ GROUP_WRITES_MAX = 64
 GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
 
 QUICK_COMMIT_S = 0.001  # to let another thread work costs more than to wait for such a commit
-COMMIT_WEIGHT = 0.1  # of the last commit in what is usual
+COMMIT_GROWTH, COMMIT_STEP_S = 1.1, 0.00002  # what is usual grows by this after a commit that took longer
 
 RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
 HoldFile = Callable[[Cancellation, float], AbstractContextManager["LockedFile"]]  # with the seconds to wait for it
@@ -199,7 +199,8 @@ class GroupCommit:
             self._on_wait()
         began_at = monotonic()
         file.commit()
-        self._usual_commit_s += (monotonic() - began_at - self._usual_commit_s) * COMMIT_WEIGHT
+        # About the shortest of the last ones: the others also waited for the interpreter.
+        self._usual_commit_s = min(monotonic() - began_at, self._usual_commit_s * COMMIT_GROWTH + COMMIT_STEP_S)
 
     def _run_alone(self, file: LockedFile, write: GroupedWrite) -> None:
         try:
