@@ -63,7 +63,13 @@ class TryAgain(Exception):
 
 
 class Store(ABC):
-    """One database."""
+    """One database.
+
+    `on_wait` is called in a thread that is about to wait for a commit which others may join, so that a server can let
+    another thread work.
+    """
+
+    on_wait: Callable[[], None] = staticmethod(lambda: None)
 
     @cached_property
     def cache(self) -> dict[str, Any]:
@@ -219,6 +225,7 @@ class Store(ABC):
 
     # Implemented by each engine.
 
+    runs_in_process: bool  # whether statements run in this process, so that threads compete for it
     locks_at_begin: bool  # whether a write holds the lock before its first statement
     must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 

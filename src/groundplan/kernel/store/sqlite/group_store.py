@@ -34,7 +34,9 @@ class GroupCommitStore(SqliteStore):
         cancellation: Cancellation | None = None,
     ) -> None:
         super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
-        self._group_commit = GroupCommit(self._hold_file, self.cache.clear, wait_s=self._write_queue.wait_s)
+        self._group_commit = GroupCommit(
+            self._hold_file, self.cache.clear, on_wait=self._announce_wait, wait_s=self._write_queue.wait_s
+        )
         self._checkpoints = Checkpoints(self._files, self._connect_for_checkpoints, self._check_files)
 
     def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
@@ -50,6 +52,9 @@ class GroupCommitStore(SqliteStore):
             self._group_commit.write(run_grouped, cancellation)
         self._checkpoints.count_write()
         return answers[-1]
+
+    def _announce_wait(self) -> None:
+        self.on_wait()  # of this moment: a server sets it after the store is open
 
     def _connect(self) -> sqlite3.Connection:
         connection = super()._connect()
