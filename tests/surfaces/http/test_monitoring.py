@@ -137,7 +137,7 @@ def test_lines_of_requests_are_written_together_and_in_order(
         logger.info("%s", number)
     assert written.writes == 0
 
-    logger.handlers[0].flush()  # as `logging` does at the end of the process
+    logger.handlers[0].flush()  # as the server does at its end
 
     assert (written.getvalue(), written.writes) == ("0\n1\n2\n", 1)
 

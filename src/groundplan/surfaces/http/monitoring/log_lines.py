@@ -67,7 +67,7 @@ class LogLineHandler(logging.Handler):
             self.handleError(record)
 
     def flush(self) -> None:
-        """Write the lines that wait. `logging` calls it when the process ends, too."""
+        """Write the lines that wait."""
         self.acquire()
         try:
             if self._lines:
@@ -90,8 +90,8 @@ class LogLineHandler(logging.Handler):
                 self.flush()
 
 
-def start_logging(log_format: LogFormat) -> None:
-    """Write all log records of the process to stderr."""
+def start_logging(log_format: LogFormat) -> LogLineHandler:
+    """Write all log records of the process to stderr. Flush the handler before the process ends."""
     handler = LogLineHandler(sys.stderr)
     handler.setFormatter(LineFormatter(log_format))
     root = logging.getLogger()
@@ -100,6 +100,7 @@ def start_logging(log_format: LogFormat) -> None:
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     _requests.setLevel(logging.INFO)
+    return handler
 
 
 def log_request(observed: ObservedRequest) -> None:
