@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.campaigns.table import print_table
-from tests.engines import Engine, PostgresEngine, SqliteEngine
+from tests.engines import Engine, PostgresEngine, SharedSqliteEngine
 from tests.postgres import Server, attach, memory_directory, start_server
 from tests.proof import use_hypothesis_profile
 from tests.standby import Standby, standby
@@ -139,17 +138,20 @@ def postgres_engine(request: pytest.FixtureRequest) -> Iterator[PostgresEngine]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def sqlite_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSqliteEngine]:
+    """One file for each worker, emptied between tests."""
+    made = SharedSqliteEngine(tmp_path_factory.mktemp("sqlite"))
+    yield made
+    made.close()
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An unused database with every kind of access to it."""
-    if request.param == "sqlite":
-        lite = SqliteEngine(tmp_path / "plan.db")
-        yield lite
-        lite.close()
-    else:
-        shared: PostgresEngine = request.getfixturevalue("postgres_engine")
-        yield shared
-        shared.reset()
+    shared: SharedSqliteEngine | PostgresEngine = request.getfixturevalue(f"{request.param}_engine")
+    yield shared
+    shared.reset()
 
 
 @pytest.fixture

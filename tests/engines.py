@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 import tempfile
 from abc import ABC, abstractmethod
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import count
 from pathlib import Path
-from typing import Any, LiteralString, Self, TypeVar, cast
+from typing import Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 import psycopg
 from psycopg import sql as psql
@@ -32,7 +34,7 @@ from groundplan.session import Session
 from tests.postgres import Server
 
 Rows = list[tuple[Any, ...]]
-Dump = dict[str, bytes]  # by table; for SQLite, the whole file
+Dump = dict[str, Any]  # by table; for a file of SQLite, its content
 Run = Callable[[str], Rows]
 T = TypeVar("T")
 FILE = "file"
@@ -40,12 +42,13 @@ FILE = "file"
 # The planner assumes ten pages for a small table that was never vacuumed, also after its rows
 # were deleted. A larger table, or one with large indexes, is truncated instead.
 DELETED_BYTES_MAX = 10 * 8192
-MIGRATIONS = "schema_migrations"
-_SIZES: LiteralString = """
-SELECT relname, pg_relation_size(oid), CASE WHEN pg_relation_size(oid) > 0 THEN pg_table_size(oid) END
+_TABLES: LiteralString = """
+SELECT relname
   FROM pg_class
  WHERE relnamespace = 'groundplan'::regnamespace
    AND relkind = 'r'
+   AND relname <> 'schema_migrations'
+ ORDER BY relname
 """
 
 
@@ -67,11 +70,11 @@ def fill_once(engine: Engine, fill: Callable[[Engine], T]) -> T:
 
     Returns what `fill` returned the first time.
     """
-    if (engine.dialect, fill) not in _FILLED:
+    if (type(engine), fill) not in _FILLED:
         first = fill(engine)
-        _FILLED[engine.dialect, fill] = (engine.dump(), first)
+        _FILLED[type(engine), fill] = (engine.dump(), first)
         return first
-    dump, answer = _FILLED[engine.dialect, fill]
+    dump, answer = _FILLED[type(engine), fill]
     engine.load(dump)
     return cast(T, answer)
 
@@ -170,7 +173,7 @@ class Engine(ABC):
         )
 
 
-_FILLED: dict[tuple[Dialect, Callable[[Engine], Any]], tuple[Dump, Any]] = {}
+_FILLED: dict[tuple[type[Engine], Callable[[Engine], Any]], tuple[Dump, Any]] = {}
 
 
 class SqliteEngine(Engine):
@@ -180,9 +183,14 @@ class SqliteEngine(Engine):
     refusals = (sqlite3.DatabaseError,)
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self._file = path
         self._write(_migrated_file())
         self._stores: list[Store] = []
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file
 
     @property
     def db(self) -> str:
@@ -196,14 +204,14 @@ class SqliteEngine(Engine):
         return self.another_store(clock=clock)
 
     def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> SqliteStore:
-        store = SqliteStore(self.path, build_schema, clock=clock or system_clock, uptime=uptime)
+        store = SqliteStore(self._file, build_schema, clock=clock or system_clock, uptime=uptime)
         self._stores.append(store)
         return store
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
         if _is_about_rows(statements, keep=keep):
             return [self._connection.execute(statement).fetchall() for statement in statements][-1]
-        with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+        with contextlib.closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = OFF")  # no durability needed
             if not keep:
@@ -215,7 +223,7 @@ class SqliteEngine(Engine):
 
     @contextlib.contextmanager
     def owner_transaction(self, *, references: bool = True) -> Iterator[Run]:
-        with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+        with contextlib.closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
             connection.execute(f"PRAGMA foreign_keys = {references}")
             connection.execute("BEGIN")  # closing undoes it
             yield lambda statement: connection.execute(statement).fetchall()
@@ -250,13 +258,13 @@ class SqliteEngine(Engine):
         self._write(dump[FILE])
 
     def _write(self, content: bytes) -> None:
-        self.path.touch(mode=0o600)
-        self.path.write_bytes(content)
+        self._file.touch(mode=0o600)
+        self._file.write_bytes(content)
 
     @cached_property
     def _connection(self) -> sqlite3.Connection:
         """A connection that stays open, because SQLite reads the whole schema for a new one, which takes 3 ms."""
-        connection = sqlite3.connect(self.path, isolation_level=None)
+        connection = sqlite3.connect(self._file, isolation_level=None)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = OFF")
         return connection
@@ -283,6 +291,159 @@ def _migrated_file() -> bytes:
         return path.read_bytes()
 
 
+class SharedSqliteEngine(SqliteEngine):
+    """One file for all tests of a worker, emptied between tests and made anew after a test that may have altered it.
+
+    SQLite parses the whole schema for every new connection, which takes longer than most tests. So the connections stay
+    open. A test that asks where the file is may do anything with it, and gets a file that is not used again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = count()
+        self._clock = _SettableClock()
+        self._make()
+
+    def _make(self) -> None:
+        """Make a file, and a connection that empties it."""
+        bare = _bare_file()
+        self._columns, self._first_rows = bare.columns, bare.rows
+        self._is_altered = False
+        self._stores = []
+        folder = self._folder / str(next(self._numbers))
+        folder.mkdir()
+        self._file = folder / "plan.db"
+        self._write(bare.content)
+        # This connection reads the schema while there are no triggers, and nothing tells it that they are added.
+        self._past_triggers = sqlite3.connect(self._file, isolation_level=None)
+        self._past_triggers.execute("PRAGMA synchronous = OFF")
+        self._past_triggers.execute("PRAGMA wal_autocheckpoint = 0")  # a store trusts only its own checkpoints
+        self._past_triggers.execute("SELECT 1 FROM organizations")
+        self._version = self._read_version()
+        with contextlib.closing(sqlite3.connect(self._file, isolation_level=None)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("BEGIN")
+            connection.executemany("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", bare.triggers)
+            connection.execute("COMMIT")
+
+    @property
+    def path(self) -> Path:
+        self._is_altered = True
+        return self._file
+
+    @cached_property
+    def store(self) -> Store:
+        return SqliteStore(self._file, build_schema)
+
+    @cached_property
+    def _clocked_store(self) -> Store:
+        return SqliteStore(self._file, build_schema, clock=self._clock)
+
+    def store_with_clock(self, clock: Clock) -> Store:
+        self._clock.shown = clock
+        return self._clocked_store
+
+    def as_owner(self, *statements: str, keep: bool = True) -> Rows:
+        self._is_altered = self._is_altered or (keep and not _is_about_rows(statements, keep=keep))
+        return super().as_owner(*statements, keep=keep)
+
+    def dump(self) -> Dump:
+        found = {
+            table: self._past_triggers.execute(f"SELECT {columns} FROM {table}").fetchall()
+            for table, columns in self._columns.items()
+        }
+        return {table: rows for table, rows in found.items() if rows != self._first_rows[table]}
+
+    def load(self, dump: Dump) -> None:
+        with self._change() as connection:
+            for table, rows in dump.items():
+                connection.execute(f"DELETE FROM {table}")
+                self._insert(table, rows)
+
+    def reset(self) -> None:
+        """Undo everything that the last test did."""
+        for store in self._stores:
+            store.close()
+        self._stores.clear()
+        shared = [self.__dict__[name] for name in ("store", "_clocked_store") if name in self.__dict__]
+        if self._is_altered or any(store._is_closed for store in shared) or self._read_version() != self._version:
+            self.close()
+            shutil.rmtree(self._file.parent)
+            self._make()
+            return
+        self._empty()
+        for store in shared:
+            store.cache.clear()
+
+    def _read_version(self) -> Rows:
+        """Return the number that SQLite increases with each change of the schema."""
+        return self._past_triggers.execute("PRAGMA schema_version").fetchall()
+
+    def _empty(self) -> None:
+        with self._change() as connection:
+            for table, rows in self._first_rows.items():
+                if rows or connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():
+                    connection.execute(f"DELETE FROM {table}")
+                    self._insert(table, rows)
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """A transaction past every trigger."""
+        self._past_triggers.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._past_triggers
+            self._past_triggers.execute("COMMIT")
+        finally:
+            if self._past_triggers.in_transaction:
+                self._past_triggers.execute("ROLLBACK")
+
+    def _insert(self, table: str, rows: Rows) -> None:
+        if rows:
+            places = ", ".join("?" * len(rows[0]))
+            self._past_triggers.executemany(f"INSERT INTO {table} ({self._columns[table]}) VALUES ({places})", rows)
+
+    def close(self) -> None:
+        """Close all connections to the file, which is not used again."""
+        self._is_altered = True
+        for store in self._stores:
+            store.close()
+        for name in ("store", "_clocked_store", "_connection"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+        self._past_triggers.close()
+
+
+class _BareFile(NamedTuple):
+    """A migrated file without its triggers."""
+
+    content: bytes
+    triggers: Rows
+    columns: dict[str, str]  # of each table that tests may change, as a list in SQL
+    rows: dict[str, Rows]  # of these tables
+
+
+@cache
+def _bare_file() -> _BareFile:
+    with tempfile.TemporaryDirectory(prefix="gp-") as folder:
+        path = Path(folder) / "plan.db"
+        path.write_bytes(_migrated_file())
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            triggers = connection.execute("SELECT * FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+            # Without generated columns; with the number of a row, by which the text index knows it.
+            columns = connection.execute(
+                "SELECT t.name, iif(t.wr, '', 'rowid, ') || group_concat(c.name, ', ')"
+                "  FROM pragma_table_list AS t, pragma_table_info(t.name) AS c"
+                " WHERE t.schema = 'main' AND t.type IN ('table', 'shadow')"
+                "   AND t.name NOT IN ('sqlite_schema', 'schema_migrations', 'file_mark')"
+                " GROUP BY t.name"
+            ).fetchall()
+            rows = {table: connection.execute(f"SELECT {names} FROM {table}").fetchall() for table, names in columns}
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("DELETE FROM sqlite_schema WHERE type = 'trigger'")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return _BareFile(path.read_bytes(), triggers, dict(columns), rows)
+
+
 class PostgresEngine(Engine):
     """One database for all tests of a worker, emptied between tests and copied anew after a test that altered it."""
 
@@ -301,6 +462,7 @@ class PostgresEngine(Engine):
         self._stores: list[Store] = []
         self._altered = False
         self._connection: psycopg.Connection | None = None  # for the work around every test
+        self._loader: psycopg.Connection | None = None  # past every trigger
         self._clock = _SettableClock()
 
     @classmethod
@@ -346,7 +508,8 @@ class PostgresEngine(Engine):
 
     def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)
-        _keep_statements(store)
+        for first in store._pool._idle:
+            _keep_statements(first.connection)
         self._stores.append(store)
         return store
 
@@ -369,7 +532,12 @@ class PostgresEngine(Engine):
             connection.prepare_threshold = None  # prepared statements would not see changes of the schema
             if not references:
                 connection.execute("SET session_replication_role = replica")
-            yield lambda statement: _run(connection, (statement,))
+
+            def run(statement: str) -> Rows:
+                self._altered = self._altered or statement == "COMMIT"
+                return _run(connection, (statement,))
+
+            yield run
             connection.rollback()
 
     @contextlib.contextmanager
@@ -403,25 +571,23 @@ class PostgresEngine(Engine):
             _run(connection, (tables, *guards, *(one for one in opened if not one.startswith("REVOKE"))))
 
     def dump(self) -> Dump:
-        used = self._used_tables()
-        return {table: self._copy_out(table) for table in used if self.as_owner(f"SELECT EXISTS (TABLE {table})")[0][0]}
+        connection = self._superuser()
+        tables = [name for (name,) in connection.execute(_TABLES)]
+        return {
+            name: self._copy_out(name) for name in tables if _run(connection, (f"SELECT EXISTS (TABLE {name})",))[0][0]
+        }
 
     def _copy_out(self, table: str) -> bytes:
         with self._superuser().cursor().copy(f"COPY {table} TO STDOUT (FORMAT binary)".encode()) as copy:
             return b"".join(map(bytes, copy))
 
     def load(self, dump: Dump) -> None:
-        connection = self._superuser()
+        connection = self._past_triggers()
         with connection.transaction():
-            _run(connection, ("SET LOCAL session_replication_role = replica", "DELETE FROM organizations"))
+            _run(connection, ("DELETE FROM organizations",))
             for table, rows in dump.items():
                 with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT binary)".encode()) as copy:
                     copy.write(rows)
-
-    def _used_tables(self) -> dict[str, int]:
-        """Return the tables that have or had rows, with their sizes."""
-        sizes = self._superuser().execute(_SIZES)
-        return {table: all_bytes for table, rows_bytes, all_bytes in sizes if rows_bytes and table != MIGRATIONS}
 
     def _superuser(self) -> psycopg.Connection:
         """Return a connection that stays open, because connecting takes longer than most queries."""
@@ -431,6 +597,18 @@ class PostgresEngine(Engine):
             )
             self._connection.prepare_threshold = None  # a new schema changes the results of prepared statements
         return self._connection
+
+    def _past_triggers(self) -> psycopg.Connection:
+        """Return a connection that no trigger stops, and on which the function that empties all tables is planned."""
+        if self._loader is None or self._loader.closed:
+            self._loader = psycopg.connect(
+                self.superuser_url,
+                autocommit=True,
+                options=f"-c search_path={SCHEMA_NAME} -c session_replication_role=replica",
+            )
+            tables = [name for (name,) in self._loader.execute(_TABLES)]
+            self._loader.execute(_generate_function_to_empty(tables).encode())
+        return self._loader
 
     def mark_altered(self) -> None:
         """Make the schema be copied anew after this test, because the test changes it."""
@@ -461,24 +639,13 @@ class PostgresEngine(Engine):
             store.close()
         self.__dict__.pop("store", None)
         self.__dict__.pop("_clocked_store", None)
-        if self._connection is not None:
-            self._connection.close()
+        for connection in (self._connection, self._loader):
+            if connection is not None:
+                connection.close()
 
     def _empty(self) -> None:
-        """Delete all rows. TRUNCATE of all tables takes 40 ms; deleting a few rows takes a fiftieth of that."""
-        used = self._used_tables()
-        grown = [table for table, all_bytes in used.items() if all_bytes > DELETED_BYTES_MAX]
-        statements = [
-            # Bypasses the triggers that refuse to empty the events.
-            "SET LOCAL session_replication_role = replica",
-            f"LOCK TABLE {', '.join(used)} IN SHARE ROW EXCLUSIVE MODE",  # waits for writers
-            *([f"TRUNCATE {', '.join(grown)} CASCADE"] if grown else []),
-            *(f"DELETE FROM {table}" for table in used if table not in grown),
-            "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')",
-        ]
-        connection = self._superuser()
-        with connection.transaction():
-            _run(connection, ("; ".join(statements),))
+        """Delete all rows. TRUNCATE of all tables takes 40 ms; deleting the rows of a test takes a fiftieth of that."""
+        self._past_triggers().execute("SELECT pg_temp.empty_tables()")
 
     @property
     def _image(self) -> str:
@@ -504,13 +671,54 @@ class _SettableClock:
         return self.shown()
 
 
+def _generate_function_to_empty(tables: Sequence[str]) -> str:
+    """Return a function that empties tables. Only a function keeps the plans of its statements."""
+    deletions = "".join(
+        f"""
+        DELETE FROM {table};
+        IF FOUND AND pg_table_size('{table}') > {DELETED_BYTES_MAX} THEN
+            grown := grown || '{table}'::text;
+        END IF;"""
+        for table in tables
+    )
+    return f"""
+    CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE
+        grown text[] := '{{}}';
+    BEGIN
+        LOCK TABLE {", ".join(tables)} IN SHARE ROW EXCLUSIVE MODE;  -- waits for writers
+        {deletions}
+        IF grown <> '{{}}' THEN
+            EXECUTE 'TRUNCATE ' || array_to_string(grown, ', ') || ' CASCADE';
+        END IF;
+        INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z');
+    END $$
+    """
+
+
 def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
-    """Make a store prepare each statement at once, so that it is planned for the first of many tests only."""
-    _keep_statements(store)
-    store._pool._settings["prepare_threshold"] = 0
+    """Make a store prepare each statement at once and keep it: it is planned for the first of many tests only."""
+    connect = store._pool._connect
+
+    def connect_and_prepare(*arguments: Any) -> Any:
+        made = connect(*arguments)
+        _prepare_all(made.connection)
+        return made
+
+    vars(store._pool)["_connect"] = connect_and_prepare
     for first in store._pool._idle:
-        first.connection.prepare_threshold = 0
+        _prepare_all(first.connection)
     return store
+
+
+def _prepare_all(connection: psycopg.Connection) -> None:
+    _keep_statements(connection)
+    connection.prepare_threshold = 0
+
+
+def _keep_statements(connection: psycopg.Connection) -> None:
+    connection._prepared = _KeptStatements()
+    connection.prepared_max = None  # psycopg keeps 100, and the product has more
 
 
 class _KeptStatements(PrepareManager):
@@ -520,15 +728,8 @@ class _KeptStatements(PrepareManager):
     one, and the server planned each statement anew after it.
     """
 
-    prepared_max = 1_000  # more than there are
-
     def clear(self) -> bool:
         return False
-
-
-def _keep_statements(store: PostgresStore) -> None:
-    for first in store._pool._idle:
-        first.connection._prepared = _KeptStatements()
 
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:

@@ -10,7 +10,7 @@ import os
 from hypothesis import settings
 
 VARIABLE = "GROUNDPLAN_PROOF_STEPS"  # steps of each machine on each store
-EXAMPLES = 30  # examples of a Hypothesis test without own settings
+EXAMPLES = 20  # examples of a Hypothesis test without own settings
 PROOF_EXAMPLES = 200
 STEPS_IN_A_ROUND = 20
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import pwd
 import re
 import sys
 from pathlib import Path
@@ -364,13 +365,18 @@ def test_whoever_is_not_named_acts_under_a_default_name_only_where_everybody_is_
 
 
 def test_the_user_name_is_that_of_the_operating_system_or_local(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(getpass, "getuser", lambda: "grace")
-    assert get_user_name() == "grace"
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert get_user_name() == getpass.getuser() == pwd.getpwuid(os.getuid()).pw_name
 
-    def nameless() -> NoReturn:
+    monkeypatch.setenv("USER", "grace")
+    assert get_user_name() == getpass.getuser() == "grace"
+
+    def nameless(_uid: int) -> NoReturn:
         raise KeyError(os.getuid())
 
-    monkeypatch.setattr(getpass, "getuser", nameless)
+    monkeypatch.delenv("USER")
+    monkeypatch.setattr(pwd, "getpwuid", nameless)
     assert get_user_name() == "local"
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing, which `__main__` imports after the garbage collector is off
 if TYPE_CHECKING:
+    from typing import Any
+
     from groundplan.context.hydrate import hydrate
     from groundplan.session import Session, open  # noqa: A004 - groundplan.open() is the public name
 

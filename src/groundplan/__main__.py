@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in typing, which is imported after the garbage collector is off
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from groundplan.surfaces.cli.short.words.table import Word
 
 # Options with a value that may precede a command.
@@ -29,11 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_process(argv: list[str]) -> int:
     """Run the program as a process of its own, which ends with it."""
-    is_server = argv[_find_command_index(argv) :][:1] == ["mcp"]
-    if not is_server and _find_word(argv) is None:
-        return main(argv)
     # Imported modules are no garbage. A server collects it from its first call on; a short word ends before that.
     gc.disable()
+    is_server = argv[_find_command_index(argv) :][:1] == ["mcp"]
+    if not is_server and _find_word(argv) is None:
+        gc.enable()
+        return main(argv)
     status = main(argv)
     if is_server:
         return status
@@ -47,8 +49,11 @@ def _run_process(argv: list[str]) -> int:
 
 def _find_word(argv: list[str]) -> Word | None:
     command = argv[_find_command_index(argv) :][:1]
-    if not command:
+    if not command or command[0].startswith("-"):
         return None
+    from groundplan.surfaces.import_msgspec import import_msgspec
+
+    import_msgspec()
     from groundplan.surfaces.cli.short.words.table import find_word
 
     return find_word(command[0])
@@ -76,6 +81,9 @@ def _dispatch(argv: list[str]) -> int:
 
         return run_completion(others)
     if command:
+        from groundplan.surfaces.import_msgspec import import_msgspec
+
+        import_msgspec()
         from groundplan.surfaces.cli.short.dispatch import run_word
 
         status = run_word(command[0], others)

@@ -187,10 +187,14 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
 
 def get_user_name() -> str:
     """Return the name of the user of the operating system."""
-    import getpass  # here, because a server does not need it
-
+    # The variables that getpass looks at, which takes long to import.
+    named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
     try:
-        return parse_name(getpass.getuser(), "user name")
+        if named is None:
+            import pwd
+
+            named = pwd.getpwuid(os.getuid()).pw_name
+        return parse_name(named, "user name")
     except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as in containers
         return "local"
 
@@ -264,9 +268,10 @@ def _read_settings(path: str) -> dict[str, Any]:
 
 def _resolve_beside_file(path: str, db: str) -> str:
     """Return a path of the file relative to its folder, not to the current folder."""
-    from pathlib import Path
-
-    return db if "://" in db else str(Path(path).parent / db)
+    if "://" in db:
+        return db
+    first, *parts = os.path.join(os.path.dirname(path), db).split("/")
+    return "/".join([*([] if first == "." else [first]), *(part for part in parts if part not in ("", "."))])
 
 
 def _unknown_key(key: str, path: str, line: int) -> Invalid:

@@ -7,6 +7,7 @@ from typing import Any
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import quote_text
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FILE_BYTES_MAX = 65_536  # usual files have five lines
 
 
@@ -68,10 +69,8 @@ _YAML_WORDS = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y",
 
 
 def _read_text(path: str) -> str:
-    from pathlib import Path
-
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise Invalid(
@@ -84,7 +83,7 @@ def _read_text(path: str) -> str:
             f"{path} is larger than {FILE_BYTES_MAX} bytes, which is too large for a configuration file", path, 1
         )
     try:
-        return raw.decode("utf-8-sig")
+        return raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
     except UnicodeDecodeError:
         raise malformed(f"{path} is not UTF-8 text; save it as UTF-8", path, 1) from None
 

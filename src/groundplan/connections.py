@@ -12,7 +12,6 @@ from typing import Any
 from groundplan import providers
 from groundplan.kernel import ports
 from groundplan.kernel.ports import Hook, Provider
-from groundplan.kernel.store.guards import declare_refusals
 
 CONNECTIONS: Mapping[Hook[Any] | Provider[Any, Any], str] = {
     ports.on_project_created: "groundplan.work.engine.root:create_root",
@@ -47,4 +46,4 @@ def connect() -> None:
     """Connect the slices. Doing it again changes nothing."""
     for port, name in CONNECTIONS.items():
         port.connect_by_name(name)
-    declare_refusals(REFUSALS)
+    ports.REFUSALS.update(REFUSALS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.ports import Provider
@@ -12,7 +14,7 @@ from groundplan.kernel.ports import Provider
 resolve_task: Provider[str, tuple[str, str]] = Provider()
 
 
-class FilesQuery(NamedTuple):
+class FilesQuery(msgspec.Struct, frozen=True):
     """Paths of files, and the budget for the knowledge about them."""
 
     paths: list[str]
@@ -27,14 +29,14 @@ find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 is_knowledge_used: Provider[None, bool] = Provider()
 
 
-class PathsQuery(NamedTuple):
+class PathsQuery(msgspec.Struct, frozen=True):
     """Paths and patterns, and those to compare them with; the same object compares them with each other."""
 
     paths: Collection[str]
     among: Collection[str]
 
 
-class SharedPaths(NamedTuple):
+class SharedPaths(msgspec.Struct, frozen=True):
     """For each path, those that lead to a file in common with it, equal ones included."""
 
     found: Mapping[str, Collection[str]]
@@ -45,7 +47,7 @@ class SharedPaths(NamedTuple):
 find_shared_paths: Provider[PathsQuery, SharedPaths] = Provider()
 
 
-class BriefingRequest(NamedTuple):
+class BriefingRequest(msgspec.Struct, frozen=True):
     """A work node by its number, and the characters that its briefing may have."""
 
     n: int
@@ -60,7 +62,7 @@ BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge
 build_briefing: Provider[BriefingRequest, Any] = Provider()
 
 
-class ContextInForce(NamedTuple):
+class ContextInForce(msgspec.Struct, frozen=True):
     """The run in force in the current project, and its required facts without a value."""
 
     run_id: str
@@ -77,7 +79,7 @@ context_in_force: Provider[None, ContextInForce | None] = Provider()
 list_versions_on_run: Provider[str, list[int]] = Provider()
 
 
-class LinkTarget(NamedTuple):
+class LinkTarget(msgspec.Struct, frozen=True):
     """What a link leads to: its kind, such as GOAL, assumption or fact, and its title."""
 
     ref: str
@@ -85,7 +87,7 @@ class LinkTarget(NamedTuple):
     title: str
 
 
-class LinkTargets(NamedTuple):
+class LinkTargets(msgspec.Struct, frozen=True):
     """Those of some refs that exist, and for each other one the refs that resemble it."""
 
     found: dict[str, LinkTarget]
@@ -100,7 +102,7 @@ find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
 find_fact_targets: Provider[list[str], LinkTargets] = Provider()
 
 
-class MarkLines(NamedTuple):
+class MarkLines(msgspec.Struct, frozen=True):
     """A line for each of the latest marks of a project, and how many more marks there are."""
 
     lines: list[str]
@@ -111,7 +113,7 @@ class MarkLines(NamedTuple):
 describe_marks: Provider[int, MarkLines] = Provider()
 
 
-class MarkedWork(NamedTuple):
+class MarkedWork(msgspec.Struct, frozen=True):
     """A mark: its ref and status, the way to a goal, some of the open work that it touches, and how much there is."""
 
     ref: str
@@ -121,7 +123,7 @@ class MarkedWork(NamedTuple):
     work_total: int
 
 
-class MarkedWorkPage(NamedTuple):
+class MarkedWorkPage(msgspec.Struct, frozen=True):
     """The latest marks of a project, and how many more there are."""
 
     marks: list[MarkedWork]
@@ -139,7 +141,7 @@ find_work_targets: Provider[list[str], LinkTargets] = Provider()
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 
-class AlignedWorkCounts(NamedTuple):
+class AlignedWorkCounts(msgspec.Struct, frozen=True):
     """The number of open work nodes besides the root, and how many of them serve one of some purpose nodes."""
 
     open: int
@@ -150,7 +152,7 @@ class AlignedWorkCounts(NamedTuple):
 count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()
 
 
-class KnowledgeDraft(NamedTuple):
+class KnowledgeDraft(msgspec.Struct, frozen=True):
     """Knowledge in the file of another tool: an atom if it has paths, else a molecule. Its name is its key."""
 
     name: str
@@ -161,14 +163,14 @@ class KnowledgeDraft(NamedTuple):
     last_related: Sequence[tuple[str, str]] = ()  # at the last import
 
 
-class KnowledgeImport(NamedTuple):
+class KnowledgeImport(msgspec.Struct, frozen=True):
     """Knowledge to take over, and the task that it is created by; without one, nothing is written."""
 
     task_id: str | None
     drafts: list[KnowledgeDraft]
 
 
-class KnowledgeOutcome(NamedTuple):
+class KnowledgeOutcome(msgspec.Struct, frozen=True):
     """What became of a draft: created, updated, unchanged or conflict; the text here, and the digest of the draft."""
 
     name: str

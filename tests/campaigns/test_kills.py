@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.store.migrations import Dialect
 from tests.campaigns.kill import KillCampaign, find_half_applied
 from tests.campaigns.table import CampaignRow, format_table, report_campaign
 from tests.campaigns.writer import SABOTAGED
@@ -15,7 +16,7 @@ from tests.engines import Engine, SqliteEngine
 from tests.proof import scaled
 from tests.standby import Standby
 
-KILLS = {"SqliteEngine": scaled(8, 300), "PostgresEngine": scaled(4, 30)}
+KILLS = {Dialect.SQLITE: scaled(8, 300), Dialect.POSTGRES: scaled(4, 30)}
 SEED = 7
 
 
@@ -24,7 +25,7 @@ SEED = 7
 def test_a_kill_loses_no_acknowledged_write_and_leaves_none_half_applied(
     engine: Engine, program: Standby, tmp_path: Path, record_property: Callable[[str, Any], None]
 ) -> None:
-    kills = KILLS[type(engine).__name__]
+    kills = KILLS[engine.dialect]
     result = KillCampaign(engine, program, tmp_path, seed=SEED).run(kills)
 
     store = "SQLite" if isinstance(engine, SqliteEngine) else "PostgreSQL"

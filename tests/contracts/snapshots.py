@@ -121,7 +121,9 @@ def database() -> dict[str, Any]:
     return {
         "latest": len(load_migrations(Dialect.SQLITE)),
         "migrations": {
-            f"{dialect} {step.path.stem}": step.checksum for dialect in Dialect for step in load_migrations(dialect)
+            f"{dialect} {step.number:04}_{step.name}": step.checksum
+            for dialect in Dialect
+            for step in load_migrations(dialect)
         },
         "generated": {name: _fingerprint(statements) for name, statements in generated.items()},
     }

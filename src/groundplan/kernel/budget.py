@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
+import msgspec
 from msgspec import NODEFAULT, UNSET, Struct, UnsetType
 
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
@@ -110,7 +111,7 @@ def count_chars(value: Any) -> int:
     return len(encoded) if encoded.isascii() else len(encoded.decode())
 
 
-class Page(NamedTuple, Generic[T]):
+class Page(msgspec.Struct, Generic[T], frozen=True):
     """The rows of one page, the cursor after the last, and the number of rows left of each part."""
 
     rows: list[T]
@@ -145,13 +146,13 @@ def take_page(
     return Page(list(rows[:kept]), cursor, left or UNSET)
 
 
-class DropField(NamedTuple):
+class DropField(msgspec.Struct, frozen=True):
     """Drop a field: `node.state`, or `rows[].text` row by row, starting with the last row."""
 
     path: str
 
 
-class CutLists(NamedTuple):
+class CutLists(msgspec.Struct, frozen=True):
     """Shorten lists at their ends. They share the free characters evenly; short lists leave more to the others."""
 
     paths: tuple[str, ...]
@@ -179,7 +180,7 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
             _cut(answer, step, budget)
 
 
-class _FieldLocation(NamedTuple):
+class _FieldLocation(msgspec.Struct, frozen=True):
     """A field of a Struct, and the Struct and name under which `left_out` counts it when it is dropped."""
 
     holder: Struct

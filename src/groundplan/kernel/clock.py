@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 Clock = Callable[[], datetime]
 
-BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
-UPTIME_FILE = Path("/proc/uptime")
+BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
+UPTIME_FILE = "/proc/uptime"
 DRIFT_S_MAX = 1.0
 
 
@@ -40,7 +41,7 @@ class SystemUptime:
     """
 
     def __init__(self) -> None:
-        self.boot_id = BOOT_ID_FILE.read_text(encoding="ascii").strip()
+        self.boot_id = _read_text(BOOT_ID_FILE).strip()
         self._drift_s = self._offset_s = 0.0
         self._read(time.time(), time.monotonic())
 
@@ -51,8 +52,13 @@ class SystemUptime:
         return timedelta(seconds=self._offset_s + ticks_s)
 
     def _read(self, now_s: float, ticks_s: float) -> None:
-        self._offset_s = float(UPTIME_FILE.read_text(encoding="ascii").split()[0]) - ticks_s
+        self._offset_s = float(_read_text(UPTIME_FILE).split()[0]) - ticks_s
         self._drift_s = now_s - ticks_s
+
+
+def _read_text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def find_system_uptime() -> UptimeCounter | None:
@@ -98,7 +104,7 @@ def _parse_timestamp(timestamp: str) -> datetime:
     return datetime.fromisoformat(timestamp[:-1])
 
 
-class ClockJump(NamedTuple):
+class ClockJump(msgspec.Struct, frozen=True):
     """A jump of the clock since the last write of a project."""
 
     last: str

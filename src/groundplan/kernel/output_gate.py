@@ -5,7 +5,6 @@ Every limit on an answer is given in tokens. A token is always four characters o
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -45,7 +44,9 @@ def encode(value: Any) -> bytes:
     except UnicodeEncodeError:
         # An unpaired surrogate has no UTF-8 encoding. The input gate rejects it, but a file name may contain one;
         # it is sent as an escape.
-        return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
+        from json import dumps  # only such a text needs it
+
+        return dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
     if not encoded.isascii():
         for raw, escaped in _RAW_LINE_BREAKS.items():
             encoded = encoded.replace(raw, escaped)

@@ -24,6 +24,9 @@ def load_by_name(name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
+REFUSALS: set[str] = set()  # the names of the errors that triggers of slices raise; `guards` collects them
+
+
 class Hook(Generic[Given]):
     """A list of callbacks that slices register."""
 

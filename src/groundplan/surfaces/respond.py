@@ -7,7 +7,8 @@ envelope. The vocabulary of the surface phrases the next step.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from groundplan.kernel.errors import GroundplanError, Unexpected
 from groundplan.kernel.next_steps import Vocabulary
@@ -17,7 +18,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.output_gate import encode
 
 
-class Response(NamedTuple):
+class Response(msgspec.Struct, frozen=True):
     """The encoded response, and the error if it is one."""
 
     body: bytes

@@ -7,6 +7,8 @@ from typing import Protocol
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 
+ROOT_N = 1  # the number of the root of each project
+
 PROJECT = "project"  # the root
 FEATURE = "feature"  # tasks that belong together; never work itself
 TASK = "task"

@@ -20,7 +20,7 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.checkup import CheckStatus, check_store
-from groundplan.kernel.store.sqlite import file
+from groundplan.kernel.store.sqlite import check_log
 from groundplan.kernel.store.sqlite.check_log import LogInDoubt, LogRelation, LogRemoved, LogWithoutFile
 from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, MARK_TABLE
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FileWatch, WriteUncertain
@@ -416,7 +416,7 @@ def test_without_the_check_of_the_log_a_restored_backup_is_damaged(
     create(db, *(f"two-{number}" for number in range(30)))
     crash_after(program, db, "three")
     overwrite(backup, db)
-    monkeypatch.setattr(file, "find_relation", lambda _: LogRelation.BELONGS)
+    monkeypatch.setattr(check_log, "find_relation", lambda _: LogRelation.BELONGS)
 
     with suppress(GroundplanError):
         assert list_names(db) != ["one"]

@@ -132,6 +132,57 @@ def test_writes_that_wait_share_one_commit_and_keep_their_own_revisions(
     assert noted(store) == ["first", *map(str, range(7))]
 
 
+def test_every_thread_says_so_once_before_it_waits_for_a_commit(
+    store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[int] = []
+    at_commit: list[int] = []
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", -1.0)
+    store.on_wait = lambda: waiting.append(threading.get_ident())
+    gathering = Gathering(store, threads)
+    others = [gathering.add(note(str(number))) for number in range(3)]
+    monkeypatch.setattr(CountedConnection, "on_commit", lambda: at_commit.append(len(waiting)))
+    gathering.run()
+
+    assert [one.result(PATIENCE_S) for one in others] == ["0", "1", "2"]
+    assert (at_commit, len(waiting), len(set(waiting))) == ([4], 4, 4)
+
+
+def test_a_thread_keeps_working_while_commits_are_quick(
+    store: GroupCommitStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[str] = []
+    store.on_wait = lambda: waiting.append("commit")
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", 60.0)
+    store.write(ADA, "atlas", note("quick"))
+    assert not waiting
+
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", 0.0)  # less than the one before took
+    store.write(ADA, "atlas", note("slow"))
+    assert waiting == ["commit"]
+
+
+def test_one_quick_commit_among_slow_ones_is_not_usual_for_long(
+    store: GroupCommitStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    usual: list[float] = []
+
+    def take_time() -> None:
+        nonlocal now_s
+        now_s += 0.0001 if len(usual) == 50 else 0.005
+
+    monkeypatch.setattr(group_commit, "monotonic", lambda: now_s)
+    monkeypatch.setattr(CountedConnection, "on_commit", take_time)
+    for number in range(100):
+        store.write(ADA, "atlas", note(str(number)))
+        usual.append(store._group_commit._usual_commit_s)
+
+    assert usual[0] < group_commit.QUICK_COMMIT_S < usual[49]
+    assert usual[50] == pytest.approx(0.0001)
+    assert usual[99] > group_commit.QUICK_COMMIT_S
+
+
 def test_no_write_has_its_answer_before_the_commit(
     store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from groundplan.kernel.store.migrations import MIGRATIONS_FOLDER, Dialect, load_
 
 Write = Callable[[str], Path]
 
-FILES = sorted(MIGRATIONS_FOLDER.glob("*.sql"))
+FILES = sorted(Path(MIGRATIONS_FOLDER).glob("*.sql"))
 NOT_CODE = re.compile(r"--.*|'(?:[^']|'')*'|\{\w[^{}]*\}")  # comments, literals and placeholders
 REFUSAL = re.compile(r"CREATE TRIGGER \w+\s+(?:BEFORE|AFTER)\b[^;]*?\bON (\w+)[^;]*?RAISE\(ABORT, '\w+: (\w+)'\)")
 # Words that only one engine understands, or that differ in meaning.

@@ -40,11 +40,11 @@ BROKEN = "INSERT INTO no_such_table VALUES (1);"
 def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migration]:
     """Return the real migrations and one of the test."""
     folder.mkdir()
-    for path in MIGRATIONS_FOLDER.glob("*.sql"):
+    for path in Path(MIGRATIONS_FOLDER).glob("*.sql"):
         shutil.copy(path, folder)
     known = len(load_migrations(dialect))
     (folder / f"{known + 1:04}_pets.sql").write_text("\n".join(second))
-    return load_migrations(dialect, folder)
+    return load_migrations(dialect, str(folder))
 
 
 def names(dialect: Dialect) -> list[str]:

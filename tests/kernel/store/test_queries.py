@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.queries import Query, load_queries
+import groundplan
+from groundplan.kernel.store.queries import Query, _find_parameters, load_queries
 
 
 def write_queries(folder: Path, shared: str, special: str | None = None) -> str:
@@ -57,13 +60,33 @@ def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
 
 
 def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+
     with pytest.raises(ValueError, match="other"):
-        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+        _ = sql.one.postgres
 
 
 def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="twice"):
-        load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+
+    with pytest.raises(ValueError, match="two of the name one"):
+        _ = sql.one
+
+
+def test_every_statement_of_the_program_can_be_read_for_both_engines() -> None:
+    folders = [path.parent for path in Path(groundplan.__file__).parent.rglob("queries.sql")]
+    queries = [query for folder in folders for query in load_queries(str(folder / "module.py"))]
+
+    assert len(queries) > len(folders) > 20
+    assert all(query.sqlite and query.postgres for query in queries)
+
+
+def test_a_comment_within_a_statement_is_left_out(tmp_path: Path) -> None:
+    sql = load_queries(
+        write_queries(tmp_path, "-- name: one\nSELECT 1\n-- Why two.\n     , 2;\n\n-- name: two\nSELECT 3;")
+    )
+
+    assert (sql.one.sqlite, sql.two.sqlite) == ("SELECT 1\n     , 2", "SELECT 3")
 
 
 def test_the_modules_of_a_folder_share_its_statements(tmp_path: Path) -> None:
@@ -86,3 +109,19 @@ def test_a_list_of_columns_serves_every_form_in_its_folder_and_below(tmp_path: P
     assert above.add.sqlite == "INSERT INTO t (name, rev) VALUES (:name, :rev)"
     assert load_queries(below).change.sqlite == "UPDATE t SET name = :name, rev = :rev"
     assert load_queries(below).all.sqlite == "SELECT n.name, n.rev"
+
+
+def test_every_statement_has_the_same_parameters_with_names_and_with_numbers() -> None:
+    folders = [path.parent for path in Path(groundplan.__file__).parent.rglob("queries.sql")]
+    queries = [query for folder in folders for query in load_queries(str(folder / "module.py"))]
+    assert len(queries) > 500
+
+    for query in queries:
+        named = _find_parameters(query.sqlite)
+        values = query.pick_values({name: name for name in named})
+        assert set(values) == named, query.name
+        assert _name_parameters(query.numbered, values) == query.sqlite, query.name
+
+
+def _name_parameters(numbered: str, names: Sequence[str]) -> str:
+    return re.sub(r"\?(\d+)", lambda match: f":{names[int(match[1]) - 1]}", numbered)

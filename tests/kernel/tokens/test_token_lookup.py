@@ -1,20 +1,35 @@
-"""The look-up of a token on PostgreSQL: one round trip, no identity, no error when a connection is lost."""
+"""The look-up of a token: one statement, no identity, no error when a connection is lost."""
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.tokens.authenticate import authenticate_token
-from tests.engines import PostgresEngine
+from tests.engines import PostgresEngine, SqliteEngine
 
 
 @pytest.fixture
 def secret(team: PostgresEngine) -> str:
     return str(team.session("ada").call("token.create", kind="agent", name="bot").secret)
+
+
+def test_a_token_is_looked_up_by_one_statement_on_sqlite(tmp_path: Path) -> None:
+    with closing(SqliteEngine(tmp_path / "plan.db")) as engine:
+        made = engine.session("ada").call("token.create", kind="agent", name="bot").secret
+        store = engine.store
+        assert isinstance(store, SqliteStore)
+        sent: list[str] = []
+        store._get_connection().require_open().set_trace_callback(sent.append)
+
+        assert authenticate_token(store, made).id == "bot"
+        assert len(sent) == 1, sent
 
 
 def test_a_token_is_looked_up_by_one_statement(

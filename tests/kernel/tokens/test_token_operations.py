@@ -20,7 +20,7 @@ PLAN = {"project": "atlas", "nodes": [{"ref": "a", "summary": "A"}]}
 
 
 def dump_database(engine: Engine) -> bytes:
-    return b"".join(engine.dump().values())
+    return "".join(map(repr, engine.dump().values())).encode()
 
 
 def test_the_secret_is_in_the_answer_and_nowhere_in_the_database(engine: Engine, ada: Session) -> None:

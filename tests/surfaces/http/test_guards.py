@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
+from starlette.routing import Match, Mount
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
@@ -15,6 +17,7 @@ from groundplan.surfaces.http import allowed_hosts, rest, routes
 from groundplan.surfaces.http.routes import RouteTable
 from tests.engines import Engine
 from tests.surfaces.http.client import ACTOR, HttpClient, make_scope
+from tests.surfaces.web.browser import Browser
 
 CALLERS = 40
 
@@ -83,3 +86,15 @@ def test_without_the_list_of_hosts_a_rebound_name_would_be_answered(
     monkeypatch.setattr(allowed_hosts.AllowedHosts, "_refuse", lambda _self, _scope: None)
     with HttpClient(engine.store, local_actor) as http:
         assert http.get("/v1/projects", host="evil.example").status == 200
+
+
+def test_no_address_of_rest_is_also_one_of_another_part(engine: Engine, subtests: pytest.Subtests) -> None:
+    """REST is asked first, so another part would never see such a request."""
+    with Browser(engine.store) as browser:
+        others = [route for route in browser.app.routes if not isinstance(route, Mount)]
+        assert len(others) > 10
+        for endpoint in RouteTable(OPERATIONS).endpoints:
+            path = re.sub(r"\{\w+\}", "x", endpoint.template)
+            with subtests.test(path):
+                scope = make_scope(endpoint.route.method, path, {})
+                assert not [route for route in others if route.matches(scope)[0] is not Match.NONE]

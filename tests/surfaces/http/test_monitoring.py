@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from groundplan.surfaces.http.monitoring.log_lines import LineFormatter, log_exception
+from groundplan.surfaces.http.monitoring import log_lines
+from groundplan.surfaces.http.monitoring.log_lines import LineFormatter, LogLineHandler, log_exception
 from groundplan.surfaces.http.monitoring.metrics import METRICS_TYPE
 from tests.engines import Engine
 from tests.surfaces.http.client import make_scope
@@ -93,6 +96,70 @@ def test_an_exception_is_logged_with_the_reference_that_the_caller_gets(lines: l
 
     assert error.reference in lines[0]
     assert "RuntimeError: broken" in json.loads(lines[1])["traceback"]
+
+
+class WrittenText(io.StringIO):
+    """A stream that knows how often it was written to."""
+
+    writes = 0
+
+    def write(self, text: str) -> int:
+        self.writes += 1
+        self.was_written.set()
+        return super().write(text)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.was_written = threading.Event()
+
+
+@pytest.fixture
+def written() -> WrittenText:
+    return WrittenText()
+
+
+@pytest.fixture
+def logger(written: WrittenText) -> Iterator[logging.Logger]:
+    """A logger of its own, with the handler of the server."""
+    handler = LogLineHandler(written)
+    handler.setFormatter(logging.Formatter())
+    one = logging.Logger("test", logging.INFO)
+    one.addHandler(handler)
+    yield one
+    handler.close()
+
+
+def test_lines_of_requests_are_written_together_and_in_order(
+    logger: logging.Logger, written: WrittenText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "WRITTEN_EVERY_S", 60.0)  # so that nothing but the end writes them
+    for number in range(3):
+        logger.info("%s", number)
+    assert written.writes == 0
+
+    logger.handlers[0].flush()  # as the server does at its end
+
+    assert (written.getvalue(), written.writes) == ("0\n1\n2\n", 1)
+
+
+def test_lines_of_requests_are_written_soon(logger: logging.Logger, written: WrittenText) -> None:
+    for number in range(2):
+        written.was_written.clear()
+        logger.info("%s", number)
+        assert written.was_written.wait(10)
+    logger.handlers[0].flush()
+
+    assert written.getvalue() == "0\n1\n"
+
+
+def test_an_error_is_written_at_once_and_after_what_came_before_it(
+    logger: logging.Logger, written: WrittenText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "WRITTEN_EVERY_S", 60.0)
+    logger.info("before")
+    logger.error("broken")
+
+    assert written.getvalue() == "before\nbroken\n"
 
 
 def test_metrics_count_requests_by_route_and_refused_identities(browser: Browser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from groundplan.surfaces.web.server_app import build_server_app
 
 IDLE_CONNECTIONS = 1_000
 TIMEOUT_S = 60.0
+HEAD_BYTES_MAX = 64 * 1024  # of the parser
 
 
 class WireServer(NamedTuple):
@@ -161,6 +163,55 @@ def test_what_is_no_http_is_refused(wire: WireServer, request_bytes: bytes) -> N
 
     assert 400 <= status < 500 or status == 0
     assert wire.is_fine()
+
+
+def test_a_header_without_end_is_refused(wire: WireServer) -> None:
+    head = wire.make_head("GET /v1/projects").removesuffix(b"\r\n")
+    with wire.connect() as connection:
+        connection.sendall(head + b"X: " + b"a" * HEAD_BYTES_MAX)
+
+        assert read_answer(connection)[0] == 400
+
+
+def test_a_body_that_arrives_after_its_answer_is_not_taken_for_a_head(wire: WireServer) -> None:
+    length = 4 * HEAD_BYTES_MAX
+    own = f"Host: localhost:{wire.port}\r\nConnection: keep-alive\r\n"
+    with wire.connect() as connection:
+        connection.sendall(f"POST /no/such/path HTTP/1.1\r\n{own}Content-Length: {length}\r\n\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 404")
+        connection.sendall(b"a" * length + f"GET /healthz HTTP/1.1\r\n{own}\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_requests_that_offer_another_protocol_are_answered_in_this_one(wire: WireServer) -> None:
+    offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
+    own = (f"Host: localhost:{wire.port}", f"Authorization: Bearer {wire.token}", *offer)
+    body = b'{"name": "upgraded"}'
+    post = (*own, "Content-Type: application/json", f"Content-Length: {len(body)}")
+    heads = [
+        "\r\n".join((line, *given, "", "")).encode()
+        for line, given in (("GET /v1/projects HTTP/1.1", own), ("POST /v1/projects HTTP/1.1", post))
+    ]
+    with wire.connect() as connection:
+        for sent in (heads[0], heads[1] + body, heads[0]):
+            connection.sendall(sent)
+            assert connection.recv(65536).startswith((b"HTTP/1.1 200", b"HTTP/1.1 201"))
+    with wire.connect() as connection:
+        for part in (heads[1][:40], heads[1][40:] + body[:5], body[5:]):  # also in parts, and as the first request
+            connection.sendall(part)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 409")  # there is a project of this name now
+
+
+def test_requests_that_are_sent_ahead_are_answered_in_order(wire: WireServer) -> None:
+    own = f"HTTP/1.1\r\nHost: localhost:{wire.port}\r\n"
+    last = f"GET /v1/nothing {own}Connection: close\r\n\r\n"
+    with wire.connect() as connection:
+        connection.sendall(f"GET /healthz {own}\r\n".encode() * 3 + last.encode())
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+
+    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [b"200"] * 3 + [b"404"]
 
 
 def test_a_second_request_hidden_in_a_body_is_not_answered(wire: WireServer) -> None:

@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from groundplan.surfaces.http.run_operation import OperationPool
+import pytest
+
+from groundplan.surfaces.http import run_operation
+from groundplan.surfaces.http.run_operation import OperationPool, give_turn_away
 
 DISCONNECT = {"type": "http.disconnect"}
 
 
 @contextmanager
-def operation_pool(threads: int) -> Iterator[OperationPool]:
-    pool = OperationPool(threads)
+def operation_pool(threads: int, turns: int | None = None) -> Iterator[OperationPool]:
+    pool = OperationPool(threads, turns)
     try:
         yield pool
     finally:
@@ -123,3 +126,149 @@ def test_a_failure_reaches_the_caller_also_when_it_comes_late() -> None:
 
     with operation_pool(1) as pool:
         assert asyncio.run(run_late(pool)) == "late"
+
+
+class Rendezvous:
+    """Two calls that can end only if both run at the same time."""
+
+    def __init__(self, *, gives_away: bool) -> None:
+        self._gives_away = gives_away
+        self._second_runs = threading.Event()
+
+    def wait(self) -> bool:
+        if self._gives_away:
+            give_turn_away()
+        return self._second_runs.wait(timeout=10)
+
+    def arrive(self) -> bool:
+        self._second_runs.set()
+        return True
+
+
+async def run_both(pool: OperationPool, calls: Rendezvous) -> tuple[bool | None, ...]:
+    return tuple(await asyncio.gather(pool.run(calls.wait, never), pool.run(calls.arrive, never)))
+
+
+def test_with_one_turn_the_next_operation_begins_when_the_first_has_ended() -> None:
+    running: list[int] = []
+    most: list[int] = []
+
+    def work() -> None:
+        running.append(1)
+        most.append(len(running))
+        running.pop()
+
+    async def run_all(pool: OperationPool) -> None:
+        await asyncio.gather(*(pool.run(work, never) for _ in range(50)))
+
+    with operation_pool(4, turns=1) as pool:
+        asyncio.run(run_all(pool))
+    assert most == [1] * 50
+
+
+def test_an_operation_that_waits_gives_its_turn_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_operation, "TURN_S", 60.0)
+
+    with operation_pool(2, turns=1) as pool:
+        assert asyncio.run(run_both(pool, Rendezvous(gives_away=True))) == (True, True)
+
+
+def test_an_operation_that_runs_for_long_loses_its_turn() -> None:
+    with operation_pool(2, turns=1) as pool:
+        assert asyncio.run(run_both(pool, Rendezvous(gives_away=False))) == (True, True)
+
+
+def test_an_operation_whose_client_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_operation, "TURN_S", 60.0)
+    free = threading.Event()
+
+    async def run_after_dropped(pool: OperationPool) -> Any:
+        dropped = await pool.run(lambda: free.wait(timeout=10), gone)
+        return dropped, await pool.run(lambda: 42, never)
+
+    with operation_pool(2, turns=1) as pool:
+        assert asyncio.run(run_after_dropped(pool)) == (None, 42)
+        free.set()
+
+
+def test_a_turn_that_is_given_away_twice_counts_once() -> None:
+    def give_twice() -> None:
+        give_turn_away()
+        give_turn_away()
+
+    async def run_all(pool: OperationPool) -> None:
+        for _ in range(5):
+            await pool.run(give_twice, never)
+        assert await run_both(pool, Rendezvous(gives_away=True)) == (True, True)
+
+    with operation_pool(2, turns=1) as pool:
+        asyncio.run(run_all(pool))
+    assert pool._free_turns == 1
+
+
+def test_operations_one_after_the_other_run_in_one_thread() -> None:
+    async def run_all(pool: OperationPool) -> set[str | None]:
+        return {await pool.run(lambda: threading.current_thread().name, never) for _ in range(20)}
+
+    with operation_pool(4, turns=1) as pool:
+        assert len(asyncio.run(run_all(pool))) == 1
+
+
+def test_operations_that_end_while_others_wait_are_reported_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_wait, woken = threading.Event(), []
+
+    async def run_all(pool: OperationPool) -> list[bool | None]:
+        loop = asyncio.get_running_loop()
+        wake = loop.call_soon_threadsafe
+
+        def count(run: Any, *given: Any, context: Any = None) -> asyncio.Handle:
+            woken.append(1)
+            return wake(run, *given, context=context)
+
+        monkeypatch.setattr(loop, "call_soon_threadsafe", count)
+        calls = [asyncio.ensure_future(pool.run(lambda: all_wait.wait(timeout=10), never)) for _ in range(33)]
+        await asyncio.sleep(0)
+        all_wait.set()
+        return await asyncio.gather(*calls)
+
+    with operation_pool(4, turns=1) as pool:
+        assert asyncio.run(run_all(pool)) == [True] * 33
+    assert len(woken) < 20
+
+
+def test_an_operation_that_has_ended_does_not_wait_for_a_long_one_behind_it() -> None:
+    has_answer, all_wait = threading.Event(), threading.Event()
+
+    async def run_three(pool: OperationPool) -> tuple[bool | None, ...]:
+        first = asyncio.ensure_future(pool.run(lambda: all_wait.wait(timeout=10), never))
+        others = [asyncio.ensure_future(pool.run(lambda: has_answer.wait(timeout=10), never)) for _ in range(2)]
+        await asyncio.sleep(0)
+        all_wait.set()
+        answer = await first
+        has_answer.set()
+        return (answer, *await asyncio.gather(*others))
+
+    with operation_pool(2, turns=1) as pool:
+        assert asyncio.run(run_three(pool)) == (True, True, True)
+
+
+def test_a_closed_pool_ends_what_waits_and_takes_nothing_more() -> None:
+    started, free = threading.Event(), threading.Event()
+
+    def work() -> bool:
+        started.set()
+        return free.wait(timeout=10)
+
+    async def close_while_waiting(pool: OperationPool) -> list[bool | None]:
+        running = [asyncio.ensure_future(pool.run(work, never)) for _ in range(2)]
+        await asyncio.sleep(0)
+        started.wait(timeout=10)
+        closing = asyncio.get_running_loop().run_in_executor(None, pool.close)
+        second = await running[1]
+        free.set()
+        await closing
+        with pytest.raises(RuntimeError):
+            await pool.run(work, never)
+        return [await running[0], second]
+
+    assert asyncio.run(close_while_waiting(OperationPool(1))) == [True, None]

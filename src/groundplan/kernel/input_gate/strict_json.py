@@ -7,13 +7,16 @@ one by one only if a scan finds something suspect.
 
 from __future__ import annotations
 
-import json
 import re
+from functools import cache
 from math import isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import QUOTED_CHARS_MAX, ArgumentPath, format_argument_path, quote_text
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
@@ -45,10 +48,14 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
     may_be_too_deep = levels_above + raw.count(b"{") + raw.count(b"[") > DEPTH_MAX
     if may_be_too_deep and levels_above + _measure_depth(plain) > DEPTH_MAX:
         raise _too_deep()
-    decoder = _CHECKING_DECODER if _may_hold_unsafe_number(raw) else _FAST_DECODER
+    decoder = _get_checking_decoder() if _may_hold_unsafe_number(raw) else _get_fast_decoder()
     try:
         value = decoder.decode(text)
-    except json.JSONDecodeError as error:
+    except ValueError as error:
+        from json import JSONDecodeError  # not at module level, as below
+
+        if not isinstance(error, JSONDecodeError):
+            raise
         raise Invalid(
             f"the request is not JSON at line {error.lineno}, column {error.colno}: {error.msg}; "
             "send exactly one JSON document",
@@ -89,7 +96,7 @@ _DIGIT_RUN = b"0" * 16  # 2^53 has 16 digits
 # Keeps only brackets and quotes, and turns braces into square brackets.
 _TO_SKELETON = bytes.maketrans(b"{}", b"[]")
 _NOT_SKELETON = bytes(set(range(256)) - set(b'[]{}"'))
-_SKELETON_TEXT = re.compile(rb'"[^"]*"')
+_SKELETON_TEXT = rb'"[^"]*"'
 
 
 def _may_hold_raw_control(raw: bytes) -> bool:
@@ -114,7 +121,7 @@ def _measure_depth(plain: bytes) -> int:
     # Adjacent quotes are removed first; this does not change which brackets are inside strings.
     skeleton = plain.translate(_TO_SKELETON, _NOT_SKELETON).replace(b'""', b"")
     if b'"' in skeleton:
-        skeleton = _SKELETON_TEXT.sub(b"", skeleton)
+        skeleton = re.sub(_SKELETON_TEXT, b"", skeleton)
     for rounds in range(DEPTH_MAX):
         peeled = skeleton.replace(b"[]", b"")
         if len(peeled) == len(skeleton):
@@ -161,10 +168,23 @@ def _reject_constant(literal: str) -> NoReturn:
     raise _invalid_number(literal)
 
 
-_FAST_DECODER = json.JSONDecoder(object_pairs_hook=_build_object, parse_constant=_reject_constant)
-_CHECKING_DECODER = json.JSONDecoder(
-    object_pairs_hook=_build_object, parse_int=_parse_integer, parse_float=_parse_float, parse_constant=_reject_constant
-)
+@cache
+def _get_fast_decoder() -> JSONDecoder:
+    from json import JSONDecoder  # not at module level: a short word needs only `validate_value`
+
+    return JSONDecoder(object_pairs_hook=_build_object, parse_constant=_reject_constant)
+
+
+@cache
+def _get_checking_decoder() -> JSONDecoder:
+    from json import JSONDecoder
+
+    return JSONDecoder(
+        object_pairs_hook=_build_object,
+        parse_int=_parse_integer,
+        parse_float=_parse_float,
+        parse_constant=_reject_constant,
+    )
 
 
 def _check_value(value: Any, path: ArgumentPath) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import types
 from enum import Enum, auto
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+import msgspec
 from msgspec import Struct, UnsetType
 
 
@@ -26,7 +27,7 @@ class TypeKind(Enum):
     OTHER = auto()  # dates and similar types, which are strings on the wire
 
 
-class TypeDescription(NamedTuple):
+class TypeDescription(msgspec.Struct, frozen=True):
     """An annotation without `Annotated` and `NewType`."""
 
     kind: TypeKind

@@ -9,8 +9,8 @@ work node    supports, refutes   what the purpose takes for granted, by its key
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 LINKS_MAX = 500  # of one type from one source
@@ -25,7 +25,7 @@ class LinkType(StrEnum):
     REFUTES = "refutes"
 
 
-class LinkSource(NamedTuple):
+class LinkSource(msgspec.Struct, frozen=True):
     """Where a link begins: the id and number of a work node, or the key of a purpose node."""
 
     ref: str

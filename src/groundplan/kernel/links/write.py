@@ -21,9 +21,10 @@ def add_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: s
 
 def add_links(tx: Transaction, links: Iterable[tuple[LinkSource, LinkType, str]]) -> None:
     """Add many links; those that exist stay as they are."""
+    project_id = tx.project.id
     rows = [
-        {"project_id": tx.project.id, "source": ref, "type": link_type, "target": target, "node_n": node_n}
-        for (ref, node_n), link_type, target in links
+        {"project_id": project_id, "source": source.ref, "type": link_type, "target": target, "node_n": source.node_n}
+        for source, link_type, target in links
     ]
     if rows:
         tx.run_many(sql.add_link, rows)

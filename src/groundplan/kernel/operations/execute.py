@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -19,19 +19,21 @@ from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.secrets.scan import FoundSecret, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
 from groundplan.kernel.store.clock_jumps import set_time_of_read
-from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    from groundplan.kernel.secrets.scan import FoundSecret
+    from groundplan.kernel.store.idempotency import IdempotentRequest
 
 DEFAULT_PREFERENCES = Preferences()
 
 A = TypeVar("A")
 
 
-class ExecutionResult(NamedTuple):
+class ExecutionResult(msgspec.Struct, frozen=True):
     """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
 
     `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
@@ -92,7 +94,7 @@ def _is_missing_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
-class _Execution(NamedTuple):
+class _Execution(msgspec.Struct, frozen=True):
     """One request, which may be tried with more than one operation."""
 
     store: Store
@@ -114,6 +116,8 @@ class _Execution(NamedTuple):
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
             return self._fit(operation.finish(answer) if operation.finish else answer)
+        from groundplan.kernel.secrets.scan import find_secrets  # most short words only read
+
         found = find_secrets(self.request)  # before the lock
         return self.store.write(
             self.actor,
@@ -184,6 +188,8 @@ class _Execution(NamedTuple):
         op_id = getattr(self.request, "op_id", None)
         if op_id is None:
             return None
+        from groundplan.kernel.store.idempotency import make_idempotent_request  # few requests have one
+
         # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)
         redact = operation.redact or (lambda answer: answer)

@@ -7,7 +7,7 @@ matched against the formats.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -24,7 +24,7 @@ _JOINTS = frozenset(b".:=~")
 _NAMES_OF_HEX = (b"_KEY", b"_TOKEN", b"_token", b"key_id")
 
 
-class FoundSecret(NamedTuple):
+class FoundSecret(msgspec.Struct, frozen=True):
     """The argument that a secret is in, and its kind; never the secret itself."""
 
     path: ArgumentPath

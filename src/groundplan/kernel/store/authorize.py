@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from groundplan.kernel.access import (
@@ -251,7 +251,7 @@ def find_roles_of_sponsor(tx: Transaction) -> dict[str, Role]:
     return {project_id: ROLES[role] for project_id, role in tx.all(sql.roles_of_user, user_id=tx.actor.sponsor)}
 
 
-class ProjectAccessRow(NamedTuple):
+class ProjectAccessRow(msgspec.Struct, frozen=True):
     """A project row, with the role of the actor."""
 
     id: str
@@ -275,7 +275,7 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> ProjectA
         if not actor.is_limited:
             found.append(row)
         elif (role := _limit_membership(tx, row.id, ROLES[row.role])) is not None:
-            found.append(row._replace(role=role))
+            found.append(msgspec.structs.replace(row, role=role))
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda project: project.id != ref)

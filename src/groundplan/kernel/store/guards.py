@@ -7,12 +7,12 @@ triggers beside its tables, and `connections.py` names them here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from groundplan.kernel import ports
 from groundplan.kernel.access import WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
-from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, format_roles
 
 
@@ -90,18 +90,10 @@ def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFacto
     return lambda table: error(problem, table=table)
 
 
-_names: set[str] = set()  # of the tables of slices
-
-
-def declare_refusals(names: Iterable[str]) -> None:
-    """Add the words of the triggers of slices, as names of their tables; a refusal loads them."""
-    _names.update(names)
-
-
 def collect_refusals() -> Mapping[str, ErrorFactory]:
     """Return the error for each word of a trigger."""
-    for name in _names:
-        REFUSALS.update(load_by_name(name))
+    for name in ports.REFUSALS:  # of the slices
+        REFUSALS.update(ports.load_by_name(name))
     return REFUSALS
 
 

@@ -7,16 +7,16 @@ database with another checksum, or with steps of a newer Groundplan, is refused.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 
 from msgspec import Struct
 
 from groundplan.kernel.errors import Unavailable
 
-MIGRATIONS_FOLDER = Path(__file__).parents[2] / "migrations"
+MIGRATIONS_FOLDER = os.path.abspath(f"{__file__}/../../../migrations")
 
 
 class Dialect(StrEnum):
@@ -31,14 +31,16 @@ class Migration(Struct, frozen=True):
 
     number: int
     name: str
-    path: Path
+    path: str
     dialect: Dialect
 
     @property
     def text(self) -> str:
-        from groundplan.kernel.store.migration_text import expand  # not at import, as in `checksum`
+        from pathlib import Path  # not at import, as in `checksum`
 
-        return expand(self.path, self.dialect)
+        from groundplan.kernel.store.migration_text import expand
+
+        return expand(Path(self.path), self.dialect)
 
     @property
     def checksum(self) -> str:
@@ -83,12 +85,12 @@ class ChangedMigration(Unavailable):
 
 
 @cache
-def load_migrations(dialect: Dialect, folder: Path = MIGRATIONS_FOLDER) -> tuple[Migration, ...]:
+def load_migrations(dialect: Dialect, folder: str = MIGRATIONS_FOLDER) -> tuple[Migration, ...]:
     """Return all steps for one engine, in order."""
     found = []
-    for path in sorted(folder.glob("*.sql")):
-        number, _, name = path.stem.partition("_")
-        found.append(Migration(int(number), name, path, dialect))
+    for file in sorted(name for name in os.listdir(folder) if name.endswith(".sql")):
+        number, _, name = file.removesuffix(".sql").partition("_")
+        found.append(Migration(int(number), name, f"{folder}/{file}", dialect))
     if [step.number for step in found] != list(range(1, len(found) + 1)):
         raise ValueError(f"the migrations in {folder} are not numbered 1 to {len(found)}")
     return tuple(found)

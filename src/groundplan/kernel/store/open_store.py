@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import Schema
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.tables import Schema
 
 SECRETS = ("password", "sslpassword")  # in the query string of a URL
 
@@ -58,10 +60,10 @@ def open_store(
         if for_server:
             from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
 
-            return GroupCommitStore(Path(db), schema, clock=clock or system_clock, cancellation=cancellation)
+            return GroupCommitStore(db, schema, clock=clock or system_clock, cancellation=cancellation)
         from groundplan.kernel.store.sqlite.store import SqliteStore
 
-        return SqliteStore(Path(db), schema, clock=clock or system_clock, cancellation=cancellation)
+        return SqliteStore(db, schema, clock=clock or system_clock, cancellation=cancellation)
     try:
         from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:

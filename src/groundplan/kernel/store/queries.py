@@ -23,26 +23,23 @@ Columns that several statements read or write are listed once, for this folder a
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
+# These patterns are compiled by the first statement that needs one. On SQLite most need none.
 # Tokens in which a colon is not a parameter are matched first and kept.
-_TOKEN = re.compile(
-    r"""(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
-      | :(?P<parameter>[a-z_][a-z0-9_]*)""",
-    re.VERBOSE,
-)
-_NAME = re.compile(r"^-- (name|part|columns): *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
-_PART = re.compile(r"\{(?:([a-z_]+)\.)?([a-z_]+)(?::(values|set))?\}")
-_EACH = re.compile(r"\beach\(")
+_LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
+      | :(?P<parameter>[a-z_][a-z0-9_]*)"""
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyz0123456789_"
+_EACH = r"\beach\("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
-_IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
+_IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
 
 
 class Query:
@@ -64,7 +61,7 @@ class Query:
 
     def __init__(self, name: str, sqlite: str, for_postgres: Callable[[], str] | None = None) -> None:
         self.name = name
-        self.sqlite = _EACH.sub("json_each(", sqlite)
+        self.sqlite = re.sub(_EACH, "json_each(", sqlite) if "each(" in sqlite else sqlite
         self._text = sqlite
         self._for_postgres = for_postgres
 
@@ -76,7 +73,7 @@ class Query:
             self.numbered, self.pick_values = _number_parameters(self.sqlite)
             return getattr(self, name)
         text = self._for_postgres() if self._for_postgres else self._text
-        self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", text)))
+        self.postgres = _to_psycopg(re.sub(_EACH, "gp_each(", re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text)))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
         return getattr(self, name)
 
@@ -85,18 +82,35 @@ class Query:
 
 
 class Queries:
-    """The statements of one folder as attributes, and its column lists by name."""
+    """The statements of one folder as attributes, and its column lists by name.
 
-    def __init__(self, queries: dict[str, Query], columns: dict[str, tuple[str, ...]]) -> None:
-        vars(self).update(queries)  # plain attributes, because every statement that runs reads one
-        self.columns = columns
-        self._queries = tuple(queries.values())
+    The file is read when the first of them is used: modules load together with others that have what a request needs.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
 
     def __getattr__(self, name: str) -> Query:
-        raise AttributeError(f"no query named {name}")
+        # Only for a statement that is not used yet; then it is a plain attribute, because every statement that runs
+        # reads one.
+        if name.startswith("__") or name not in self._texts.own:
+            raise AttributeError(f"no query named {name}")
+        texts = self._texts
+        query = Query(name, texts.shared.expand(name), partial(texts.expand_for_postgres, name))
+        added: Query = vars(self).setdefault(name, query)  # two threads get the same
+        return added
 
     def __iter__(self) -> Iterator[Query]:
-        return iter(self._queries)
+        return (getattr(self, name) for name in self._texts.own)
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The lists of columns by name."""
+        return self._texts.shared.columns
+
+    @property
+    def _texts(self) -> _FolderTexts:
+        return _load_texts(self._folder)
 
 
 def to_json_array(values: Iterable[int | str]) -> str:
@@ -106,43 +120,52 @@ def to_json_array(values: Iterable[int | str]) -> str:
 
 def load_queries(module_file: str) -> Queries:
     """Return the queries in the folder of a module: `sql = load_queries(__file__)`."""
-    return _load_folder(Path(module_file).parent)
+    return _get_folder(os.path.dirname(module_file))
 
 
 @cache  # the modules of a folder share the statements
-def _load_folder(folder: Path) -> Queries:
-    texts = _load_texts(folder)
-    expanded = {
-        name: Query(name, texts.shared.expand(name), partial(texts.postgres.expand, name)) for name in texts.own
-    }
-    return Queries(expanded, texts.shared.columns)
+def _get_folder(folder: str) -> Queries:
+    return Queries(folder)
 
 
-class _FolderTexts(NamedTuple):
-    """The texts of a folder for each engine, with the parts and columns of the folders above it."""
+class _FolderTexts:
+    """The texts of a folder, with the parts and columns of the folders above it."""
 
-    own: list[str]  # the names of its statements
-    shared: _SqlFile
-    postgres: _SqlFile
+    def __init__(self, folder: str) -> None:
+        self._special = f"{folder}/queries.postgres.sql"
+        self._file = _parse(f"{folder}/queries.sql")
+        parent = os.path.dirname(folder)
+        has_parent = os.path.exists(f"{parent}/queries.sql")
+        self._above = _load_texts(parent) if has_parent else None
+        self.own = self._file.statements  # by name
+        self.shared: _SqlFile = self._file.inherit(self._above.shared) if self._above else self._file
+
+    @cached_property
+    def postgres(self) -> _SqlFile:
+        """The texts for PostgreSQL.
+
+        Raises:
+            ValueError: an override is for no statement.
+        """
+        exists = os.path.exists(self._special)
+        overrides = _parse(self._special) if exists else _SqlFile({}, {}, {})
+        unknown = overrides.statements.keys() - self.own.keys()
+        if unknown:
+            raise ValueError(f"{self._special} overrides statements that are not in queries.sql: {sorted(unknown)}")
+        postgres = self._file.extend(overrides)
+        return postgres.inherit(self._above.postgres) if self._above else postgres
+
+    def expand_for_postgres(self, name: str) -> str:
+        """Return a statement for PostgreSQL."""
+        return self.postgres.expand(name)
 
 
 @cache
-def _load_texts(folder: Path) -> _FolderTexts:
-    shared = _parse(folder / "queries.sql")
-    special = folder / "queries.postgres.sql"
-    overrides = _parse(special) if special.exists() else _SqlFile({}, {}, {})
-    unknown = overrides.statements.keys() - shared.statements.keys()
-    if unknown:
-        raise ValueError(f"{special} overrides statements that are not in queries.sql: {sorted(unknown)}")
-    postgres = shared.extend(overrides)
-    if (folder.parent / "queries.sql").exists():
-        above = _load_texts(folder.parent)
-        shared = shared.inherit(above.shared)
-        postgres = postgres.inherit(above.postgres)
-    return _FolderTexts(list(shared.statements), shared, postgres)
+def _load_texts(folder: str) -> _FolderTexts:
+    return _FolderTexts(folder)
 
 
-class _SqlFile(NamedTuple):
+class _SqlFile(msgspec.Struct, frozen=True):
     """The statements, shared parts and column lists of a file, by name."""
 
     statements: dict[str, str]
@@ -159,15 +182,25 @@ class _SqlFile(NamedTuple):
 
     def expand(self, name: str) -> str:
         """Return a statement with its parts and columns inserted."""
-        text = self.statements[name]
-        while _PART.search(text):
-            text = _PART.sub(self._expand_match, text)
-        return text
+        return self._insert_parts(_strip_comments(self.statements[name]))
 
-    def _expand_match(self, match: re.Match[str]) -> str:
-        alias, name, form = match.groups()
-        if name in self.parts and alias is None and form is None:
-            return self.parts[name]
+    def _insert_parts(self, text: str) -> str:
+        before, *others = text.split("{")
+        pieces = [before]
+        for other in others:
+            reference, brace, after = other.partition("}")
+            inserted = self._find_part(reference) if brace else None
+            pieces.append(f"{{{other}" if inserted is None else inserted + after)
+        return "".join(pieces)
+
+    def _find_part(self, reference: str) -> str | None:
+        """Return what a text in braces stands for; None if it is a part of the statement, as in JSON."""
+        qualified, _, form = reference.partition(":")
+        alias, _, name = qualified.rpartition(".")
+        if not name.isidentifier():
+            return None
+        if name in self.parts and reference == name:
+            return self._insert_parts(_strip_comments(self.parts[name]))
         columns = self.columns[name]
         if form == "values":
             return ", ".join(f":{column}" for column in columns)
@@ -176,14 +209,24 @@ class _SqlFile(NamedTuple):
         return ", ".join(f"{alias}.{column}" for column in columns) if alias else ", ".join(columns)
 
 
-def _parse(path: Path) -> _SqlFile:
+def _parse(path: str) -> _SqlFile:
+    """Return the texts of a file, with their comments."""
     found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
-    pieces = _NAME.split(path.read_text(encoding="utf-8"))[1:]
-    for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
-        if name in found[kind]:
-            raise ValueError(f"{path} has two of the {kind} {name}")
-        found[kind][name] = _strip_comments(text)
-    columns = {name: tuple(map(str.strip, text.split(","))) for name, text in found["columns"].items()}
+    texts: dict[str, str] | None = None  # those of the last heading
+    with open(path, encoding="utf-8") as file:
+        pieces = f"\n{file.read()}".split("\n-- ")
+    for piece in pieces[1:]:
+        line, _, text = piece.partition("\n")
+        kind, _, given = line.partition(": ")
+        name = given.strip()
+        if kind in found and name.isidentifier():
+            texts, last = found[kind], name
+            if name in texts:
+                raise ValueError(f"{path} has two of the {kind} {name}")
+            texts[name] = text
+        elif texts is not None:  # a comment
+            texts[last] += f"\n{text}"
+    columns = {name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in found["columns"].items()}
     return _SqlFile(found["name"], found["part"], columns)
 
 
@@ -193,26 +236,40 @@ def _strip_comments(text: str) -> str:
 
 
 def _find_parameters(text: str) -> frozenset[str]:
-    return frozenset(match["parameter"] for match in _TOKEN.finditer(text) if match["parameter"])
+    return frozenset(match["parameter"] for match in re.finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
 
 
 def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
     """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
     numbers: dict[str, int] = {}
 
-    def number(match: re.Match[str]) -> str:
-        name = match["parameter"]
-        return match["keep"] if name is None else f"?{numbers.setdefault(name, len(numbers) + 1)}"
+    def number(name: str) -> str:
+        return f"?{numbers.setdefault(name, len(numbers) + 1)}"
 
-    numbered = _TOKEN.sub(number, text)
+    if any(mark in text for mark in ('"', "--", "::")):
+        numbered = re.sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
+    else:  # nearly all, and the pattern takes longer to compile than a short word takes for its query
+        quoted = text.split("'")  # every second piece is within quotes
+        quoted[::2] = [_replace_parameters(piece, number) for piece in quoted[::2]]
+        numbered = "'".join(quoted)
     names = list(numbers)
     if len(names) > 1:
         return numbered, itemgetter(*names)
     return numbered, lambda values: [values[name] for name in names]  # itemgetter returns no tuple for one name
 
 
+def _replace_parameters(text: str, replace: Callable[[str], str]) -> str:
+    """Return a text without quotes, comments and `::` in which every parameter is replaced by its name."""
+    before, *others = text.split(":")
+    for other in others:
+        rest = other.lstrip(_NAME_CHARS)
+        name = other[: len(other) - len(rest)]
+        before += (replace(name) if name else ":") + rest
+    return before
+
+
 def _to_psycopg(text: str) -> str:
     def spell(match: re.Match[str]) -> str:
         return match["keep"] or f"%({match['parameter']})s"
 
-    return _TOKEN.sub(spell, text.replace("%", "%%"))
+    return re.sub(_LITERAL_OR_PARAMETER, spell, text.replace("%", "%%"))

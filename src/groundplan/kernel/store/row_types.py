@@ -61,7 +61,8 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
 def _map_stored_values(shape: type, field: str) -> dict[Any, Any] | None:
     """Return the Python value of each stored value of a field, by its annotation; None if no conversion is needed."""
     for declaring in shape.__mro__:
-        annotation = vars(declaring).get("__annotations__", {}).get(field)
+        # Not from vars(): since Python 3.14 a NamedTuple makes its annotations when they are asked for.
+        annotation = getattr(declaring, "__annotations__", {}).get(field)
         if annotation is not None:
             # A NamedTuple stores a string annotation as a ForwardRef.
             name = str(getattr(annotation, "__forward_arg__", annotation)).removesuffix(" | None")

@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -27,10 +26,12 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump, note_machine_start
-from groundplan.kernel.store.commits.commit_watch import CommitWatch
-from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.commits.commit_watch import CommitWatch
+    from groundplan.kernel.store.idempotency import IdempotentRequest
 
 T = TypeVar("T")
 
@@ -62,7 +63,13 @@ class TryAgain(Exception):
 
 
 class Store(ABC):
-    """One database."""
+    """One database.
+
+    `on_wait` is called in a thread that is about to wait for a commit which others may join, so that a server can let
+    another thread work.
+    """
+
+    on_wait: Callable[[], None] = staticmethod(lambda: None)
 
     @cached_property
     def cache(self) -> dict[str, Any]:
@@ -159,9 +166,11 @@ class Store(ABC):
         on_archived: bool,
     ) -> T | _Adjusted:
         project_id = self._authorize(tx, project, needs)
-        if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
-            return stored
         if op_id:
+            from groundplan.kernel.store.idempotency import find_stored_answer, store_answer  # few requests have one
+
+            if (stored := find_stored_answer(tx, op_id)) is not None:
+                return stored
             self._set_savepoint(tx)
         before = tx.project if tx.has_project else None
         self._lock(tx, project_id)
@@ -216,6 +225,7 @@ class Store(ABC):
 
     # Implemented by each engine.
 
+    runs_in_process: bool  # whether statements run in this process, so that threads compete for it
     locks_at_begin: bool  # whether a write holds the lock before its first statement
     must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 
@@ -301,5 +311,7 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
                 break
             # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
             if tried:
+                import random  # most processes never wait
+
                 time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")

@@ -28,7 +28,7 @@ OWN_DRAFT_OF_AGENT = "(SELECT gp_actor_is_agent()) AND sole_writer = (SELECT gp_
 ADMINISTERS = "(SELECT gp_administers())"
 OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
 
-_FUNCTION = re.compile(r"\bgp_\w+(?=\()")
+_FUNCTION = r"\bgp_\w+(?=\()"
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
@@ -80,7 +80,7 @@ class Table(Struct, frozen=True):
         """Return the declaration with NOBODY for each condition that needs a function that does not exist yet."""
 
         def restrict(condition: str) -> str:
-            return condition if set(_FUNCTION.findall(condition)) <= set(existing) else NOBODY
+            return condition if set(re.findall(_FUNCTION, condition)) <= set(existing) else NOBODY
 
         return replace(
             self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -52,7 +53,7 @@ def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[Knowledg
         outcome = outcomes[at].outcome
         is_here = outcome == CREATED or (outcome != CONFLICT and _normalize_name(draft.name) in ids)
         if not draft.paths and is_here and _relate(tx, draft, ids, request.task_id) and outcome == UNCHANGED:
-            outcomes[at] = outcomes[at]._replace(outcome=UPDATED)
+            outcomes[at] = msgspec.structs.replace(outcomes[at], outcome=UPDATED)
     return outcomes
 
 

@@ -19,7 +19,6 @@ its title, and a field that an answer does not have is empty, so that one view c
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -34,7 +33,7 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, 
 GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
 PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
-_PLACEHOLDER = re.compile(r"\{([\w.]+)\}")
+_PLACEHOLDER = r"\{([\w.]+)\}"
 
 Part = str | StyledText | TextTable | None
 Block = str | None | Callable[[Any], Iterable[Part] | StyledText]
@@ -64,7 +63,9 @@ def _name_project(part: Part, project: str) -> Part:
     text = part.plain if isinstance(part, StyledText) else part
     if not isinstance(text, str) or PROJECT_OPTION not in text:
         return part
-    named = text.replace(PROJECT_OPTION, f"--project {shlex.quote(project)}")
+    from shlex import quote  # few answers name a command
+
+    named = text.replace(PROJECT_OPTION, f"--project {quote(project)}")
     return StyledText(named) if isinstance(part, StyledText) else named
 
 
@@ -242,7 +243,7 @@ def read_cell(item: Any, source: Source) -> Any:
 
 def fill(template: str, item: Any) -> str:
     """Return a text with the fields in braces replaced by their values."""
-    return _PLACEHOLDER.sub(lambda found: format_value(read_cell(item, found[1])), template)
+    return re.sub(_PLACEHOLDER, lambda found: format_value(read_cell(item, found[1])), template)
 
 
 def list_items(value: Any) -> list[Any]:

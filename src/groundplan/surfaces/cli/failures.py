@@ -10,7 +10,6 @@ from typing import TextIO
 
 from groundplan.kernel.errors import GroundplanError, Invalid, Unavailable
 from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
-from groundplan.surfaces.respond import respond_with_error
 from groundplan.surfaces.stop_signals import CommandCancelled
 
 EXIT_INTERRUPTED = 130  # 128 plus SIGINT, as shells do
@@ -88,6 +87,8 @@ def report(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vo
     """Print an error on stderr and return the exit status; hints name commands, or what `load_names` loads."""
     vocabulary = (load_names or load_vocabulary)() if error.next_steps else OPERATION_NAMES
     if as_json:
+        from groundplan.surfaces.respond import respond_with_error  # few commands fail
+
         write_line(sys.stderr, respond_with_error(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
     else:
         write_line(sys.stderr, f"error: {escape_control_chars(error.describe(vocabulary))} ({error.code})")

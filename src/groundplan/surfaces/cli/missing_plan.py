@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from groundplan.configuration import Settings
 from groundplan.kernel.errors import Unavailable
@@ -20,9 +19,11 @@ class FileMissing(Unavailable):
     code = "store_missing"
 
     def __init__(self, db: str) -> None:
+        from shlex import quote  # only this error needs it
+
         super().__init__(
             f"the file {quote_text(db)} does not exist; "
-            f"create it with groundplan init --db {shlex.quote(db)}, or name another one",
+            f"create it with groundplan init --db {quote(db)}, or name another one",
             file=db,
         )
 
@@ -75,6 +76,9 @@ def _is_missing(db: str) -> bool:
     if is_postgres(db):
         return False
     try:
-        return not Path(db).exists() and Path(db).parent.is_dir()
+        os.stat(db)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return os.path.isdir(os.path.dirname(db) or ".")
     except OSError:  # not accessible; opening it reports why
         return False
+    return False

@@ -124,7 +124,8 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
             strict_json.validate_value(arguments)
-            answer, encoded, warnings = session.execute(operation, arguments)
+            result = session.execute(operation, arguments)
+        answer, warnings = result.answer, result.warnings
 
         def draw() -> None:
             from groundplan.surfaces.cli.drawing import View  # rich, which --json does not need
@@ -141,7 +142,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
             else:
                 draw_answer(answer, command, operations)
 
-        return CommandResult(wrap(operation.group, answer, warnings), draw, encoded=encoded)
+        return CommandResult(wrap(operation.group, answer, warnings), draw, encoded=result.encoded)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)

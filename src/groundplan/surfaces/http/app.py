@@ -25,7 +25,7 @@ from groundplan.surfaces.http.events.endpoint import EventsRoute
 from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.problems import answer_problem, unknown_path
-from groundplan.surfaces.http.rest import Authenticate, RestApi
+from groundplan.surfaces.http.rest import Authenticate, RestApi, RestFirst
 from groundplan.surfaces.http.routes import RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.route_paths import PREFIX
@@ -87,7 +87,7 @@ def build_app(
             EventsRoute(streams, vocabulary, log_streams),
             Mount(PREFIX, app=rest),
         ],
-        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts)],
+        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestFirst, rest=rest)],
         exception_handlers={HTTPException: _answer_unknown},
         lifespan=close_at_end,
     )

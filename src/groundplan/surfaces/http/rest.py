@@ -16,7 +16,7 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Unexpected
+from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
@@ -36,12 +36,13 @@ from groundplan.surfaces.http.problems import (
     unknown_path,
 )
 from groundplan.surfaces.http.request_body import read_body, read_head
-from groundplan.surfaces.http.routes import Endpoint, RouteTable
+from groundplan.surfaces.http.routes import Endpoint, RequestedEndpoint, RouteTable
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.route_paths import PREFIX
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
 Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
+_RAW_PREFIX = f"{PREFIX}/".encode()
 
 
 class RestApi:
@@ -66,11 +67,26 @@ class RestApi:
         self._pool = pool
         self._log = log
 
+    def find_endpoint(self, scope: Any) -> RequestedEndpoint | None:
+        """Return the endpoint of a request; None if it must be refused, or is not for this application."""
+        raw_path = get_raw_path(scope)
+        if not raw_path.startswith(_RAW_PREFIX):
+            return None
+        try:
+            return self._table.find(scope["method"], split_path(raw_path)[1:])  # without the prefix
+        except Invalid:
+            return None
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
+        await self.answer(self.find_endpoint(scope), scope, receive, send)
+
+    async def answer(self, requested: RequestedEndpoint | None, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request to an endpoint, or refuse it."""
         head = read_head(scope)
         try:
-            endpoint, in_path = self._find_endpoint(head.method, scope)
+            endpoint, in_path = requested or self._refuse(scope)
+            scope[ROUTE_OF_REQUEST] = endpoint.template
             body = await read_body(head, receive)
         except HttpProblem as problem:
             answer: Answer | None = answer_problem(problem)
@@ -88,16 +104,11 @@ class RestApi:
         call = partial(self._answer, scope, endpoint, in_path, head, body, cancellation)
         return await self._pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
 
-    def _find_endpoint(self, method: str, scope: Any) -> tuple[Endpoint, dict[str, Any]]:
-        segments = split_path(get_raw_path(scope))[1:]  # without the prefix
-        found = self._table.find(segments)
-        if not found:
+    def _refuse(self, scope: Any) -> RequestedEndpoint:
+        methods = self._table.list_methods(split_path(get_raw_path(scope))[1:])
+        if not methods:
             raise unknown_path(scope["path"])
-        chosen = found.get("GET" if method == "HEAD" else method)
-        if chosen is None:
-            raise method_not_allowed(method, sorted({*found, *(["HEAD"] if "GET" in found else [])}))
-        scope[ROUTE_OF_REQUEST] = PREFIX + chosen[0].route.path
-        return chosen
+        raise method_not_allowed(scope["method"], methods)
 
     def _answer(
         self,
@@ -136,6 +147,24 @@ class RestApi:
             return answer_error(error, vocabulary)
         except Exception:
             return answer_error(self._log(), vocabulary)
+
+
+class RestFirst:
+    """An ASGI application around another that answers requests to REST itself.
+
+    Most requests are for REST, and one look into its table costs less than the comparison with every other route.
+    """
+
+    def __init__(self, app: Any, rest: RestApi) -> None:
+        self._app = app
+        self._rest = rest
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] == "http" and (requested := self._rest.find_endpoint(scope)) is not None:
+            await self._rest.answer(requested, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def get_raw_path(scope: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
-from groundplan.surfaces.route_paths import PROJECT, get_project_field
+from groundplan.surfaces.route_paths import PREFIX, PROJECT, get_project_field
 
 READS = ("GET", "HEAD")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -38,6 +38,7 @@ class Endpoint:
 
     def __init__(self, operation: AnyOperation, route: Route) -> None:
         self.operation = operation
+        self.template = PREFIX + route.path  # of the address, for logs and metrics
         self.route = route
         self.reads = route.method in READS
         self.takes_body = route.method not in WITHOUT_BODY
@@ -58,7 +59,7 @@ class Endpoint:
         self.takes_op_id = "op_id" in fields
         self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
 
-    def read_parameters(self, texts: list[str]) -> dict[str, Any] | None:
+    def read_parameters(self, texts: Sequence[str]) -> dict[str, Any] | None:
         """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
         values: dict[str, Any] = {}
         for parameter, text in zip(self.parameters, texts, strict=True):
@@ -74,6 +75,9 @@ class Endpoint:
         """Return a value as a path spells it."""
         choices = next((one.choices for one in self.parameters if one.name == name), None)
         return value if choices is None else next(text for text, choice in choices.items() if choice == value)
+
+
+RequestedEndpoint = tuple[Endpoint, dict[str, Any]]  # with the values in the path
 
 
 @dataclass(slots=True)
@@ -106,32 +110,50 @@ class RouteTable:
         branch.endpoints[endpoint.route.method] = endpoint
         self.endpoints.append(endpoint)
 
-    def find(self, segments: list[str]) -> dict[str, tuple[Endpoint, dict[str, Any]]]:
-        """Return the endpoints of a path by method, each with the values in the path; empty if there is no such path.
+    def find(self, method: str, segments: list[str]) -> RequestedEndpoint | None:
+        """Return the endpoint of a request with the values in its path; None if there is none.
 
-        A fixed word is preferred to a parameter.
+        A fixed word is preferred to a parameter. HEAD is answered as GET.
         """
-        for branch, texts in _walk(self._root, segments, 0, []):
-            found = {
-                method: (endpoint, values)
-                for method, endpoint in branch.endpoints.items()
-                if (values := endpoint.read_parameters(texts)) is not None
-            }
-            if found:
-                return found
-        return {}
+        method = "GET" if method == "HEAD" else method
+        for branch, texts in _walk(self._root, segments, 0, ()):
+            endpoint = branch.endpoints.get(method)
+            if endpoint is not None and (values := endpoint.read_parameters(texts)) is not None:
+                return endpoint, values
+            if _list_methods(branch, texts):
+                return None
+        return None
+
+    def list_methods(self, segments: list[str]) -> list[str]:
+        """Return the methods of a path; empty if there is no such path."""
+        for branch, texts in _walk(self._root, segments, 0, ()):
+            if found := _list_methods(branch, texts):
+                return sorted({*found, *(["HEAD"] if "GET" in found else [])})
+        return []
 
 
-def _walk(branch: _Branch, segments: list[str], at: int, texts: list[str]) -> Iterator[tuple[_Branch, list[str]]]:
-    if at == len(segments):
-        yield branch, texts
-        return
-    segment = segments[at]
-    if (following := branch.by_word.get(segment)) is not None:
-        yield from _walk(following, segments, at + 1, texts)
-    for suffix, following in branch.by_suffix.items():
-        if len(segment) > len(suffix) and segment.endswith(suffix):
-            yield from _walk(following, segments, at + 1, [*texts, segment[: len(segment) - len(suffix)]])
+def _walk(
+    branch: _Branch, segments: list[str], at: int, texts: tuple[str, ...]
+) -> Iterator[tuple[_Branch, tuple[str, ...]]]:
+    """Yield where a path leads to, with the texts of its parameters. Most segments lead to one branch, in a loop."""
+    for place in range(at, len(segments)):
+        segment = segments[place]
+        following = branch.by_word.get(segment)
+        if branch.by_suffix:
+            if following is not None:
+                yield from _walk(following, segments, place + 1, texts)
+            for suffix, behind in branch.by_suffix.items():
+                if len(segment) > len(suffix) and segment.endswith(suffix):
+                    yield from _walk(behind, segments, place + 1, (*texts, segment[: len(segment) - len(suffix)]))
+            return
+        if following is None:
+            return
+        branch = following
+    yield branch, texts
+
+
+def _list_methods(branch: _Branch, texts: Sequence[str]) -> list[str]:
+    return [method for method, one in branch.endpoints.items() if one.read_parameters(texts) is not None]
 
 
 def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:

@@ -27,7 +27,7 @@ from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
 from groundplan.surfaces.http.monitoring.log_lines import log_exception, log_request
 from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.run_operation import OperationPool, give_turn_away
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.design_page import list_design_routes
@@ -79,7 +79,8 @@ def build_server_app(
     codes = LoginCodes()
     running = RunningRequests()
     metrics = ServerMetrics(running, authenticator.refusals)
-    pool = OperationPool()
+    pool = OperationPool(turns=1 if store.runs_in_process else None)
+    store.on_wait = give_turn_away
     logins = BrowserLogins(store, exposure)
     login = LoginPages(
         store,
@@ -124,7 +125,7 @@ def build_server_app(
         ],
         middleware=[
             Middleware(RequestMonitor, observers=[log_request, metrics.observe], running=running),
-            Middleware(MetricsPort, port=metrics_port),
+            *([Middleware(MetricsPort, port=metrics_port)] if metrics_port is not None else []),
             *([Middleware(EncryptedOnly, metrics_port=metrics_port)] if exposure.proxies and not exposure.tls else []),
         ],
     )

@@ -27,9 +27,9 @@ from groundplan.work.engine.cycles import describe_stored_loop, find_loop_in_pro
 from groundplan.work.engine.drop import AlreadyResolved
 from groundplan.work.engine.move import RootNotAllowed
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
 from groundplan.work.graph.update import refuse_open_children
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.requests import NodeRef
 
 LIMIT = 20

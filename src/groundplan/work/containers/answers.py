@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import astuple
 
 from groundplan.kernel.budget import CutLists, DropField, Trimming
 from groundplan.kernel.links.link import LinkType
@@ -83,7 +84,7 @@ def load_container_into(answer: OneContainer, tx: Transaction, n: int, *, links_
 def get_feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
     """Return the nearest feature whose status changed, or UNSET."""
     moves: list[FeatureStatusChange] = readiness.feature_status_changes
-    return FeatureTransition(*moves[0]) if moves else UNSET
+    return FeatureTransition(*astuple(moves[0])) if moves else UNSET
 
 
 class EntityList(NamedTuple):

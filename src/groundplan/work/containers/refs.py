@@ -13,8 +13,8 @@ from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine import refs
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.kinds import ROOT_N
 
 
 class SearchScope(NamedTuple):

@@ -30,9 +30,9 @@ from groundplan.work.containers.requests import (
     get_priority_range,
     parse_tags,
 )
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.text import lower_ascii
+from groundplan.work.kinds import ROOT_N
 
 WORDS_MAX = 32
 

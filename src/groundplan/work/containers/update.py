@@ -49,10 +49,10 @@ from groundplan.work.containers.requests import (
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.move import move
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.links.own_links import load_targets, read_requested, set_links
 from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.priority import get_complexity, get_priority

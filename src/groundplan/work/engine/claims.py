@@ -7,7 +7,9 @@ sends the number of an earlier claim is refused (fencing). A person may hold a c
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
@@ -139,7 +141,7 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
     return None
 
 
-class Lease(NamedTuple):
+class Lease(msgspec.Struct, frozen=True, order=True):
     """The end of a claim that is not held for ever."""
 
     n: int

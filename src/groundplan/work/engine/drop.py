@@ -11,10 +11,9 @@ from groundplan.policies import get_policies
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.move import RootNotAllowed
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import DROPPED
+from groundplan.work.kinds import DROPPED, ROOT_N
 
 sql = load_queries(__file__)
 

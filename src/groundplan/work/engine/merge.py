@@ -18,11 +18,10 @@ from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touc
 from groundplan.work.engine.move import RootNotAllowed, reparent
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
 from groundplan.work.events import WorkOp
 from groundplan.work.importing.removed_nodes import move_aliases
-from groundplan.work.kinds import FEATURE
+from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, encode_links
 
 sql = load_queries(__file__)

@@ -10,10 +10,9 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, Loop
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import FEATURE
+from groundplan.work.kinds import FEATURE, ROOT_N
 
 sql = load_queries(__file__)
 

@@ -13,8 +13,8 @@ counts of the project and of its features, and show which nodes became ready.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.audit import changed
@@ -67,7 +67,7 @@ class ReopenedRow(Struct):
     outcome: str | None
 
 
-class ReadinessChanges(NamedTuple):
+class ReadinessChanges(msgspec.Struct, frozen=True):
     """The effects of a write on nodes that it did not name."""
 
     newly_actionable: list[int]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import starmap
-from typing import NamedTuple
+
+import msgspec
 
 from groundplan.kernel.errors import Invalid, MixedProjects, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
@@ -62,7 +63,7 @@ class NotTask(Invalid):
         super().__init__(f"node {ref!r} is a {kind}, not a task; name a task", ref=ref, kind=kind)
 
 
-class NodeLocation(NamedTuple):
+class NodeLocation(msgspec.Struct, frozen=True):
     """The project, number and id of a node."""
 
     project_id: str
@@ -206,7 +207,7 @@ def find_known_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTar
     return {id_: LinkTarget(id_, kind or "node", summary) for id_, kind, summary in rows}
 
 
-class RemovedNode(NamedTuple):
+class RemovedNode(msgspec.Struct, frozen=True):
     """The project of a removed node, and the node it was merged into."""
 
     project_id: str

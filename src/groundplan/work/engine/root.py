@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import SystemRandom
-
 import msgspec
 
 from groundplan.kernel.audit import changed
@@ -13,11 +11,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import PROJECT
+from groundplan.work.kinds import PROJECT, ROOT_N
 from groundplan.work.order.order_keys import ROOT_KEY
 from groundplan.work.preferences import WorkPreferences
 
-ROOT_N = 1
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
 
@@ -49,6 +46,8 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
+    from random import SystemRandom  # only a new project needs it
+
     # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)

@@ -9,7 +9,9 @@ node has the status it was advanced to; one that never was is ACTIVE while a cla
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import load_queries
@@ -55,7 +57,7 @@ def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str
     return claimed_by is not None and (claimed_until is None or claimed_until > now)
 
 
-class FeatureStatusChange(NamedTuple):
+class FeatureStatusChange(msgspec.Struct, frozen=True):
     """A status change of a feature that followed from its tasks."""
 
     id: str
@@ -63,7 +65,7 @@ class FeatureStatusChange(NamedTuple):
     after: str
 
 
-class BegunFeature(NamedTuple):
+class BegunFeature(msgspec.Struct, frozen=True):
     """A feature that became active, and the stored number of the feature above it."""
 
     status_change: FeatureStatusChange

@@ -32,12 +32,11 @@ from groundplan.work.engine.node import (
     load_evidence,
 )
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
 from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
-from groundplan.work.kinds import FEATURE
+from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.warnings import Warnings

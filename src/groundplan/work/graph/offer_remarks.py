@@ -9,7 +9,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.node import WorkCounts
-from groundplan.work.engine.root import ROOT_N
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.warnings import Warnings
 
 sql = load_queries(__file__)

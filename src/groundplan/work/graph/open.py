@@ -25,7 +25,7 @@ from groundplan.policies import Policies, PolicyChanges, decode_policies, get_po
 from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
 from groundplan.work.engine.positions import recompute_blocked_above
-from groundplan.work.engine.root import ROOT_N
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.requests import Decision
 
 sql = load_queries(__file__)

@@ -12,11 +12,10 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Operation, Route
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import is_claim_live
 from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.source_items import SourceEvidence, SourceSection
-from groundplan.work.kinds import DROPPED
+from groundplan.work.kinds import DROPPED, ROOT_N
 from groundplan.work.priority import PRIORITY_ABSENT
 
 sql = load_queries(__file__)

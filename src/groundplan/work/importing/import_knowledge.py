@@ -53,7 +53,7 @@ def take_over_knowledge(
     drafts = _number_equal_names(drafts)
     bases = load_bases(tx, tx.project.id, tool, [key for one in drafts if (key := _make_key(one)) in last])
     drafts = [
-        one._replace(last_digest=last[key].digest, last_related=bases[key].links)
+        msgspec.structs.replace(one, last_digest=last[key].digest, last_related=bases[key].links)
         if (key := _make_key(one)) in last
         else one
         for one in drafts
@@ -102,7 +102,8 @@ def _number_equal_names(drafts: list[KnowledgeDraft]) -> list[KnowledgeDraft]:
     for draft in drafts:
         seen[_make_key(draft)] += 1
         number = seen[_make_key(draft)]
-        numbered.append(draft if number == 1 else draft._replace(name=f"{draft.name[:NAME_KEPT_CHARS]} [{number}]"))
+        name = draft.name if number == 1 else f"{draft.name[:NAME_KEPT_CHARS]} [{number}]"
+        numbered.append(msgspec.structs.replace(draft, name=name))
     return numbered
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from groundplan.work.engine.cycles import shorten_path
 from groundplan.work.engine.edges import DEPENDS_ON
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import ACTIVE
 from groundplan.work.importing.compare_items import add_stored_entry, read_fate
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
@@ -15,7 +14,7 @@ from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
 from groundplan.work.importing.stored_state import StoredNode
 from groundplan.work.importing.three_way import ImportConflict
-from groundplan.work.kinds import FEATURE
+from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.moment_graph import find_cycle
 
 LOOP = "loop: "  # begins the reason of a hold for a loop

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from groundplan.work.engine.cycles import finish_moment, start_moment
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import ACTIVE
-from groundplan.work.kinds import FEATURE
+from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.moment_graph import MomentGraph
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import has_links
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.links.effective import load_effective_links
-from groundplan.work.links.targets import KnownTargets
+
+if TYPE_CHECKING:
+    from groundplan.kernel.links.link import LinkType
+    from groundplan.work.links.targets import KnownTargets
 
 
 class ShownLink(Struct):
@@ -31,9 +33,16 @@ class ShownLinks(Struct):
 
 def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool = True) -> ShownLinks:
     """Return the links that count for a node."""
+    # Not at import: whoever asks what is next needs only the classes.
+    from groundplan.kernel.links.link import LinkType
+    from groundplan.kernel.links.read import has_links
+
     shown = ShownLinks()
     if not has_links(tx):  # one seek, so that a project without links reads nothing else
         return shown
+    from groundplan.work.links.effective import load_effective_links
+    from groundplan.work.links.targets import KnownTargets
+
     effective = load_effective_links(tx, [n])[n]
     facts = effective.targets.get(LinkType.RESTS_ON, [])
     keys = [key for type_, keys in effective.targets.items() if type_ is not LinkType.RESTS_ON for key in keys]

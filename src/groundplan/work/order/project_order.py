@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.root import ROOT_N
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.moment_graph import sort_last_steps_first
 from groundplan.work.order.order_keys import ROOT_KEY, make_key_below, make_keys_between, make_numbered_key
 

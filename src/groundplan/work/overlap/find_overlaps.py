@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.store.queries import load_queries
@@ -25,7 +25,7 @@ def shorten_path(path: str) -> str:
     return path if len(path) <= PATH_SHOWN_CHARS_MAX else f"…{path[-PATH_SHOWN_CHARS_MAX:]}"
 
 
-class InProgressRow(NamedTuple):
+class InProgressRow(msgspec.Struct, frozen=True):
     """A node that somebody works on."""
 
     n: int

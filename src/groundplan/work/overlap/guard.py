@@ -7,14 +7,17 @@ one sees the claim of the first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress
 from groundplan.work.warnings import Warnings
+
+if TYPE_CHECKING:
+    from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress
 
 # Further candidates that are tried where nodes are passed over: first some, then four times as many, up to a limit.
 LOOK_AHEAD = 50
@@ -111,5 +114,7 @@ class OverlapGuard:
 
     def _load(self) -> WorkInProgress:
         if self._in_progress is None:
+            from groundplan.work.overlap.find_overlaps import WorkInProgress  # most nodes name no files
+
             self._in_progress = WorkInProgress(self._tx)
         return self._in_progress

@@ -7,7 +7,6 @@ two nodes of a feature overlap.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
-class SectionTextRow(NamedTuple):
+class SectionTextRow(msgspec.Struct, frozen=True):
     """The title and the text of a section, with its node."""
 
     n: int

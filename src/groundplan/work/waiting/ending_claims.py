@@ -6,7 +6,8 @@ Also those that have lapsed while the node is still open, and those that a perso
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NamedTuple
+
+import msgspec
 
 from groundplan.kernel.clock import compute_difference, subtract_time
 from groundplan.kernel.store.queries import load_queries
@@ -19,7 +20,7 @@ HELD_LONG = timedelta(days=7)
 sql = load_queries(__file__)
 
 
-class EndingClaim(NamedTuple):
+class EndingClaim(msgspec.Struct, frozen=True):
     """A claim; without `claimed_until` it is held."""
 
     id: str

@@ -1,7 +1,8 @@
-"""A real browser on a real server, both for each module."""
+"""A real browser on a real server: a server for each module, and one browser for all modules that follow each other."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -80,14 +81,45 @@ class Site:
             return [one.id for one in ada.call("work.plan", project=self.project, nodes=nodes).created]
 
 
+class OpenBrowser:
+    """The browser, from the first test that asks for it until a test of another folder follows."""
+
+    def __init__(self) -> None:
+        self._used = contextlib.ExitStack()
+        self._browser: Browser | None = None
+
+    def launch(self) -> Browser:
+        """Return the browser, started if it is not open: a start takes longer than most journeys."""
+        if self._browser is None:
+            expect.set_options(timeout=TIMEOUT_MS)
+            playwright = self._used.enter_context(sync_playwright())
+            self._browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+            self._used.callback(self._browser.close)
+        return self._browser
+
+    def close(self) -> None:
+        """Close the browser if it is open, and its event loop, which would stop other tests from running theirs."""
+        self._browser = None
+        self._used.close()
+
+
+_BROWSER = OpenBrowser()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Close the browser after the last of the tests of this folder that follow each other."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path.parent != item.path.parent:
+            _BROWSER.close()
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The browser of a module. It ends with it, because its event loop would stop other tests from running theirs."""
-    expect.set_options(timeout=TIMEOUT_MS)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        yield browser
-        browser.close()
+def chromium() -> Browser:
+    """The browser."""
+    return _BROWSER.launch()
 
 
 @pytest.fixture(scope="module")

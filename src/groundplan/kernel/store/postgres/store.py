@@ -58,6 +58,7 @@ class PostgresStore(Store):
     """The store on a PostgreSQL server."""
 
     locks_at_begin = False
+    runs_in_process = False
     must_recheck_after_lock = True
 
     def __init__(

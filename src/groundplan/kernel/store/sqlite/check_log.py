@@ -13,15 +13,15 @@ log began, except for those that a checkpoint has written; and both have a nonce
 from __future__ import annotations
 
 import os
-import shlex
 import sqlite3
 import sys
+from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
 
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.sqlite.file_mark import FileContent, read_content
+from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
 from groundplan.kernel.store.sqlite.log_file import LogContent, is_partly_in_file, read_log
 
 SET_ASIDE = ".unrelated-"  # then the time
@@ -43,10 +43,10 @@ class LogInDoubt(Unavailable):
 
     code = "store_log_in_doubt"
 
-    def __init__(self, path: Path) -> None:
-        keep = f"sqlite3 {shlex.quote(str(path))} 'PRAGMA wal_checkpoint(TRUNCATE)'"
+    def __init__(self, path: FilePath) -> None:
+        keep = f"sqlite3 {_quote(str(path))} 'PRAGMA wal_checkpoint(TRUNCATE)'"
         super().__init__(
-            f"{path.name!r} was replaced or overwritten after its log {path.name + '-wal'!r} was written; "
+            f"{quote_name(path)} was replaced or overwritten after its log {quote_name(_log_of(path))} was written; "
             f"stop every program that uses it. If you restored a backup, run: {_format_move(path)}; "
             f"if you did not, save what the log holds: {keep}"
         )
@@ -57,11 +57,11 @@ class LogRemoved(Unavailable):
 
     code = "store_log_removed"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: FilePath) -> None:
         super().__init__(
-            f"the log {path.name + '-wal'!r} was removed; if a server still uses the file, stop it with SIGTERM, and "
-            f"it saves what the log held. If none does, this is lost; put the log back, or go on without it: "
-            f"rm {shlex.quote(f'{path}-shm')}"
+            f"the log {quote_name(_log_of(path))} was removed; if a server still uses the file, stop it with SIGTERM, "
+            f"and it saves what the log held. If none does, this is lost; put the log back, or go on without it: "
+            f"rm {_quote(f'{path}-shm')}"
         )
 
 
@@ -70,24 +70,30 @@ class LogWithoutFile(Unavailable):
 
     code = "store_log_without_file"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: FilePath) -> None:
         super().__init__(
-            f"{path.name!r} is missing or empty, and its log {path.name + '-wal'!r} is still there; put the file "
-            f"back, or restore a backup. To begin a new plan, run: {_format_move(path)}"
+            f"{quote_name(path)} is missing or empty, and its log {quote_name(_log_of(path))} is still there; put the "
+            f"file back, or restore a backup. To begin a new plan, run: {_format_move(path)}"
         )
 
 
-def _format_move(path: Path) -> str:
-    return f"mv {shlex.quote(f'{path}-wal')} {shlex.quote(f'{path}-wal{SET_ASIDE}1')}"
+def _format_move(path: FilePath) -> str:
+    return f"mv {_quote(f'{path}-wal')} {_quote(f'{path}-wal{SET_ASIDE}1')}"
 
 
-def find_relation(path: Path) -> LogRelation:
+def _quote(text: str) -> str:
+    from shlex import quote  # only an error needs it
+
+    return quote(text)
+
+
+def find_relation(path: FilePath) -> LogRelation:
     """Return how the log beside a file is related to it."""
     log = read_log(_log_of(path))
     if log is None or not log.marks:
         return LogRelation.BELONGS  # nothing of ours to apply
     # Before its content: a checkpoint in between then only makes the content newer than the time says.
-    status = path.stat()
+    status = os.stat(path)
     last = log.marks[-1]
     if (status.st_ino, status.st_mtime_ns, log.inode) == (last.inode, last.modified_ns, last.log_inode):
         return (
@@ -113,7 +119,7 @@ def find_relation(path: Path) -> LogRelation:
     return LogRelation.DOUBTFUL
 
 
-def check_log(path: Path) -> None:
+def check_log(path: FilePath) -> None:
     """Set the log aside if it is unrelated to the file. Call it under the write lock.
 
     Raises:
@@ -127,14 +133,14 @@ def check_log(path: Path) -> None:
         raise LogInDoubt(path)
     kept = set_aside(path)
     print(
-        f"groundplan: {path.name!r} was replaced, and the log beside it is of another state; the log was not applied "
-        f"and is kept as {kept.name!r}",
+        f"groundplan: {quote_name(path)} was replaced, and the log beside it is of another state; the log was not "
+        f"applied and is kept as {quote_name(kept)}",
         file=sys.stderr,
         flush=True,
     )
 
 
-def check_log_exists(path: Path) -> None:
+def check_log_exists(path: FilePath) -> None:
     """Check that nobody removed only the log.
 
     SQLite creates the log before its index and removes it after, so an index without a log is never its own work.
@@ -142,23 +148,24 @@ def check_log_exists(path: Path) -> None:
     Raises:
         LogRemoved: there is an index without a log.
     """
-    index = _read_inode(Path(f"{path}-shm"))
-    if index is not None and _read_inode(_log_of(path)) is None and _read_inode(Path(f"{path}-shm")) == index:
+    index = _read_inode(f"{path}-shm")
+    if index is not None and _read_inode(_log_of(path)) is None and _read_inode(f"{path}-shm") == index:
         raise LogRemoved(path)
 
 
-def set_aside(path: Path) -> Path:
+def set_aside(path: FilePath) -> str:
     """Rename the log, so that SQLite does not apply it, and return its new name."""
     log = _log_of(path)
-    kept = log.with_name(f"{log.name}{SET_ASIDE}{system_clock():%Y%m%dT%H%M%S%f}")
+    kept = f"{log}{SET_ASIDE}{system_clock():%Y%m%dT%H%M%S%f}"
     # The index first: if this stops in between, the next opening finds the log and goes on.
-    Path(f"{path}-shm").unlink(missing_ok=True)
-    log.rename(kept)
-    sync_folder(path.parent)
+    with suppress(FileNotFoundError):
+        os.unlink(f"{path}-shm")
+    os.rename(log, kept)
+    sync_folder(os.path.dirname(log))
     return kept
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: FilePath) -> None:
     """Make the names in a folder durable."""
     file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
@@ -174,7 +181,7 @@ def _content_fits(content: FileContent, log: LogContent) -> bool:
     return log.begins_without_mark or content.schema_cookie in log.schema_cookies
 
 
-def _checkpoint_has_begun(path: Path, status: os.stat_result, content: FileContent, log: LogContent) -> bool:
+def _checkpoint_has_begun(path: FilePath, status: os.stat_result, content: FileContent, log: LogContent) -> bool:
     """Return whether a checkpoint of this log wrote pages to the file."""
     if content.nonce in {mark.nonce for mark in log.marks}:
         return True
@@ -191,12 +198,12 @@ def _is_same_time(now_ns: int, then_ns: int) -> bool:
     return now_ns % _COARSE_NS == 0 and abs(now_ns - then_ns) <= _ROUNDED_NS_MAX
 
 
-def _log_of(path: Path) -> Path:
-    return Path(f"{path}-wal")
+def _log_of(path: FilePath) -> str:
+    return f"{path}-wal"
 
 
-def _read_inode(path: Path) -> int | None:
+def _read_inode(path: FilePath) -> int | None:
     try:
-        return path.stat().st_ino
+        return os.stat(path).st_ino
     except FileNotFoundError:
         return None

@@ -8,7 +8,6 @@ from types import TracebackType
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.store import TryAgain
 
 
@@ -42,8 +41,11 @@ def is_interrupt(error: sqlite3.Error) -> bool:
 
 def translate_error(error: sqlite3.Error) -> Exception:
     """Return the error of a guard, TryAgain, Unavailable, or the error itself if it is unknown."""
-    if isinstance(error, sqlite3.IntegrityError) and (refused := find_refusal(str(error))):
-        return refused
+    if isinstance(error, sqlite3.IntegrityError):
+        from groundplan.kernel.store.guards import find_refusal  # few statements are refused
+
+        if refused := find_refusal(str(error)):
+            return refused
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return TryAgain()

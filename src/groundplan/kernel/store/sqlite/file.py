@@ -8,34 +8,21 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
-from groundplan.kernel.operations.progress import count_progress
-from groundplan.kernel.store.guards import generate_sqlite_guards
-from groundplan.kernel.store.migrations import (
-    AppliedMigration,
-    Dialect,
-    Migration,
-    NewerSchema,
-    find_pending,
-    load_migrations,
-)
-from groundplan.kernel.store.sqlite.check_log import (
-    LogRelation,
-    LogWithoutFile,
-    check_log,
-    check_log_exists,
-    find_relation,
-    sync_folder,
-)
 from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import TryAgain
-from groundplan.kernel.store.tables import Schema
+from groundplan.migrations import count_migrations
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.migrations import AppliedMigration, Migration
+    from groundplan.kernel.store.tables import Schema
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
@@ -46,7 +33,7 @@ STEPS_BETWEEN_CHECKS = 100_000
 BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: FilePath) -> sqlite3.Connection:
     """Return a connection with all settings that keep data safe.
 
     synchronous=FULL, because NORMAL loses committed writes in a power failure; recursive_triggers, because without it
@@ -54,7 +41,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     # mode=rw: only `_make_file` creates files, with the right mode.
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
+        build_uri(path, "mode=rw"),
         uri=True,
         timeout=BUSY_TIMEOUT_S,
         isolation_level=None,
@@ -74,16 +61,16 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def resolve_path(path: Path) -> Path:
+def resolve_path(path: FilePath) -> str:
     """Return the absolute path of a file without symbolic links."""
     try:
-        return Path(os.path.realpath(path))
+        return os.path.realpath(path)
     except ValueError:
         raise _cannot_open(f"{str(path)!r} is not a valid file name; name another file with --db") from None
 
 
 def open_database(
-    path: Path, schema: Callable[[], Schema], turnstile: WriteQueue, cancellation: Cancellation
+    path: FilePath, schema: Callable[[], Schema], turnstile: WriteQueue, cancellation: Cancellation
 ) -> sqlite3.Connection:
     """Return a connection to the file, which is created or migrated if necessary.
 
@@ -111,7 +98,7 @@ def open_database(
 
 
 @contextmanager
-def hold_without_checkpoint(path: Path, *, needed: bool) -> Iterator[None]:
+def hold_without_checkpoint(path: FilePath, *, needed: bool) -> Iterator[None]:
     """Keep SQLite from writing the log to the file when the other connections of this block close.
 
     The last connection writes the log to the file; here that is one that may only read, and it fails to.
@@ -119,7 +106,7 @@ def hold_without_checkpoint(path: Path, *, needed: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         if needed:
             with contextlib.suppress(sqlite3.Error):
-                uri = f"{path.absolute().as_uri()}?mode=ro"
+                uri = build_uri(path, "mode=ro")
                 last = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)))
                 last.execute("PRAGMA schema_version").fetchone()
         yield
@@ -127,12 +114,12 @@ def hold_without_checkpoint(path: Path, *, needed: bool) -> Iterator[None]:
 
 def _bring_up_to_date(
     connection: sqlite3.Connection,
-    path: Path,
+    path: FilePath,
     schema: Callable[[], Schema],
     turnstile: WriteQueue,
     cancellation: Cancellation,
 ) -> None:
-    known = len(load_migrations(Dialect.SQLITE))
+    known = count_migrations()
     if _is_current(connection, path, known):
         return
     with turnstile.hold_lock(cancellation):
@@ -147,7 +134,7 @@ def _bring_up_to_date(
             connection.set_progress_handler(None, 0)
 
 
-def _is_current(connection: sqlite3.Connection, path: Path, known: int) -> bool:
+def _is_current(connection: sqlite3.Connection, path: FilePath, known: int) -> bool:
     if _is_foreign(connection):
         raise Unavailable(
             f"{str(path)!r} is a database of another program; name another file with --db",
@@ -155,6 +142,8 @@ def _is_current(connection: sqlite3.Connection, path: Path, known: int) -> bool:
         )
     version = _read_number(connection, "PRAGMA user_version")
     if version > known:
+        from groundplan.kernel.store.migrations import NewerSchema  # not at import, as in `migrate`
+
         raise NewerSchema(version, known)
     # A restored backup may have another journal mode.
     return version == known and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
@@ -168,6 +157,10 @@ def migrate(
     cancellation: Cancellation | None = None,
 ) -> None:
     """Apply every pending step, then generate the guards again. A cancelled migration continues at the next opening."""
+    # Not at import: most files that are opened have the current schema.
+    from groundplan.kernel.operations.progress import count_progress
+    from groundplan.kernel.store.migrations import Dialect, load_migrations
+
     limit = Cancellation() if cancellation is None else cancellation
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
@@ -190,11 +183,15 @@ def read_applied_migrations(connection: sqlite3.Connection) -> list[AppliedMigra
     """Return the steps that this file has recorded."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").fetchone():
         return []
+    from groundplan.kernel.store.migrations import AppliedMigration  # not at import, as in `migrate`
+
     rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
     return [AppliedMigration(*row) for row in rows]
 
 
 def _find_pending(connection: sqlite3.Connection, steps: Sequence[Migration]) -> Sequence[Migration]:
+    from groundplan.kernel.store.migrations import find_pending  # not at import, as in `migrate`
+
     return find_pending(steps, read_applied_migrations(connection))
 
 
@@ -209,6 +206,8 @@ def _apply_step(
         (step.number, step.name, step.checksum, format_timestamp(system_clock())),
     )
     if is_last:
+        from groundplan.kernel.store.guards import generate_sqlite_guards  # not at import, as in `migrate`
+
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
@@ -232,37 +231,39 @@ def split_statements(script: str) -> Iterator[str]:
         raise ValueError(f"a statement does not end: {statement.strip()[:60]}")
 
 
-def _ensure_file(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> None:
+def _ensure_file(path: FilePath, schema: Callable[[], Schema], turnstile: WriteQueue) -> None:
     try:
         if not _check_file(path):
             # The folder is checked first: without it, the error would be about the files of the queue.
-            path.parent.stat()
-            if not path.parent.is_dir():
+            folder = os.path.dirname(path)
+            if not stat.S_ISDIR(os.stat(folder).st_mode):
                 raise NotADirectoryError
             with turnstile.hold_lock():
                 if not _check_file(path):
                     _make_file(path, schema())
     except (FileNotFoundError, NotADirectoryError):
         raise _cannot_open(
-            f"there is no folder {str(path.parent)!r}; create it, or name another file with --db"
+            f"there is no folder {os.path.dirname(path)!r}; create it, or name another file with --db"
         ) from None
     except OSError as error:
         raise _cannot_open(f"cannot open {str(path)!r}: {error.strerror}; check its owner and mode") from None
 
 
-def _check_file(path: Path) -> bool:
+def _check_file(path: FilePath) -> bool:
     """Return whether the file exists and can be opened. It is not opened here: a FIFO would block."""
     try:
-        status = path.stat()
+        status = os.stat(path)
     except FileNotFoundError:
         status = None
-    log = Path(f"{path}-wal")
+    log = f"{path}-wal"
     if (status is None or (stat.S_ISREG(status.st_mode) and not status.st_size)) and _has_content(log):
+        from groundplan.kernel.store.sqlite.check_log import LogWithoutFile  # not at import, as in `_ensure_log`
+
         raise LogWithoutFile(path)
     if status is None:
         return False
     if stat.S_ISDIR(status.st_mode):
-        raise _cannot_open(f"{str(path)!r} is a folder; name a file, for example {str(path / 'plan.db')!r}")
+        raise _cannot_open(f"{str(path)!r} is a folder; name a file, for example {os.path.join(path, 'plan.db')!r}")
     if not stat.S_ISREG(status.st_mode):
         raise _cannot_open(f"{str(path)!r} is {_describe_type(status.st_mode)}, not a file; name a file with --db")
     if not os.access(path, os.R_OK | os.W_OK):
@@ -276,15 +277,20 @@ def _describe_type(mode: int) -> str:
     return "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
-def _has_content(log: Path) -> bool:
+def _has_content(log: str) -> bool:
     try:
-        return log.stat().st_size > 0
+        return os.stat(log).st_size > 0
     except FileNotFoundError:
         return False
 
 
-def _ensure_log(path: Path, turnstile: WriteQueue) -> None:
+def _ensure_log(path: FilePath, turnstile: WriteQueue) -> None:
     """Check that the log belongs to the file, before SQLite applies it."""
+    if not (os.path.lexists(f"{path}-wal") or os.path.lexists(f"{path}-shm")):
+        return
+    # Not at import: there is a log only while another program uses the file, or after a crash.
+    from groundplan.kernel.store.sqlite.check_log import LogRelation, check_log, check_log_exists, find_relation
+
     check_log_exists(path)
     # Without the lock first: most logs belong to their file, and opening should not wait for a long write.
     if find_relation(path) is not LogRelation.BELONGS:
@@ -292,13 +298,16 @@ def _ensure_log(path: Path, turnstile: WriteQueue) -> None:
             check_log(path)
 
 
-def _make_file(path: Path, schema: Schema) -> None:
+def _make_file(path: FilePath, schema: Schema) -> None:
     """Create a database that only its owner can open; the files beside it get the same mode.
 
     It is complete before it gets its name, so nobody sees a part of it. An existing database is never opened here:
     closing a file drops all locks of this process on it.
     """
-    temporary = path.with_name(f".{path.name}.{new_short_id()}")
+    from groundplan.kernel.store.sqlite.check_log import sync_folder  # not at import, as in `_ensure_log`
+
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{new_short_id()}")
     os.close(os.open(temporary, NEW_FILE, 0o600))
     try:
         with contextlib.closing(connect(temporary)) as connection:
@@ -308,12 +317,13 @@ def _make_file(path: Path, schema: Schema) -> None:
         except FileExistsError:
             pass  # another program created it; what it is, is checked when it is opened
         except OSError:  # the file system has no links
-            temporary.rename(path)
+            os.rename(temporary, path)
             return
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
-            Path(f"{temporary}{suffix}").unlink(missing_ok=True)
-    sync_folder(path.parent)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{temporary}{suffix}")
+    sync_folder(folder)
 
 
 def _cannot_open(sentence: str) -> Unavailable:

@@ -16,18 +16,20 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
+
+from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 
 MARK_TABLE = "file_mark"
 MARK_PAGE = 2  # the first table that is created
-_MARK = re.compile(rb"([0-9a-f]{16}) ([0-9a-f]{16}) (\d{20}) (\d{20}) (\d{20}) (\d{10})")
+_MARK = rb"([0-9a-f]{16}) ([0-9a-f]{16}) (\d{20}) (\d{20}) (\d{20}) (\d{10})"
 _CELL_POINTER_OFFSET = 8  # after the header of a leaf page
 
 
-class FileMark(NamedTuple):
+class FileMark(msgspec.Struct, frozen=True):
     """The content of the row."""
 
     nonce: str
@@ -45,7 +47,7 @@ class FileMark(NamedTuple):
         )
 
 
-class FileContent(NamedTuple):
+class FileContent(msgspec.Struct, frozen=True):
     """What the file itself says, without its log."""
 
     nonce: str | None  # None: it has no mark
@@ -55,7 +57,7 @@ class FileContent(NamedTuple):
 def read_mark(connection: sqlite3.Connection) -> FileMark | None:
     """Return the mark of the database, as a transaction sees it."""
     row = connection.execute("SELECT mark FROM file_mark WHERE id = 1").fetchone()
-    return _decode(row[0].encode()) if row else None
+    return _build_mark(row[0].split(" ")) if row else None
 
 
 def write_mark(connection: sqlite3.Connection, *, inode: int, modified_ns: int, log_inode: int) -> str:
@@ -75,7 +77,7 @@ def find_mark(page: bytes) -> FileMark | None:
     return _decode(page[cell:])
 
 
-def read_content(path: Path) -> FileContent:
+def read_content(path: FilePath) -> FileContent:
     """Return what the file says without its log.
 
     Raises:
@@ -90,20 +92,24 @@ def read_content(path: Path) -> FileContent:
 
 
 @contextmanager
-def open_without_log(path: Path) -> Iterator[sqlite3.Connection]:
+def open_without_log(path: FilePath) -> Iterator[sqlite3.Connection]:
     """Open the file alone, without its log and without locks.
 
     SQLite opens it: closing a descriptor of our own would drop the locks of this process on the file.
     """
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with closing(sqlite3.connect(build_uri(path, "mode=ro&immutable=1"), uri=True)) as connection:
         # An interrupted checkpoint leaves a file that is shorter than its first page says; only so SQLite reads it.
         connection.execute("PRAGMA writable_schema = ON")
         yield connection
 
 
 def _decode(text: bytes) -> FileMark | None:
-    found = _MARK.search(text)
+    found = re.search(_MARK, text)
     if found is None:
         return None
-    nonce, previous, *numbers = found.groups()
-    return FileMark(nonce.decode(), previous.decode(), *map(int, numbers))
+    return _build_mark([part.decode() for part in found.groups()])
+
+
+def _build_mark(parts: Sequence[str]) -> FileMark:
+    nonce, previous, *numbers = parts
+    return FileMark(nonce, previous, *map(int, numbers))

@@ -12,12 +12,10 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
 from groundplan.kernel.store.sqlite.file_mark import read_content, read_mark, write_mark
-from groundplan.kernel.store.sqlite.log_file import read_log
+from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
 # No file system counts the time of a change in longer steps: one that has fractions of a second counts finer ones.
@@ -32,9 +30,9 @@ class FileReplaced(Unavailable):
 
     code = "store_replaced"
 
-    def __init__(self, path: Path, problem: str) -> None:
+    def __init__(self, path: FilePath, problem: str) -> None:
         super().__init__(
-            f"{problem} while {path.name!r} was open, and nothing was written; restart Groundplan. "
+            f"{problem} while {quote_name(path)} was open, and nothing was written; restart Groundplan. "
             "To restore a backup, first stop every program that uses the file"
         )
 
@@ -45,20 +43,20 @@ class WriteUncertain(Unavailable):
     code = "store_write_uncertain"
     may_retry = False
 
-    def __init__(self, path: Path, problem: str) -> None:
+    def __init__(self, path: FilePath, problem: str) -> None:
         super().__init__(
-            f"{problem} during this write to {path.name!r}, which may be lost; restart Groundplan, and look whether "
-            "the change is there"
+            f"{problem} during this write to {quote_name(path)}, which may be lost; restart Groundplan, and look "
+            "whether the change is there"
         )
 
 
 class FileWatch:
     """The identity of the database, its log and the index of the log, as they were when the database was opened."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: FilePath, connection: sqlite3.Connection) -> None:
         self._path = path
         self._database, self._log, self._index = (f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
-        self._folder = str(path.parent)
+        self._folder = os.path.dirname(self._database)
         self._folder_seen: tuple[int, int, int] | None = None  # of the folder in which the files were last in place
         self._expected = tuple(_read_identity(name) for name in (self._database, self._log, self._index))
         if None in self._expected:
@@ -123,7 +121,7 @@ class FileWatch:
             mark = read_mark(connection)
             is_marked = mark is not None and (mark.inode, mark.modified_ns) == (database.st_ino, now_ns)
             if not is_marked and not self._is_changing and self._is_overwritten():
-                raise FileReplaced(self._path, f"{self._path.name!r} was overwritten")
+                raise FileReplaced(self._path, f"{quote_name(self._path)} was overwritten")
             self._trusted_ns = now_ns
             if mark and is_marked and log.st_size:
                 self._marked_ns, self._nonce = now_ns, mark.nonce
@@ -176,7 +174,11 @@ class FileWatch:
 
     def _is_overwritten(self) -> bool:
         """Return whether a change of the file was not a checkpoint."""
-        log = read_log(Path(self._log))
+        # Not at import: few files are changed by others.
+        from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
+        from groundplan.kernel.store.sqlite.log_file import read_log
+
+        log = read_log(self._log)
         if log is not None and log.frames:
             return find_relation(self._path) is not LogRelation.BELONGS
         try:
@@ -189,8 +191,8 @@ class FileWatch:
         for name, expected in zip(names, self._expected, strict=True):
             found = _read_identity(name)
             if found is None or found != expected:
-                return f"{Path(name).name!r} was {'removed' if found is None else 'replaced'}"
-        return f"{self._path.name!r} was removed or replaced"
+                return f"{quote_name(name)} was {'removed' if found is None else 'replaced'}"
+        return f"{quote_name(self._path)} was removed or replaced"
 
 
 def _read_identity(path: str) -> tuple[int, int] | None:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 GROUP_WRITES_MAX = 64
 GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
 
+QUICK_COMMIT_S = 0.001  # to let another thread work costs more than to wait for such a commit
+COMMIT_GROWTH, COMMIT_STEP_S = 1.1, 0.00002  # what is usual grows by this after a commit that took longer
+
 RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
 HoldFile = Callable[[Cancellation, float], AbstractContextManager["LockedFile"]]  # with the seconds to wait for it
 
@@ -76,15 +79,24 @@ class GroupCommit:
     """The groups of one file in one process.
 
     `hold_file` gives the calling thread the write lock of the file. `on_lost` is called when writes that ran are rolled
-    back, because a cache may hold what they wrote.
+    back, because a cache may hold what they wrote. `on_wait` is called by a thread that is about to wait for a commit.
     """
 
-    def __init__(self, hold_file: HoldFile, on_lost: Callable[[], None], *, wait_s: float = WAIT_S_MAX) -> None:
+    def __init__(
+        self,
+        hold_file: HoldFile,
+        on_lost: Callable[[], None],
+        *,
+        on_wait: Callable[[], None] = lambda: None,
+        wait_s: float = WAIT_S_MAX,
+    ) -> None:
         self._hold_file = hold_file
+        self._on_wait = on_wait
         self._wait_s = wait_s
         self._on_lost = on_lost
         self._waiting: deque[GroupedWrite] = deque()
         self._is_led = False
+        self._usual_commit_s = 0.0  # only the leader changes it
         self._lock = threading.Lock()  # guards the two fields above
 
     def write(self, run: RunWrite, cancellation: Cancellation) -> None:
@@ -104,6 +116,7 @@ class GroupCommit:
                     raise cancellation.build_error()
                 if not write.remaining_s and self._withdraw(write):
                     raise QueueStuck(self._wait_s)
+                self._on_wait()
                 write.wait()
         if write.must_lead:
             self._lead(write)
@@ -162,7 +175,7 @@ class GroupCommit:
             while (not group or monotonic() < ends_at) and (write := self._take_next(group)) is not None:
                 has_changes = _run_in_savepoint(file.connection, write) or has_changes
             if has_changes:
-                file.commit()
+                self._commit(file)
             for write in group:
                 write.settle(write.error)
         except (sqlite3.Error, _GroupLost) as error:
@@ -180,6 +193,14 @@ class GroupCommit:
                 write.settle(write.error or error)
         finally:
             _roll_back(file)
+
+    def _commit(self, file: LockedFile) -> None:
+        if self._usual_commit_s > QUICK_COMMIT_S:
+            self._on_wait()
+        began_at = monotonic()
+        file.commit()
+        # About the shortest of the last ones: the others also waited for the interpreter.
+        self._usual_commit_s = min(monotonic() - began_at, self._usual_commit_s * COMMIT_GROWTH + COMMIT_STEP_S)
 
     def _run_alone(self, file: LockedFile, write: GroupedWrite) -> None:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 from groundplan.kernel.actors import Actor
@@ -13,6 +12,7 @@ from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.sqlite.checkpoints import Checkpoints, limit_checkpoints
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import connect
+from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.group_commit import GroupCommit
 from groundplan.kernel.store.sqlite.store import HeldConnection, SqliteStore
 from groundplan.kernel.store.tables import Schema
@@ -26,7 +26,7 @@ class GroupCommitStore(SqliteStore):
 
     def __init__(
         self,
-        path: Path,
+        path: FilePath,
         schema: Callable[[], Schema],
         *,
         clock: Clock = system_clock,
@@ -34,7 +34,9 @@ class GroupCommitStore(SqliteStore):
         cancellation: Cancellation | None = None,
     ) -> None:
         super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
-        self._group_commit = GroupCommit(self._hold_file, self.cache.clear, wait_s=self._write_queue.wait_s)
+        self._group_commit = GroupCommit(
+            self._hold_file, self.cache.clear, on_wait=self._announce_wait, wait_s=self._write_queue.wait_s
+        )
         self._checkpoints = Checkpoints(self._files, self._connect_for_checkpoints, self._check_files)
 
     def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
@@ -50,6 +52,9 @@ class GroupCommitStore(SqliteStore):
             self._group_commit.write(run_grouped, cancellation)
         self._checkpoints.count_write()
         return answers[-1]
+
+    def _announce_wait(self) -> None:
+        self.on_wait()  # of this moment: a server sets it after the store is open
 
     def _connect(self) -> sqlite3.Connection:
         connection = super()._connect()

@@ -11,11 +11,11 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from msgspec import Struct, field
 
 from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, FileMark, find_mark
+from groundplan.kernel.store.sqlite.file_paths import FilePath
 
 _HEADER = struct.Struct(">8I")  # magic, version, page size, sequence, two salts, two checksums
 _FRAME = struct.Struct(">6I")  # page number, size of the database after a commit or 0, two salts, two checksums
@@ -46,13 +46,13 @@ class LogContent(Struct):
         return self.cookies | {mark.schema_cookie for mark in self.marks}
 
 
-def read_log(path: Path) -> LogContent | None:
+def read_log(path: FilePath) -> LogContent | None:
     """Return what a log says; None if there is no log."""
     with _open(path) as file:
         return None if file is None else _read(file)
 
 
-def is_partly_in_file(path: Path, log: LogContent, database: int) -> bool:
+def is_partly_in_file(path: FilePath, log: LogContent, database: int) -> bool:
     """Return whether a page of the file is the same as in the log, because a checkpoint has written it."""
     with _open(path) as file:
         if file is None:
@@ -64,7 +64,7 @@ def is_partly_in_file(path: Path, log: LogContent, database: int) -> bool:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[int | None]:
+def _open(path: FilePath) -> Iterator[int | None]:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:

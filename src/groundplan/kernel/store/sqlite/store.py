@@ -10,16 +10,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.commits.commit_watch import CommitWatch
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
@@ -29,11 +27,15 @@ from groundplan.kernel.store.sqlite.file import (
     open_database,
     resolve_path,
 )
+from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
-from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import Schema
+from groundplan.kernel.store.store import Store, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
+
+if TYPE_CHECKING:
+    from groundplan.kernel.store.commits.commit_watch import CommitWatch
+    from groundplan.kernel.store.tables import Schema
 
 T = TypeVar("T")
 
@@ -58,12 +60,13 @@ _READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
 class SqliteStore(Store):
     """The store on one file."""
 
+    runs_in_process = True
     locks_at_begin = True  # by BEGIN IMMEDIATE
     must_recheck_after_lock = False
 
     def __init__(
         self,
-        path: Path,
+        path: FilePath,
         schema: Callable[[], Schema],
         *,
         clock: Clock = system_clock,
@@ -89,12 +92,25 @@ class SqliteStore(Store):
         # It stays open when its thread ends: SQLite removes the log with the last connection.
         self._first_connection = self._thread_local.held = self._register(connection)
 
-    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+    def read_as_nobody(self, run: Callable[[Transaction], T]) -> T:
+        """Run one statement as the base class says; without a transaction it is one statement instead of three."""
+        return retry(lambda: self._run_statement_as_nobody(run))
+
+    def _run_statement_as_nobody(self, run: Callable[[Transaction], T]) -> T:
+        self._check_before_read()
+        held = self._get_connection()
+        with held.in_use, translate_errors():
+            return run(self._begin_at_now(held.require_open(), NOBODY, Cancellation()))
+
+    def _check_before_read(self) -> None:
         try:
             self._files.check_before_read()
         except FileReplaced:
             self._check_files()  # says so if the store was closed
             raise
+
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        self._check_before_read()
         held = self._get_connection()
         with held.in_use:
             connection = held.require_open()

@@ -14,12 +14,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import NamedTuple
+
+import msgspec
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
 
 WAIT_S_MAX = 30.0  # a turn takes milliseconds; after this time a writer hangs
 
@@ -39,9 +39,9 @@ class QueueStuck(Unavailable):
 class WriteQueue:
     """The queue of writers; each thread has one place in it at a time."""
 
-    def __init__(self, database: Path, *, wait_s: float = WAIT_S_MAX) -> None:
-        self._gate = Path(f"{database}-gate")
-        self._lock = Path(f"{database}-lock")
+    def __init__(self, database: FilePath, *, wait_s: float = WAIT_S_MAX) -> None:
+        self._gate = f"{database}-gate"
+        self._lock = f"{database}-lock"
         self.wait_s = wait_s
         self._thread_local = threading.local()
 
@@ -98,7 +98,7 @@ class WriteQueue:
         return files
 
 
-class _Wait(NamedTuple):
+class _Wait(msgspec.Struct, frozen=True):
     """How long one writer waits for both locks together."""
 
     give_up_at: float
@@ -119,6 +119,8 @@ class _Waiter:
         self._is_wanted = True
         self._has_ended = False
         self._lock = threading.Lock()  # guards the hand-over; held for a moment only
+        from queue import SimpleQueue  # few writers wait
+
         self._events: SimpleQueue[None] = SimpleQueue()  # not an Event: a signal handler may wake its own thread
         # Only the thread has the file, because a reference here would keep it open after the thread that uses it.
         threading.Thread(target=self._block, args=(file,), daemon=True).start()
@@ -140,6 +142,8 @@ class _Waiter:
             QueueStuck: the time is over.
             Cancelled: the request was cancelled.
         """
+        from queue import Empty
+
         try:
             while not self._has_ended:
                 if wait.cancellation.is_cancelled:
@@ -175,7 +179,7 @@ class _Waiter:
 class LockFile:
     """A file to lock. It is closed with its thread or its queue, whichever ends first."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.waiter: _Waiter | None = None  # waits for this file, or was given up
         self.fd = -1
@@ -190,11 +194,11 @@ class LockFile:
         except OSError as error:
             raise _unusable(path, error) from None
 
-    def _share_owner(self, path: Path) -> None:
+    def _share_owner(self, path: str) -> None:
         # As SQLite does with its own files: a file created by root must not lock out the owner of the database.
-        database = Path(str(path).rpartition("-")[0])
-        if os.geteuid() == 0 and database.exists():
-            owner = database.stat()
+        database = path.rpartition("-")[0]
+        if os.geteuid() == 0 and os.path.exists(database):
+            owner = os.stat(database)
             os.fchown(self.fd, owner.st_uid, owner.st_gid)
 
     def release(self) -> None:
@@ -209,9 +213,9 @@ class LockFile:
     __del__ = close
 
 
-def _unusable(path: Path, error: OSError) -> Unavailable:
+def _unusable(path: str, error: OSError) -> Unavailable:
     return Unavailable(
-        f"cannot use {path.name!r}, which writers of the database share: {error.strerror}; "
+        f"cannot use {quote_name(path)}, which writers of the database share: {error.strerror}; "
         "give it the owner of the database",
         code="store_cannot_open",
     )

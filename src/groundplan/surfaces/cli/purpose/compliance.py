@@ -65,8 +65,8 @@ def _check_operation(invocation: Invocation, project: str, operation: str, *, le
     arguments = {"project": project, "gate": "compliance", "operation": given["operation"], "lean": lean}
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
-        answer, encoded, _ = session.execute(session.operations[name], arguments)
-    return CommandResult(answer, lambda: RENDERERS[name](answer), encoded=encoded)
+        result = session.execute(session.operations[name], arguments)
+    return CommandResult(result.answer, lambda: RENDERERS[name](result.answer), encoded=result.encoded)
 
 
 def _check_code(paths: list[str]) -> CommandResult:

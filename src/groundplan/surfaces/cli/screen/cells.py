@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unicodedata import category, east_asian_width
-
 _EMOJI_STYLE = "\ufe0f"  # asks for the wide form of the character before it
 _JOINING = frozenset({"Mn", "Me", "Cf"})
 
@@ -26,6 +24,8 @@ def measure_char(char: str) -> int:
     """Return the number of columns of one character."""
     if char.isascii():
         return 1
+    from unicodedata import category, east_asian_width  # most texts are ASCII
+
     if category(char) in _JOINING:
         return 0
     return 2 if east_asian_width(char) in "WF" else 1

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple, Self
+from typing import Self
+
+import msgspec
 
 from groundplan.surfaces.cli.screen.cells import measure, measure_char
 
@@ -25,10 +27,10 @@ CODES: Mapping[str, int] = {
     "magenta": 35,
     "cyan": 36,
 }
-_WORDS = re.compile(r"\s+|\S+")
+_WORDS = r"\s+|\S+"
 
 
-class Span(NamedTuple):
+class Span(msgspec.Struct, frozen=True):
     """A part of a text with one style."""
 
     text: str
@@ -81,10 +83,10 @@ class StyledText:
     def split_lines(self) -> list[StyledText]:
         """Return its lines."""
         lines = [StyledText()]
-        for text, style in self.spans:
-            first, *others = text.split("\n")
-            lines[-1].append(first, style)
-            lines += [StyledText(other, style) for other in others]
+        for span in self.spans:
+            first, *others = span.text.split("\n")
+            lines[-1].append(first, span.style)
+            lines += [StyledText(other, span.style) for other in others]
         return lines
 
     def wrap(self, columns: int) -> list[StyledText]:
@@ -108,8 +110,8 @@ def _wrap_line(line: StyledText, columns: int) -> list[StyledText]:
     if line.cell_len <= columns:
         return [line]
     lines, used = [StyledText()], 0
-    for text, style in line.spans:
-        for word in _WORDS.findall(text):
+    for span in line.spans:
+        for word in re.findall(_WORDS, span.text):
             width = measure(word)
             if used + width > columns and word.isspace():
                 continue  # at the end of a line
@@ -120,7 +122,7 @@ def _wrap_line(line: StyledText, columns: int) -> list[StyledText]:
                 if used and used + measure(piece) > columns:
                     lines.append(StyledText())
                     used = 0
-                lines[-1].append(piece, style)
+                lines[-1].append(piece, span.style)
                 used += measure(piece)
     return lines
 

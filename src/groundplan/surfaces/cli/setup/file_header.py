@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import stat
 
-import groundplan.migrations
+from groundplan.migrations import count_migrations
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
 USER_VERSION_OFFSET = 60
 APPLICATION_ID_OFFSET = 68
 APPLICATION_ID = 0x47504C4E  # the same as in `sqlite_file`, which would import SQLite; a test compares the two
-MIGRATION_SUFFIX = ".sql"
 
 
 def is_ready(path: str, *, may_create: bool = True) -> bool:
@@ -44,14 +43,9 @@ def is_ready(path: str, *, may_create: bool = True) -> bool:
     return (
         header.startswith(MAGIC)
         and _read_number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
-        and _read_number(header, USER_VERSION_OFFSET) == _count_migrations()
+        and _read_number(header, USER_VERSION_OFFSET) == count_migrations()
     )
 
 
 def _read_number(header: bytes, at: int) -> int:
     return int.from_bytes(header[at : at + 4], "big")
-
-
-def _count_migrations() -> int:
-    (folder,) = groundplan.migrations.__path__
-    return sum(name.endswith(MIGRATION_SUFFIX) for name in os.listdir(folder))  # noqa: PTH208 - pathlib takes 5 ms

@@ -161,7 +161,7 @@ def serve(
         code = server.codes.issue() if actor is not None and exposure.offers_login_address else None
         if once:
             return _call_once(exposure, code, run_server)
-        start_logging(log_format)
+        opened.callback(start_logging(log_format).flush)
         lines = _list_lines(
             exposure, code, None if actor is None else actor.organization, provider.settings.name if provider else None
         )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from groundplan.surfaces.cli.short.words.table import NOT_WORDS, Word, find_word
-from groundplan.surfaces.import_msgspec import import_msgspec
 
 if TYPE_CHECKING:
     from groundplan.kernel.next_steps import Vocabulary
@@ -17,7 +16,6 @@ def run_word(name: str, argv: Sequence[str]) -> int | None:
     word = find_word(name)
     if word is None and name not in NOT_WORDS:
         return None
-    import_msgspec()
     from groundplan.surfaces.cli.failures import ensure_streams, run_guarded
 
     ensure_streams()

@@ -21,6 +21,8 @@ def find_state_folder(environment: Mapping[str, str]) -> str:
 def remember(db: str, actor: str, node_id: str) -> None:
     """Keep an id. A folder that cannot be written to only costs the comfort."""
     path = _find_file(db, actor)
+    if _read(path) == node_id:  # most often: reading takes less than replacing a file
+        return
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - pathlib takes 5 ms
         file = os.open(f"{path}.{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -35,8 +37,12 @@ def remember(db: str, actor: str, node_id: str) -> None:
 
 def recall(db: str, actor: str) -> str | None:
     """Return the id that was kept last, or None."""
+    return _read(_find_file(db, actor))
+
+
+def _read(path: str) -> str | None:
     try:
-        file = os.open(_find_file(db, actor), os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             text = os.read(file, ID_CHARS_MAX)
         finally:

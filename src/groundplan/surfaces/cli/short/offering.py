@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_heading, draw_text, draw_warnings
@@ -46,6 +45,8 @@ def take(session: WordSession, line: Line) -> WordResult:
         node = node or session.look_up(["-"])[0]
         answer = session.run("work.update", updates=[{"node_id": node.id, "release": True}], decision=decision)
         (node,) = session.look_up([node.id])
+        from groundplan.surfaces.cli.short.finishing import draw_changed  # `next` does not need it
+
         return WordResult(lambda output: draw_changed([node], None, answer, output), last=node.id)
     scope = session.look_up_one(line.first("under"))
     answer = session.run(

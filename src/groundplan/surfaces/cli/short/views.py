@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.failures import escape_control_chars
@@ -20,7 +22,7 @@ TITLE_COLUMNS_MIN = 16
 TEXT_COLUMNS_MAX = 100  # longer lines are hard to read
 
 
-class StateMark(NamedTuple):
+class StateMark(msgspec.Struct, frozen=True):
     """The sign of a state: on a terminal, in plain ASCII, its colour, and its word."""
 
     sign: str
@@ -40,7 +42,7 @@ MARKS: Mapping[str, StateMark] = {
 }
 
 
-class WordResult(NamedTuple):
+class WordResult(msgspec.Struct, frozen=True):
     """What a word did: how to print it, and the task that `-` stands for from now on."""
 
     draw: Callable[[Output], Iterable[Part]]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from typing import Any, Literal
+import threading
+from contextlib import suppress
+from typing import Any, Literal, TextIO
 
-from groundplan.kernel.clock import format_timestamp, system_clock
+from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.kernel.errors import Unexpected
 from groundplan.surfaces.http.monitoring.request_monitor import ObservedRequest
 
 LogFormat = Literal["text", "json"]
+
+WRITTEN_EVERY_S = 0.05  # lines of requests are written together, because each write lets another thread take over
 
 _requests = logging.getLogger("groundplan.requests")
 _errors = logging.getLogger("groundplan.errors")
@@ -29,7 +33,7 @@ class LineFormatter(logging.Formatter):
         fields: dict[str, Any] = getattr(record, "fields", {"level": record.levelname.lower()})
         message = record.getMessage()
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        at = format_timestamp(system_clock())
+        at = read_timestamp(system_clock)
         if self._is_json:
             own = {"message": message} if message else {}
             return json.dumps({"time": at, **fields, **own, **({"traceback": trace} if trace else {})})
@@ -40,14 +44,63 @@ class LineFormatter(logging.Formatter):
         return f"{line}\n{trace}" if trace else line
 
 
-def start_logging(log_format: LogFormat) -> None:
-    """Write all log records of the process to stderr."""
-    handler = logging.StreamHandler(sys.stderr)
+class LogLineHandler(logging.Handler):
+    """Writes the lines of requests in a thread of its own, many at once; a warning or an error is written at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._lines: list[str] = []  # that wait, in order; guarded by the lock of the handler
+        self._has_lines = threading.Event()
+        self._is_closed = threading.Event()
+        threading.Thread(target=self._run, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a line. The lock is held."""
+        try:
+            self._lines.append(self.format(record))
+            if record.levelno >= logging.WARNING:
+                self.flush()
+            elif len(self._lines) == 1:
+                self._has_lines.set()
+        except Exception:
+            self.handleError(record)
+
+    def flush(self) -> None:
+        """Write the lines that wait."""
+        self.acquire()
+        try:
+            if self._lines:
+                self._stream.write("".join(f"{line}\n" for line in self._lines))
+                self._lines.clear()
+                self._stream.flush()
+            self._has_lines.clear()
+        finally:
+            self.release()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._is_closed.set()
+        self._has_lines.set()
+        super().close()
+
+    def _run(self) -> None:
+        while self._has_lines.wait() and not self._is_closed.wait(WRITTEN_EVERY_S):
+            with suppress(OSError, ValueError):  # stderr is closed
+                self.flush()
+
+
+def start_logging(log_format: LogFormat) -> LogLineHandler:
+    """Write all log records of the process to stderr. Flush the handler before the process ends."""
+    handler = LogLineHandler(sys.stderr)
     handler.setFormatter(LineFormatter(log_format))
     root = logging.getLogger()
+    for former in root.handlers:
+        former.close()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     _requests.setLevel(logging.INFO)
+    return handler
 
 
 def log_request(observed: ObservedRequest) -> None:
@@ -62,7 +115,10 @@ def log_request(observed: ObservedRequest) -> None:
             "actor": observed.actor,
             "address": observed.address,
         }
-        _requests.info("", extra={"fields": fields})
+        # Made here and not by `info`, which first looks for the line of code that calls it.
+        record = logging.LogRecord(_requests.name, logging.INFO, "", 0, "", (), None)
+        record.fields = fields
+        _requests.handle(record)
 
 
 def log_exception(where: str) -> Unexpected:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.store.queries import load_queries
@@ -52,14 +53,14 @@ class AncestorRow(Struct):
     depth: int
 
 
-class AncestorList(NamedTuple):
+class AncestorList(msgspec.Struct, frozen=True):
     """The listed ancestors, root first, and how many are left out between the root and the next one."""
 
     ancestors: list[Ancestor]
     left_out: int
 
 
-class EdgeNeighbours(NamedTuple):
+class EdgeNeighbours(msgspec.Struct, frozen=True):
     """The listed neighbours along edges, and how many of each list are left out."""
 
     depends_on: list[NodeDependency]

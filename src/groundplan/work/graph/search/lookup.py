@@ -25,10 +25,10 @@ from groundplan.work.engine.refs import (
     missing_node,
     node_elsewhere,
 )
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Sort, fetch_page
 from groundplan.work.graph.search.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.requests import Summary
 
 REFS_MAX = 100

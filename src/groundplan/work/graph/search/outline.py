@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
@@ -18,10 +19,10 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import limit_lease_end
 from groundplan.work.engine.refs import find_node_in_project
-from groundplan.work.engine.root import ROOT_N
 from groundplan.work.graph.search.counts_below import count_below
 from groundplan.work.graph.search.filters import Filter, TagFilter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
+from groundplan.work.kinds import ROOT_N
 from groundplan.work.priority import PRIORITY_ABSENT
 from groundplan.work.requests import NodeRef
 
@@ -52,7 +53,7 @@ class NodeState(StrEnum):
     PARENT = "parent"  # it waits for its children only
 
 
-class LaneSearch(NamedTuple):
+class LaneSearch(msgspec.Struct, frozen=True):
     """The filter and the order of a column."""
 
     filter: Filter

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, Option, Word, WordArgument
 
 
-class Line(NamedTuple):
+class Line(msgspec.Struct, frozen=True):
     """A command line of a short word: the values of its arguments and options."""
 
     word: Word

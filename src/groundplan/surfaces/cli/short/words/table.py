@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 PROGRAM = "groundplan"
 
@@ -24,7 +26,7 @@ class Kind(StrEnum):
     FILE = "file"
 
 
-class WordArgument(NamedTuple):
+class WordArgument(Struct, frozen=True):
     """A positional argument. Of several words for one text, the quotation marks may be left out."""
 
     name: str
@@ -35,7 +37,7 @@ class WordArgument(NamedTuple):
     joined: bool = False  # many words are one text
 
 
-class Option(NamedTuple):
+class Option(Struct, frozen=True):
     """An option: its names, the longest first, and the name of its value; a switch has none."""
 
     names: tuple[str, ...]
@@ -50,7 +52,7 @@ class Option(NamedTuple):
         return self.names[0].removeprefix("--").replace("-", "_")
 
 
-class Word(NamedTuple):
+class Word(Struct, frozen=True):
     """One short word."""
 
     name: str
@@ -64,8 +66,8 @@ class Word(NamedTuple):
 
 
 NODE = WordArgument("ID", "The task: its id or its first 3 characters, its title, or - for the last one.", Kind.NODE)
-NODES = NODE._replace(many=True)
-MAYBE_NODE = NODE._replace(required=False)
+NODES = replace(NODE, many=True)
+MAYBE_NODE = replace(NODE, required=False)
 MESSAGE = Option(("--message", "-m"), "TEXT", "The reason or a note; kept in the history.")
 OFF = Option(("--off",), "", "Take it back.")
 WATCH = Option(("--watch", "-w"), "", "Draw again after every change, until Ctrl-C.")
@@ -107,7 +109,7 @@ WORDS: tuple[Word, ...] = (
         "Take a task, or the next one, so that nobody else does.",
         "offering:take",
         (MAYBE_NODE,),
-        (UNDER, OFF._replace(help="Give it back."), MESSAGE),
+        (UNDER, replace(OFF, help="Give it back."), MESSAGE),
         ("t", "claim", "start"),
         is_first=True,
     ),
@@ -118,8 +120,8 @@ WORDS: tuple[Word, ...] = (
         (NODES,),
         (
             Option(("--evidence", "-e"), "TYPE:REF", "What shows it, such as commit:9f2ab1; repeatable.", many=True),
-            MESSAGE._replace(help="A note, kept as evidence."),
-            OFF._replace(help="Open them again."),
+            replace(MESSAGE, help="A note, kept as evidence."),
+            replace(OFF, help="Open them again."),
         ),
         ("d", "close", "finish", "resolve", "complete"),
         is_first=True,
@@ -129,17 +131,17 @@ WORDS: tuple[Word, ...] = (
         "Drop tasks that will not be done, with everything below them.",
         "finishing:drop",
         (NODES,),
-        (MESSAGE._replace(help="Why; needed."),),
+        (replace(MESSAGE, help="Why; needed."),),
         ("cancel", "abandon"),
     ),
     Word(
         "block",
         "Let a task wait for others.",
         "waiting:block",
-        (NODE, NODES._replace(name="ON_IDS", required=False, help="The tasks that it waits for.")),
+        (NODE, replace(NODES, name="ON_IDS", required=False, help="The tasks that it waits for.")),
         (
             Option(("--on", "-o"), "ID", "The task that it waits for; repeatable.", Kind.NODE, many=True),
-            OFF._replace(help="It waits for them no more."),
+            replace(OFF, help="It waits for them no more."),
             MESSAGE,
         ),
         ("b", "wait"),
@@ -149,7 +151,7 @@ WORDS: tuple[Word, ...] = (
         "Put tasks on hold.",
         "waiting:hold",
         (NODES,),
-        (MESSAGE._replace(help="Why; needed."), OFF._replace(help="End the hold.")),
+        (replace(MESSAGE, help="Why; needed."), replace(OFF, help="End the hold.")),
         ("pause",),
     ),
     Word(
@@ -158,8 +160,8 @@ WORDS: tuple[Word, ...] = (
         "listing:list_tasks",
         (WordArgument("STATE", f"Which: {', '.join(STATES)}. Default: open.", Kind.STATE, required=False),),
         (
-            TAG._replace(help="Only those with this tag.", many=False),
-            UNDER._replace(help="Only those below this task."),
+            replace(TAG, help="Only those with this tag.", many=False),
+            replace(UNDER, help="Only those below this task."),
             Option(("--by",), "NAME", "Only those that this actor has taken."),
             Option(("--text",), "TEXT", "Only those with this text in the title."),
             Option(("--sort",), "ORDER", "readiness (the default), recent, created or depth."),
