@@ -91,6 +91,25 @@ def test_a_plan_whose_dependency_is_behind_its_parent_moves_what_it_waits_for(en
     assert work.connect("part: first").rejected[0].reason == "cycle_detected"
 
 
+def test_a_planned_node_before_what_it_waits_for_comes_behind_its_children(engine: Engine, work: WorkClient) -> None:
+    work.plan("first\nsecond\nneeded\nlast")
+    work.connect("second: needed")  # which goes behind the keys of new children of the first
+    nodes = [
+        {"ref": "above", "summary": "above", "parent_ref": work["first"], "depends_on": ["far"]},
+        {"ref": "below", "summary": "below", "parent_ref": "above", "depends_on": [work["needed"]]},
+        {"ref": "far", "summary": "far", "parent_ref": work["last"]},
+    ]
+
+    ids = {one.ref: one.id for one in work.call("work.plan", nodes=nodes).created}
+
+    assert is_ordered(engine)
+    loop = work.call("work.connect", edges=[{"from": ids["below"], "to": ids["above"], "type": "depends_on"}])
+    assert loop.rejected[0].reason == "cycle_detected"
+    keys: dict[str, str] = dict(engine.as_owner("SELECT summary, order_key FROM work_nodes"))
+    assert keys["needed"] < keys["below"] < keys["above"] < keys["first"]
+    assert keys["far"] < keys["above"]
+
+
 def test_a_plan_that_reopens_what_it_depends_on_is_refused(engine: Engine, work: WorkClient) -> None:
     work.plan("a\n  b")
     work.resolve("b", "a")

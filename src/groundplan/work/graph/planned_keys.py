@@ -10,7 +10,7 @@ from groundplan.work.order.order_keys import make_key_below, make_keys_between
 
 
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:
-    """Give each new node a key, and return those whose key is not greater than the keys of all that they wait for.
+    """Give each new node a key, and return the ends of waits that may be against the order.
 
     Parents come first, and the nodes must not wait for each other. `now` has the current state of existing nodes. Below
     an ancestor without a key they get none.
@@ -31,7 +31,7 @@ def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNod
         existing = [now[target.n] for target in by_n[n].targets if isinstance(target, ExistingNode)]
         awaited += [node for node in existing if not node.resolved]
         if not _assign_key(by_n[n], number, above[n], awaited):
-            unordered.append(n)
+            unordered += [n, *waits[n]]  # the order finds a wait for a child from the child
     return unordered
 
 
