@@ -51,12 +51,16 @@ def _find_word(argv: list[str]) -> Word | None:
     command = argv[_find_command_index(argv) :][:1]
     if not command or command[0].startswith("-"):
         return None
-    from groundplan.surfaces.import_msgspec import import_msgspec
-
-    import_msgspec()
+    _import_msgspec()
     from groundplan.surfaces.cli.short.words.table import find_word
 
     return find_word(command[0])
+
+
+def _import_msgspec() -> None:
+    from groundplan.surfaces.import_msgspec import import_msgspec
+
+    import_msgspec()
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -81,9 +85,7 @@ def _dispatch(argv: list[str]) -> int:
 
         return run_completion(others)
     if command:
-        from groundplan.surfaces.import_msgspec import import_msgspec
-
-        import_msgspec()
+        _import_msgspec()
         from groundplan.surfaces.cli.short.dispatch import run_word
 
         status = run_word(command[0], others)

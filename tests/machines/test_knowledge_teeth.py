@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import store
+from groundplan.kernel.store import idempotency
 from groundplan.kernel.store.queries import Queries, Query
 from groundplan.knowledge import patterns, refs, relations, revision
 from groundplan.knowledge.writing import delete, update
@@ -85,7 +85,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "orphans keep their task": change_query(delete.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
     "what was seen of other files is still believed": change_query(update.sql, "delete_freshness", ".+", NOTHING_DONE),
     "words are never learned anew": unlearned,
-    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import clock_jumps, store
+from groundplan.kernel.store import clock_jumps, idempotency, store
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import priority
 from groundplan.work.engine import claims, cycles, positions, readiness
@@ -62,7 +62,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
-    "a call that comes twice is done twice": (store, "find_stored_answer", do_nothing),
+    "a call that comes twice is done twice": (idempotency, "find_stored_answer", do_nothing),
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
     "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
     "a clock that is ahead is believed": (clock_jumps, "_measure_jump", do_nothing),

@@ -53,3 +53,10 @@ def test_a_version_that_needs_one_of_the_parts_is_imported_as_usual() -> None:
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
 
     assert ended.stdout == "b'1' {'type': 'integer'}\n"
+
+
+def test_a_module_that_was_imported_before_stays() -> None:
+    program = "import platform, sys\n" + IMPORT + "print(sys.modules.get('platform') is platform)"
+    command = (sys.executable, "-c", program)
+
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "True\n"

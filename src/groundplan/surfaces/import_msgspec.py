@@ -30,7 +30,7 @@ class LateModule(ModuleType):
     def load(self) -> ModuleType:
         """Import the module in place of this one, and return it."""
         if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
+            sys.modules.pop(self.__name__, None)  # another thread may have done it
         return import_module(self.__name__)
 
 
@@ -43,7 +43,7 @@ def import_msgspec() -> None:
         setattr(late[SCHEMA], name, _call_late(late[SCHEMA], name))
     sys.modules |= late
     sys.modules["typing_extensions"] = None  # type: ignore[assignment] # the import fails, and msgspec takes typing
-    platform = _replace_platform()
+    _replace_platform()
     try:
         import_module("msgspec")
     except (ImportError, AttributeError):  # another version of msgspec, which needs one of them
@@ -53,7 +53,7 @@ def import_msgspec() -> None:
         import_module("msgspec")
         return
     finally:
-        if sys.modules.get("platform") is platform:
+        if isinstance(sys.modules.get("platform"), LateModule):
             del sys.modules["platform"]
     del sys.modules["typing_extensions"]
 
@@ -65,8 +65,8 @@ def _call_late(module: LateModule, name: str) -> Any:
     return call
 
 
-def _replace_platform() -> ModuleType:
-    """Return the module platform, or one that has only its function for the name of the system.
+def _replace_platform() -> None:
+    """Put a module in the place of platform, unless that is imported, which has only the name of the system.
 
     uuid, which msgspec imports, asks for nothing else, and platform takes as long as msgspec.
     """
@@ -74,4 +74,3 @@ def _replace_platform() -> ModuleType:
         platform = LateModule("platform")
         vars(platform)["system"] = lambda: os.uname().sysname
         sys.modules["platform"] = platform
-    return sys.modules["platform"]

@@ -148,6 +148,22 @@ def test_every_thread_says_so_once_before_it_waits_for_a_commit(
     assert (at_commit, len(waiting), len(set(waiting))) == ([4], 4, 4)
 
 
+def test_a_server_that_cannot_let_another_thread_work_stops_no_write(
+    store: GroupCommitStore, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_to_start() -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(group_commit, "QUICK_COMMIT_S", -1.0)
+    store.on_wait = fail_to_start
+    gathering = Gathering(store, threads)
+    others = [gathering.add(note(str(number))) for number in range(3)]
+    gathering.run()
+
+    assert [one.result(PATIENCE_S) for one in (gathering.first, *others)] == ["first", "0", "1", "2"]
+    assert store.write(ADA, "atlas", note("later")) == "later"
+
+
 def test_a_thread_keeps_working_while_commits_are_quick(
     store: GroupCommitStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,12 @@ def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
         _ = sql.one.postgres
 
 
+def test_a_heading_without_a_space_is_a_mistake(tmp_path: Path) -> None:
+    sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name:two\nSELECT 2;"))
+    with pytest.raises(ValueError, match="heading"):
+        _ = sql.one
+
+
 def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
     sql = load_queries(write_queries(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
 

@@ -142,6 +142,32 @@ def test_lines_of_requests_are_written_together_and_in_order(
     assert (written.getvalue(), written.writes) == ("0\n1\n2\n", 1)
 
 
+def test_lines_that_cannot_be_written_are_dropped_and_later_ones_are_written(
+    logger: logging.Logger, written: WrittenText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(written, "write", lambda _: (_ for _ in ()).throw(BrokenPipeError))
+        logger.info("lost")
+        logger.warning("lost, too")
+    written.was_written.clear()
+
+    logger.info("kept")
+
+    assert written.was_written.wait(10)
+    assert written.getvalue() == "kept\n"
+
+
+def test_the_end_of_the_log_writes_what_waits(
+    logger: logging.Logger, written: WrittenText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "WRITTEN_EVERY_S", 60.0)
+    logger.info("last")
+
+    logger.handlers[0].close()
+
+    assert written.getvalue() == "last\n"
+
+
 def test_lines_of_requests_are_written_soon(logger: logging.Logger, written: WrittenText) -> None:
     for number in range(2):
         written.was_written.clear()

@@ -52,6 +52,10 @@ def test_an_unknown_path_is_a_problem(http: HttpClient, target: str) -> None:
     assert (reply.status, reply.code) == (404, "unknown_path")
 
 
+def test_an_escaped_prefix_is_the_prefix(http: HttpClient) -> None:
+    assert http.get("/%761/projects").status == http.get("/v1/projects").status == 200
+
+
 def test_a_wrong_method_is_told_the_right_ones(http: HttpClient) -> None:
     reply = http.send("PUT", "/v1/projects")
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -272,3 +275,60 @@ def test_a_closed_pool_ends_what_waits_and_takes_nothing_more() -> None:
         return [await running[0], second]
 
     assert asyncio.run(close_while_waiting(OperationPool(1))) == [True, None]
+
+
+def test_calls_wait_for_the_threads_that_there_are_if_no_other_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    started: list[threading.Thread] = []
+
+    def start_one(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    async def run_all(pool: OperationPool) -> list[int | None]:
+        return await asyncio.gather(*(pool.run(partial(abs, number), never) for number in range(6)))
+
+    monkeypatch.setattr(threading.Thread, "start", start_one)
+    with operation_pool(3) as pool:
+        assert asyncio.run(run_all(pool)) == list(range(6))
+
+
+def test_a_call_is_refused_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run_one(pool: OperationPool) -> None:
+        with pytest.raises(RuntimeError, match="no thread"):
+            await pool.run(lambda: 1, never)
+
+    with operation_pool(3) as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", fail)
+            asyncio.run(run_one(pool))
+        assert asyncio.run(pool.run(lambda: 2, never)) == 2
+
+
+def test_an_error_does_not_keep_its_request_in_memory() -> None:
+    class Request:
+        """What a call has in memory."""
+
+    kept: list[weakref.ref[Request]] = []
+
+    def refuse() -> None:
+        request = Request()
+        kept.append(weakref.ref(request))
+        raise ValueError(request)
+
+    async def run_one(pool: OperationPool) -> None:
+        with suppress(ValueError):
+            await pool.run(refuse, never)
+
+    gc.disable()
+    try:
+        with operation_pool(1) as pool:
+            asyncio.run(run_one(pool))
+        assert kept[0]() is None
+    finally:
+        gc.enable()

@@ -224,6 +224,8 @@ def _parse(path: str) -> _SqlFile:
             if name in texts:
                 raise ValueError(f"{path} has two of the {kind} {name}")
             texts[name] = text
+        elif kind.partition(":")[0] in found:
+            raise ValueError(f"{path} has a heading that cannot be read: -- {line}")
         elif texts is not None:  # a comment
             texts[last] += f"\n{text}"
     columns = {name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in found["columns"].items()}

@@ -227,7 +227,11 @@ class Store(ABC):
 
     runs_in_process: bool  # whether statements run in this process, so that threads compete for it
     locks_at_begin: bool  # whether a write holds the lock before its first statement
-    must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
+
+    @cached_property
+    def must_recheck_after_lock(self) -> bool:
+        """Whether another writer can commit between the first statement and the lock."""
+        return not self.locks_at_begin
 
     @abstractmethod
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:

@@ -68,12 +68,9 @@ class RestApi:
         self._log = log
 
     def find_endpoint(self, scope: Any) -> RequestedEndpoint | None:
-        """Return the endpoint of a request; None if it must be refused, or is not for this application."""
-        raw_path = get_raw_path(scope)
-        if not raw_path.startswith(_RAW_PREFIX):
-            return None
+        """Return the endpoint of a request below the prefix; None if it must be refused."""
         try:
-            return self._table.find(scope["method"], split_path(raw_path)[1:])  # without the prefix
+            return self._table.find(scope["method"], split_path(get_raw_path(scope))[1:])  # without the prefix
         except Invalid:
             return None
 
@@ -161,7 +158,8 @@ class RestFirst:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or pass it on."""
-        if scope["type"] == "http" and (requested := self._rest.find_endpoint(scope)) is not None:
+        is_below = scope["type"] == "http" and get_raw_path(scope).startswith(_RAW_PREFIX)
+        if is_below and (requested := self._rest.find_endpoint(scope)) is not None:
             await self._rest.answer(requested, scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -111,23 +111,34 @@ class OperationPool:
                 raise RuntimeError("the pool of operations is closed")
             self._waiting.append(call)
             self._begin_calls()
+            if not self._workers:
+                self._waiting.remove(call)
+                raise RuntimeError("no thread can be started")
 
     def _begin_calls(self) -> None:
         """Give waiting calls to threads, as far as there are turns and threads. The lock is held."""
         while self._waiting and self._free_turns:
-            if self._idle:
-                worker = self._idle.pop()
-            elif len(self._workers) < self._threads_max:
-                worker = _Worker(self._work, len(self._workers))
-                self._workers.append(worker)
-            else:
+            worker = self._idle.pop() if self._idle else self._start_worker()
+            if worker is None:
                 return
             self._free_turns -= 1
             worker.inbox.put(self._take_first())
 
+    def _start_worker(self) -> _Worker | None:
+        """Return a new thread; None if there are enough, or the system allows no more."""
+        if len(self._workers) >= self._threads_max:
+            return None
+        try:
+            worker = _Worker(self._work, len(self._workers))
+        except RuntimeError:  # the call waits for one of the others
+            return None
+        self._workers.append(worker)
+        return worker
+
     def _take_first(self) -> _Call:
         call = self._waiting.popleft()
         call.has_turn = True
+        call.began_at = monotonic()
         return call
 
     def _withdraw(self, call: _Call) -> bool:
@@ -182,6 +193,7 @@ class OperationPool:
         if not self._open:
             self._swept_loop = None
             return
+        loop.call_later(SWEEP_S, self._sweep, loop)
         self._report_all()  # also those that wait for others
         now = monotonic()
         for call in self._open:
@@ -189,7 +201,6 @@ class OperationPool:
                 self.end_turn(call)
             if call.watching is None and now - call.submitted_at > UNWATCHED_S:
                 call.watching = loop.create_task(_watch(call.receive, call.ended))
-        loop.call_later(SWEEP_S, self._sweep, loop)
 
 
 class _Worker:
@@ -226,7 +237,6 @@ class _Call:
 
     def run(self) -> None:
         """Run it in the calling thread."""
-        self.began_at = monotonic()
         try:
             self._result = self._run()
         except BaseException as error:
@@ -234,10 +244,14 @@ class _Call:
         self.has_ended = True
 
     def get_result(self) -> Any:
-        """Return what the call returned, or raise what it raised."""
-        if self._error is not None:
-            raise self._error
-        return self._result
+        """Return what the call returned, or raise what it raised. Once: the error is not kept."""
+        error, self._error = self._error, None
+        if error is None:
+            return self._result
+        try:
+            raise error
+        finally:
+            del error  # its traceback has this frame, and the request would stay in memory until the next collection
 
 
 def _report(ended: list[_Call]) -> None:

@@ -33,7 +33,7 @@ class ShownLinks(Struct):
 
 def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool = True) -> ShownLinks:
     """Return the links that count for a node."""
-    # Not at import: whoever asks what is next needs only the classes.
+    # Not at import: an offer needs only the classes.
     from groundplan.kernel.links.link import LinkType
     from groundplan.kernel.links.read import has_links
 

@@ -59,7 +59,6 @@ class PostgresStore(Store):
 
     locks_at_begin = False
     runs_in_process = False
-    must_recheck_after_lock = True
 
     def __init__(
         self,

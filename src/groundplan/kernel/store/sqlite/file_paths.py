@@ -12,7 +12,8 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 def build_uri(path: FilePath, options: str) -> str:
     """Return the URI by which SQLite opens a file: `file:///srv/plan.db?mode=rw`."""
-    absolute = os.path.join(os.getcwd(), path)
+    # The current folder is looked up only if it is needed: it may have been removed.
+    absolute = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
     text = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in os.fsencode(absolute))
     return f"file://{text}?{options}"
 

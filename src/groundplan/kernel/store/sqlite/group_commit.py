@@ -96,8 +96,8 @@ class GroupCommit:
         self._on_lost = on_lost
         self._waiting: deque[GroupedWrite] = deque()
         self._is_led = False
-        self._usual_commit_s = 0.0  # only the leader changes it
         self._lock = threading.Lock()  # guards the two fields above
+        self._usual_commit_s = 0.0  # only the leader changes it
 
     def write(self, run: RunWrite, cancellation: Cancellation) -> None:
         """Run a write in a group. When this returns, it is committed or had nothing to commit.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from groundplan.kernel.actors import Actor
@@ -54,7 +55,9 @@ class GroupCommitStore(SqliteStore):
         return answers[-1]
 
     def _announce_wait(self) -> None:
-        self.on_wait()  # of this moment: a server sets it after the store is open
+        # A group must not lose its leader, or a commit its end, because a server cannot let another thread work.
+        with suppress(Exception):
+            self.on_wait()  # of this moment: a server sets it after the store is open
 
     def _connect(self) -> sqlite3.Connection:
         connection = super()._connect()

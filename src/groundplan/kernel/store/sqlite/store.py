@@ -62,7 +62,6 @@ class SqliteStore(Store):
 
     runs_in_process = True
     locks_at_begin = True  # by BEGIN IMMEDIATE
-    must_recheck_after_lock = False
 
     def __init__(
         self,

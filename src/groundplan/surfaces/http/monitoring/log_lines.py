@@ -45,7 +45,10 @@ class LineFormatter(logging.Formatter):
 
 
 class LogLineHandler(logging.Handler):
-    """Writes the lines of requests in a thread of its own, many at once; a warning or an error is written at once."""
+    """Writes the lines of requests in a thread of its own, many at once; a warning or an error is written at once.
+
+    Lines that cannot be written are lost: a log that nobody takes must not fill the memory.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
@@ -59,35 +62,36 @@ class LogLineHandler(logging.Handler):
         """Take a line. The lock is held."""
         try:
             self._lines.append(self.format(record))
-            if record.levelno >= logging.WARNING:
-                self.flush()
-            elif len(self._lines) == 1:
-                self._has_lines.set()
         except Exception:
             self.handleError(record)
+        if record.levelno >= logging.WARNING:
+            self.flush()
+        elif len(self._lines) == 1:
+            self._has_lines.set()
 
     def flush(self) -> None:
-        """Write the lines that wait."""
+        """Write the lines that wait. `logging` calls it when the process ends, too."""
         self.acquire()
         try:
-            if self._lines:
-                self._stream.write("".join(f"{line}\n" for line in self._lines))
-                self._lines.clear()
-                self._stream.flush()
+            lines, self._lines = self._lines, []
             self._has_lines.clear()
+            if lines:
+                with suppress(OSError, ValueError):  # the reader of stderr is gone, the disk is full, or it is closed
+                    self._stream.write("".join(f"{line}\n" for line in lines))
+                    self._stream.flush()
         finally:
             self.release()
 
     def close(self) -> None:
-        """End the thread."""
+        """Write what waits, and end the thread."""
+        self.flush()
         self._is_closed.set()
         self._has_lines.set()
         super().close()
 
     def _run(self) -> None:
         while self._has_lines.wait() and not self._is_closed.wait(WRITTEN_EVERY_S):
-            with suppress(OSError, ValueError):  # stderr is closed
-                self.flush()
+            self.flush()
 
 
 def start_logging(log_format: LogFormat) -> LogLineHandler:
