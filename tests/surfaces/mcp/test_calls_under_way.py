@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
+from typing import Any
 
 import pytest
 
+from groundplan.kernel.input_gate.strict_json import decode as decode_line
 from groundplan.surfaces.mcp import stdio
 from groundplan.surfaces.mcp.lines import CHUNK_BYTES
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ThreadConnection, call, envelope
@@ -154,3 +157,55 @@ def test_the_end_of_the_input_leaves_no_call_unanswered(busy_connection: ThreadC
 
     assert [answer["id"] for answer in busy_connection.read_rest()] == ["held", *ids]
     assert busy_connection.wait_for_end() == 0
+
+
+def test_a_ping_that_came_with_a_long_call_is_answered_during_it(
+    connection: ThreadConnection, tools: GateTools
+) -> None:
+    connection.initialize()
+    long_call = {"jsonrpc": "2.0", "id": "held", "method": "tools/call", "params": call("wait")}
+    ping = {"jsonrpc": "2.0", "id": "ping", "method": "ping"}
+    connection.write(b"".join(json.dumps(each).encode() + b"\n" for each in (long_call, ping)))
+
+    assert connection.receive()["id"] == "ping"
+    tools.release.set()
+    assert connection.receive()["id"] == "held"
+
+
+def test_a_short_call_is_read_and_performed_by_one_thread_also_after_a_long_one(
+    connection: ThreadConnection, tools: GateTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[str] = []
+
+    def decode(line: bytes) -> Any:
+        readers.append(threading.current_thread().name)
+        return decode_line(line)
+
+    monkeypatch.setattr(stdio, "decode", decode)
+    connection.initialize()
+    connection.request("tools/call", call("wait"), id="held")
+    assert tools.began.wait(PATIENCE_S)
+    connection.ask("ping")
+    assert readers[-1] != stdio.WORKER_NAME
+    tools.release.set()
+    connection.receive()
+
+    # A busy machine can make any call a long one, but not each of many.
+    for _ in range(1000):
+        connection.ask("tools/call", call("echo"))
+        if readers[-1] == stdio.WORKER_NAME:
+            break
+    assert readers[-1] == stdio.WORKER_NAME
+
+
+def test_calls_keep_their_order_while_the_threads_take_turns_reading(
+    connection: ThreadConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "LONG_CALL_S", 0.0)  # the helper reads as soon as it can
+    connection.initialize()
+    for burst in range(1, 60):
+        ids = [f"{burst}.{n}" for n in range(burst % 7 + 1)]
+        lines = [{"jsonrpc": "2.0", "id": each, "method": "tools/call", "params": call("echo")} for each in ids]
+        connection.write(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+
+        assert [connection.receive()["id"] for _ in ids] == ids

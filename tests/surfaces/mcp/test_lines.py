@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from groundplan.surfaces.mcp.lines import TruncatedLine, read_lines
+from groundplan.surfaces.mcp.lines import LineReader, TruncatedLine
 
 LIMIT_BYTES = 64
 
@@ -33,7 +33,7 @@ def read_pieces(*pieces: bytes) -> list[bytes | TruncatedLine]:
     thread.start()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "read", read)
-        found += read_lines(reader, LIMIT_BYTES)
+        found += iter(LineReader(reader, LIMIT_BYTES).read_line, None)
     thread.join()
     os.close(reader)
     return found

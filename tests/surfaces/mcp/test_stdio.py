@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, TruncatedLine, read_lines
+from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, LineReader, TruncatedLine
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ProcessConnection, ThreadConnection, call
 
 MIB = 1 << 20
@@ -78,7 +78,7 @@ def test_lines_are_cut_at_newlines_wherever_the_chunks_end(tmp_path: Path, size_
     wanted = [b"a" * size_bytes, b"b", b"c" * size_bytes, b"d" * size_bytes]
     (tmp_path / "input").write_bytes(b"\n".join(wanted) + b"\n")
     with (tmp_path / "input").open("rb") as file:
-        assert list(read_lines(file.fileno(), MIB)) == wanted
+        assert list(iter(LineReader(file.fileno(), MIB).read_line, None)) == wanted
 
 
 @pytest.mark.parametrize("size_bytes", [MIB, MIB + 1, MIB + CHUNK_BYTES, 3 * MIB])
@@ -87,7 +87,7 @@ def test_of_a_line_above_the_limit_only_the_ends_are_kept(tmp_path: Path, size_b
     (tmp_path / "input").write_bytes(b"a\n" + line + b"\nb\n" + line)
     kept = line if size_bytes <= MIB else TruncatedLine(line[:HEAD_BYTES], line[-TAIL_BYTES:])
     with (tmp_path / "input").open("rb") as file:
-        assert list(read_lines(file.fileno(), MIB)) == [b"a", kept, b"b", kept]
+        assert list(iter(LineReader(file.fileno(), MIB).read_line, None)) == [b"a", kept, b"b", kept]
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@
     undecided ──initialize──────────────▶ handshake    requests use the revision agreed once
         └─────a request with envelope───▶ stateless    every request has its own revision
 
-The first such message decides the era of the connection; requests of the other era are refused. The reader thread
-calls `receive`, the worker thread calls `perform`. They share only the calls in flight, a dict whose single operations
+The first such message decides the era of the connection; requests of the other era are refused. One thread at a
+time calls `receive`, the worker calls `perform`. They share only the calls in flight, a dict whose single operations
 are atomic, and the cancellation of each call.
 """
 

@@ -11,7 +11,8 @@ import math
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -43,21 +44,52 @@ class TruncatedLine(NamedTuple):
     tail: bytes
 
 
-def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | TruncatedLine]:
-    """Yield each line without its newline, including a last line without one."""
-    os.set_blocking(fd, True)  # a parent may have made it non-blocking, where "no data yet" would look like the end
-    line = _LineBuffer(limit_bytes)
-    while chunk := _read_chunk(fd):
-        if line.is_empty and chunk.find(b"\n") == len(chunk) - 1 <= limit_bytes:  # exactly one line, as most often
-            yield chunk[:-1]
-            continue
+class LineReader:
+    """Reads lines from a descriptor. One thread at a time uses it."""
+
+    def __init__(self, fd: int, limit_bytes: int) -> None:
+        os.set_blocking(fd, True)  # a parent may have made it non-blocking, where "no data yet" would look like the end
+        self._fd = fd
+        self._limit_bytes = limit_bytes
+        self._line = _LineBuffer(limit_bytes)
+        self._whole: deque[bytes | TruncatedLine] = deque()  # read, and not returned yet
+        self._has_ended = False
+        self.read_count = 0  # how often it waited for input
+
+    @property
+    def has_line(self) -> bool:
+        """Whether the next line, or the end, can be returned without waiting for input."""
+        return bool(self._whole) or self._has_ended
+
+    def read_line(self) -> bytes | TruncatedLine | None:
+        """Return the next line without its newline, or None at the end. A last line may have no newline."""
+        while not self._whole:
+            if self._has_ended:
+                return None
+            self.fill()
+        return self._whole.popleft()
+
+    def fill(self) -> None:
+        """Wait for input and read what there is."""
+        self.read_count += 1
+        chunk = _read_chunk(self._fd)
+        if self._line.is_empty and chunk and chunk.find(b"\n") == len(chunk) - 1 <= self._limit_bytes:
+            self._whole.append(chunk[:-1])  # exactly one line, as most often
+        else:
+            self._add(chunk)
+
+    def _add(self, chunk: bytes) -> None:
+        line = self._line
+        if not chunk:
+            self._has_ended = True
+            if not line.is_empty:
+                self._whole.append(line.take())
+            return
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
-            yield line.take()
+            self._whole.append(line.take())
         line.add(rest)
-    if last := line.take():
-        yield last
 
 
 class _LineBuffer:

@@ -1,22 +1,28 @@
-"""The server loop: one thread reads and answers cheap requests, the main thread runs the calls.
+"""The server loop: one thread reads the requests and runs the calls; another one helps while a call takes long.
 
-    stdin ──▶ reader ──ping, initialize, refusals──▶ writer ──▶ stdout
-                 └──tools/list, tools/call──▶ queue ──▶ worker ──▶ writer
+    stdin ──▶ worker ──▶ writer ──▶ stdout          as long as every call is short
 
-So `ping` and cancellation are served while a call runs. The worker is the thread that called `serve`: the main thread
-in the MCP server, where signals arrive.
+    stdin ──▶ helper ──ping, refusals──▶ writer     while a call takes long: the helper reads,
+                └──tools/call──▶ queue ──▶ worker   and cancels the call if the client says so
+
+So `ping` and cancellation are served while a call runs, and a short call does not pass from thread to thread, which
+would take a tenth of its time. The helper is the thread that called `serve`: the main thread in the MCP server, where
+signals arrive.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
@@ -24,16 +30,20 @@ from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.interface import Tools
-from groundplan.surfaces.mcp.lines import LineWriter, TruncatedLine, read_lines
+from groundplan.surfaces.mcp.lines import LineReader, LineWriter, TruncatedLine
 from groundplan.surfaces.mcp.protocol import build_error
 from groundplan.surfaces.stop_signals import STOP_SIGNALS, handle_stop_signals
 
-# Calls read ahead of the worker. Beyond this the reader waits, so that a flooding client fills its pipe and not our
+# Calls read ahead of the worker. Beyond this the helper waits, so that a flooding client fills its pipe and not our
 # memory. Its pings wait as well, until the worker catches up.
 QUEUED_CALLS_MAX = 256
+LONG_CALL_S = 0.01  # the helper reads after one to two times this
 END_WITHIN_S = 1.8  # after a signal
 LOST_READER_CHECK_S = 0.05  # after the end of the input
 CLIENT_GONE = "the client is gone"
+WORKER_NAME = "mcp-worker"
+
+Job: TypeAlias = Callable[[], None]
 
 
 def serve(
@@ -62,6 +72,13 @@ def serve(
 
 
 class _ServerLoop:
+    """The worker, its helper, and who of them reads the input.
+
+    The helper takes over reading only while the worker has a job, and gives it back when it has none. `_switch` guards
+    what decides this: `_helper_reads`, `_unfinished` and `_is_watching`. `stop` takes no lock, because a signal may call
+    it on a thread that has it.
+    """
+
     def __init__(
         self,
         tools: Tools,
@@ -72,48 +89,166 @@ class _ServerLoop:
         on_ready: Callable[[], None] | None,
     ) -> None:
         self._input_fd = input_fd
+        self._input = LineReader(input_fd, BODY_BYTES_MAX)
         self._on_ready = on_ready
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._switch = threading.Lock()
+        self._helper_reads = False
+        self._unfinished = 0  # jobs that the worker runs or has in its queue
+        self._is_watching = False  # the helper looks from time to time how long the worker takes
+        self._stopping = False
+        self._received: list[Job] = []  # by the thread that reads, from its last line
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()  # for the worker while the helper reads
         # One item for each call that may still be queued. Not a semaphore, which takes several times as long.
         self._free_slots: SimpleQueue[None] = SimpleQueue()
         for _ in range(QUEUED_CALLS_MAX):
             self._free_slots.put(None)
-        self._stopping = False
+        self._to_helper: SimpleQueue[None] = SimpleQueue()  # an item wakes the helper while it does not read
+        self._alarm = _Alarm()  # wakes it while it waits for input
         self._has_ended = threading.Event()
+        self._failure: BaseException | None = None
         self._writer = LineWriter(output_fd, on_lost=lambda: self.stop(CLIENT_GONE))
         self._connection = Connection(tools, version, send=self._writer.send, enqueue=self._enqueue)
 
     def run(self) -> None:
-        threading.Thread(target=self._read, name="mcp-reader", daemon=True).start()
+        threading.Thread(target=self._work, name=WORKER_NAME, daemon=True).start()
         try:
-            while not self._stopping and (job := self._jobs.get()) is not None:
-                job()
+            self._help()
+            if self._unfinished:  # else the worker waits for input, and is left alone
+                self._has_ended.wait()
+            if self._failure is not None:
+                raise self._failure
         finally:
-            self._has_ended.set()
             self._writer.close()
 
     def stop(self, reason: str) -> None:
-        """Cancel the running call and stop after it. From any thread."""
+        """Cancel the running call and stop after it. From any thread, also from a signal handler of the helper."""
         self._stopping = True
         self._jobs.put(None)
+        self._to_helper.put(None)
+        self._alarm.ring()
         self._writer.give_up_soon()
         self._connection.stop(reason)
 
-    def _read(self) -> None:
-        # A signal delivered to this thread would be unseen until the worker's next step.
+    @property
+    def _is_over(self) -> bool:
+        return self._stopping or self._has_ended.is_set()
+
+    # The worker.
+
+    def _work(self) -> None:
+        # A signal delivered to this thread would be unseen until the helper's next step.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
-            for line in read_lines(self._input_fd, BODY_BYTES_MAX):
-                self._receive(line)
-                if self._on_ready is not None and self._connection.revision is not None:
-                    self._jobs.put(self._make_ready_job(self._on_ready))
-                    self._on_ready = None
+            while not self._stopping:
+                if not self._helper_reads:
+                    line = self._input.read_line()
+                    if line is None:
+                        return
+                    self._receive(line)
+                    if self._received:
+                        self._run_received()
+                elif (job := self._jobs.get()) is not None:
+                    job()
+                else:
+                    return
+        except BaseException as error:
+            self._failure = error
         finally:
-            self._jobs.put(None)  # after all queued requests
+            self._has_ended.set()
+            self._free_slots.put(None)
+            self._to_helper.put(None)
+            self._alarm.ring()
+
+    def _run_received(self) -> None:
+        jobs, self._received = self._received, []
+        with self._switch:  # from here on, the helper may read
+            self._unfinished = 1
+            must_wake = not self._is_watching
+            self._is_watching = True
+        if must_wake:
+            self._to_helper.put(None)
+        for job in jobs:
+            if not self._stopping:  # looked at after the helper can see that there is a job: it waits for that
+                job()
+        self._finish_job()
+
+    def _run_queued(self, job: Job) -> None:
+        self._free_slots.put(None)
+        if not self._stopping:
+            job()
+        self._finish_job()
+
+    def _finish_job(self) -> None:
+        with self._switch:
+            self._unfinished -= 1
+            must_wake = self._helper_reads and not self._unfinished
+        if must_wake:
+            self._alarm.ring()
+
+    # The helper.
+
+    def _help(self) -> None:
+        while not self._is_over:
+            self._to_helper.get()
+            self._watch()
+
+    def _watch(self) -> None:
+        """Look from time to time whether the worker takes long, until it has nothing to do."""
+        read_count = -1
+        while not self._is_over:
+            time.sleep(LONG_CALL_S)
+            with self._switch:
+                if self._input.read_count != read_count:  # it went back to the input since the last look
+                    read_count = self._input.read_count
+                    continue
+                if not self._unfinished:
+                    self._is_watching = False
+                    return
+                self._helper_reads = True
+            self._read_for_worker()
+
+    def _read_for_worker(self) -> None:
+        """Receive lines and queue their calls, until the worker has finished all of them."""
+        poll = select.poll()
+        for fd in (self._input_fd, self._alarm.fd):
+            poll.register(fd, select.POLLIN)
+        while not self._is_over:
+            if not self._input.has_line:
+                ready = {fd for fd, _ in poll.poll()}
+                if self._alarm.fd in ready:
+                    self._alarm.silence()
+                if self._input_fd in ready:
+                    self._input.fill()
+            with self._switch:
+                if not self._unfinished:
+                    self._helper_reads = False
+                    self._jobs.put(_resume)
+                    return
+            if self._input.has_line:
+                line = self._input.read_line()
+                if line is None:
+                    self._jobs.put(None)  # after all queued calls
+                    self._wait_for_worker()
+                    return
+                self._receive(line)
+                self._queue_received()
+
+    def _queue_received(self) -> None:
+        jobs, self._received = self._received, []
+        for job in jobs:
+            self._free_slots.get()
+            with self._switch:
+                self._unfinished += 1
+            self._jobs.put(partial(self._run_queued, job))
+
+    def _wait_for_worker(self) -> None:
+        """Wait for the end of the worker, or stop it when nobody can read its answers."""
         while not self._has_ended.wait(LOST_READER_CHECK_S):
             if self._writer.has_lost_reader():
                 self.stop(CLIENT_GONE)
                 return
+
+    # The thread that reads.
 
     def _receive(self, line: bytes | TruncatedLine) -> None:
         try:
@@ -121,6 +256,9 @@ class _ServerLoop:
                 self._dispatch(line)
         except Exception:
             self._writer.send(build_error(None, protocol.internal_error(log_to_stderr("the reader"))))
+        if self._on_ready is not None and self._connection.revision is not None:
+            self._received.append(self._make_ready_job(self._on_ready))
+            self._on_ready = None
 
     def _dispatch(self, line: bytes | TruncatedLine) -> None:
         try:
@@ -134,13 +272,7 @@ class _ServerLoop:
             self._connection.receive(message)
 
     def _enqueue(self, call: Call) -> None:
-        self._free_slots.get()
-
-        def job() -> None:
-            self._free_slots.put(None)
-            self._connection.perform(call)
-
-        self._jobs.put(job)
+        self._received.append(lambda: self._connection.perform(call))
 
     def _make_ready_job(self, on_ready: Callable[[], None]) -> Callable[[], None]:
         def job() -> None:
@@ -155,6 +287,27 @@ class _ServerLoop:
             self._writer.encode = encode
 
         return job
+
+
+class _Alarm:
+    """Wakes a thread that waits for input. It is closed with the last thread that may ring it."""
+
+    def __init__(self) -> None:
+        self.fd, self._ringing_fd = os.pipe()
+
+    def ring(self) -> None:
+        os.write(self._ringing_fd, b"\0")
+
+    def silence(self) -> None:
+        os.read(self.fd, 4096)
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+        os.close(self._ringing_fd)
+
+
+def _resume() -> None:
+    """Let the worker see that it reads again."""
 
 
 def _decode_line(line: bytes | TruncatedLine) -> Any:
