@@ -20,7 +20,7 @@ POINTERS = ("/a", "/a/b", "/É~1")
 MALFORMED = ("", "a", "/~", "/a~2")
 KEYS = ("max", "Max")
 VALUES: Mapping[str, tuple[Any, ...]] = {
-    "string": ("", "unknown", "3"),
+    "string": ("", "unknown", "3", "true"),
     "number": (0, -2.5, 2**53),
     "boolean": (False, True),
     "enum": ("low", "high", "unknown", ""),

@@ -220,6 +220,17 @@ def fits(kind: str, value: Any) -> bool:
     return True
 
 
+def as_kind(kind: str, value: Any) -> Any:
+    """Return a value as it is stored: a number or a boolean may be given as JSON text."""
+    if kind not in ("number", "boolean") or not isinstance(value, str):
+        return value
+    try:
+        decoded = json.loads(value)
+    except ValueError:
+        return value
+    return decoded if fits(kind, decoded) else value
+
+
 def is_option(kind: str, value: Any, options: list[str] | None) -> bool:
     """Return whether a choice is one of the options; other kinds have no options."""
     return kind != "enum" or value is None or options is None or value in options
@@ -260,11 +271,6 @@ def is_overruled(one: Input | Constraint, now: Input | Constraint) -> bool:
     """Whether a person's value became another one that no person wrote later."""
     is_same = one.kind == now.kind and same(one.value, now.value)
     return not is_same and (now.provenance != "user-entered" or now.updated_at < one.updated_at)
-
-
-def is_of_columns(given: Given) -> bool:
-    """Return whether all values have the types of their columns."""
-    return all(value is None or fits(kind, value) for kind, value in given.get("columns", {}).items())
 
 
 def filled_columns(given: Given) -> list[str]:
@@ -479,9 +485,7 @@ class Facts:
 
     def edit(self, n: int, given: Given, *, by: Author) -> EditAnswer:
         wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}
-        # Values of a wrong column type are refused before anything else.
-        rows = [*given.get("inputs", ()), *given.get("constraints", ())]
-        if not all(is_of_columns(one) for one in rows) or any(names_twice(given.get(part, ())) for part in PARTS[:4]):
+        if any(names_twice(given.get(part, ())) for part in PARTS[:4]):
             wrong.add("invalid_argument")
         run = self.runs.get(n)
         if run is None:
@@ -583,12 +587,13 @@ class Edit:
         is_new = found.n == NOWHERE
         if given.get("provenance") == "unknown" and found.is_set and not {"value", "columns"} & given.keys():
             given = {**given, "value": None}  # what is unknown has no value
-        wrong = lacks | self._wrong_value(found, given)
-        wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
         kind = given.get("kind", found.kind)
+        wrong = lacks | self._wrong_column(found, kind, given)
         if "columns" in given:
             given = {**given, "value": given["columns"].get(kind)}
-        value = given.get("value", found.value)
+        value = as_kind(kind, given["value"]) if "value" in given else found.value
+        wrong |= set() if value is None or "value" not in given or fits(kind, value) else {"invalid_argument"}
+        wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
         provenance = self._provenance(found, given, value)
         is_same = kind == found.kind and same(value, found.value)
         # Sending back what was read changes nothing.
@@ -667,11 +672,8 @@ class Edit:
             self.run.constraints[found.n] = found
 
     @staticmethod
-    def _wrong_value(found: Valued, given: Given) -> set[str]:
-        """Refuse a value that is not of the kind that the row has, or gets. The caller may think of another kind."""
-        kind = given.get("kind", found.kind)
-        if given.get("value") is not None and not fits(kind, given["value"]):
-            return {"invalid_argument"}
+    def _wrong_column(found: Valued, kind: str, given: Given) -> set[str]:
+        """Refuse a value outside the column of the kind that the row has or gets, whatever the caller thinks it is."""
         is_kept = found.is_set and not {"value", "columns"} & given.keys()
         filled = [found.kind] if is_kept else filled_columns(given)
         return {"pciv_v1_runtime_invariant_failed"} if any(one != kind for one in filled) else set()

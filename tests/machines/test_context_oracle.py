@@ -68,6 +68,18 @@ def test_a_value_of_another_kind_needs_that_kind(scope: OracleScope) -> None:
     assert scope.value("max") == ("number", 3)
 
 
+def test_a_number_and_a_boolean_may_be_given_as_text(scope: OracleScope) -> None:
+    scope.add("max", kind="number", value=3)
+    scope.add("Max", kind="boolean", columns={"boolean": "false"})
+
+    scope.constrain("max", value="-2.5")
+
+    assert (scope.value("max"), scope.value("Max")) == (("number", -2.5), ("boolean", False))
+    assert scope.codes_of("max", value="true") == {"invalid_argument"}
+    assert scope.codes_of("max", value="many") == {"invalid_argument"}
+    assert scope.codes_of("Max", columns={"boolean": "0"}) == {"invalid_argument"}
+
+
 def test_a_new_constraint_has_the_kind_of_its_value(scope: OracleScope) -> None:
     scope.add("max", columns={"enum": "low"})
     scope.add("Max", value=0)
