@@ -36,6 +36,7 @@ from groundplan.front_matter.scalars import (
 
 DEPTH_MAX = 8  # of brackets; a list in a field has depth one
 NAME_CHARS_MAX = 128
+DOCUMENT_END = "..."  # YAML writes it behind a last text whose empty lines count
 
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -100,6 +101,8 @@ def parse_fields(text: str, *, first_line: int = 1) -> dict[str, Field]:
         position += 1
         if _is_empty(lines[begin]):
             continue
+        if lines[begin].rstrip(BLANKS) == DOCUMENT_END and all(map(_is_empty, lines[position:])):
+            break
         name, rest = _split_name(lines[begin], first_line + begin)
         if name in fields:
             raise UnreadableFrontMatter(first_line + begin, f"has the field {name} twice in its front matter; keep one")
