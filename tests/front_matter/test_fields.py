@@ -69,6 +69,7 @@ def values(text: str) -> dict[str, str | list[str]]:
         ('a: "x" and "y"', '"x" and "y"'),
         ("a: [@ada, '@ben']", ["@ada", "@ben"]),
         ("a: []", []),
+        ("a: [\xa0, 'b',\n  c]", ["\xa0", "b", "c"]),
         ("a:\n- b\n- >-\n  c\n  d\n- 'e'", ["b", "c d", "e"]),
         ("a:\n    - b: c\n    - https://d", ["b: c", "https://d"]),
         ("a:", ""),

@@ -36,6 +36,7 @@ from groundplan.front_matter.scalars import (
 
 DEPTH_MAX = 8  # of brackets; a list in a field has depth one
 NAME_CHARS_MAX = 128
+WHITESPACE = (*BLANKS, "\n")  # between the items of a list; to YAML all other blanks are text
 DOCUMENT_END = "..."  # YAML writes it behind a last text whose empty lines count
 
 _CLOSING = {"[": "]", "{": "}"}
@@ -234,7 +235,7 @@ def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
     items: list[FieldText | Nested] = []
     position = 1
     while True:
-        while text[position : position + 1].isspace():
+        while text.startswith(WHITESPACE, position):
             position += 1
         if text[position : position + 1] == "]":
             return tuple(items), position + 1
@@ -244,7 +245,7 @@ def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
             quoted, position = parse_quoted(text, begin)
         end = _find_item_end(text, position)
         plain = fold_lines([strip_comment(line) for line in text[begin:end].split("\n")])
-        if quoted is not None and not text[position:end].strip():
+        if quoted is not None and not text[position:end].strip("".join(WHITESPACE)):
             items.append(FieldText(quoted, is_plain=False))
         elif plain:
             bare, tag = _split_tag(plain)
