@@ -207,6 +207,23 @@ def test_a_constraint_without_an_id_is_the_one_with_its_key(client: ContextClien
     assert [(row.id, row.key) for row in again.constraints] == [(first, "max_cost")]
 
 
+def test_a_value_without_a_kind_is_of_the_kind_of_the_constraint_with_its_key(client: ContextClient) -> None:
+    client.constrain("max", "3")
+    client.constrain("Max", True)
+    client.commit()
+    client.draft(copyFrom="latest")
+    nulls = dict.fromkeys(("valueNumber", "valueBoolean", "valueEnum", "valueJson"))
+
+    client.edit(constraints=[{"key": "max", "valueString": ""}])
+    client.edit(constraints=[{"id": "00000000-0000-4000-8000-0000000000aa", "key": "Max", "valueBoolean": False}])
+    error = error_of(partial(client.edit, constraints=[{"key": "Max", "valueString": ""}]))
+    client.edit(constraints=[{"key": "max", "valueString": "4", **nulls}])
+
+    assert error.code == "pciv_v1_runtime_invariant_failed"
+    found = [(one.key, one.value_kind, one.value_string, one.value_boolean) for one in client.view().constraints]
+    assert found == [("Max", "boolean", None, False), ("max", "string", "4", None)]
+
+
 def test_a_lower_provenance_on_a_constraint_becomes_a_suggestion(client: ContextClient) -> None:
     client.constrain("max_cost", 9)
 

@@ -100,6 +100,19 @@ def test_the_parts_of_an_issue_come_over(switch: Switch, tmp_path: Path) -> None
     assert "isle-gone" not in {item.sources["beads"] for item in switch.export()}
 
 
+def test_a_deferred_issue_does_not_hold_what_is_open_below_its_finished_parts(switch: Switch, tmp_path: Path) -> None:
+    issues = [
+        issue("a", defer_until=LATER),
+        issue("b", "closed", parents=["a"]),
+        issue("c", "closed", parents=["b"]),
+        issue("d", parents=["c"]),
+    ]
+    report = switch.run(write_issues(tmp_path, issues))
+
+    assert switch.ready() == find_ready(issues) == {"d"}
+    assert "its unfinished parts are ready in beads" in details(report, "placed", "hold")["a"]
+
+
 def test_the_later_update_of_the_same_id_counts(switch: Switch, tmp_path: Path) -> None:
     lines = [
         issue("a", title="new", updated_at="2026-03-01T00:00:00Z"),

@@ -39,7 +39,9 @@ _telling = st.sampled_from(
         ">",
     )
 )
-_loose = st.lists(_telling | st.sampled_from(("a", "key", "---", "@", "*", "&x", "!t", "0")), max_size=40).map("".join)
+_loose = st.lists(_telling | st.sampled_from(("a", "key", "---", "...", "@", "*", "&x", "!t", "0")), max_size=40).map(
+    "".join
+)
 _texts = st.text(st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n 'x\"#:-"), max_size=100)
 
 
@@ -67,9 +69,12 @@ def values(text: str) -> dict[str, str | list[str]]:
         ('a: "x" and "y"', '"x" and "y"'),
         ("a: [@ada, '@ben']", ["@ada", "@ben"]),
         ("a: []", []),
+        ("a: [\xa0, 'b',\n  c]", ["\xa0", "b", "c"]),
         ("a:\n- b\n- >-\n  c\n  d\n- 'e'", ["b", "c d", "e"]),
         ("a:\n    - b: c\n    - https://d", ["b: c", "https://d"]),
         ("a:", ""),
+        ("a: |+\n  b\n\n...\n", "b\n\n"),
+        ("a:\n- |2+\n\n...\n# c\n", ["\n"]),
     ],
 )
 def test_a_value_is_read_in_every_form(text: str, expected: str | list[str]) -> None:
@@ -87,6 +92,7 @@ def test_a_value_is_read_in_every_form(text: str, expected: str | list[str]) -> 
         ("a: [b", 2, "bracket"),
         ("a:\n  - b\n c", 2, "below each other"),
         (": b", 2, "not a field"),
+        ("a: b\n...\nc: d", 3, "not a field"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(text: str, line: int, word: str) -> None:

@@ -20,7 +20,7 @@ POINTERS = ("/a", "/a/b", "/É~1")
 MALFORMED = ("", "a", "/~", "/a~2")
 KEYS = ("max", "Max")
 VALUES: Mapping[str, tuple[Any, ...]] = {
-    "string": ("", "unknown", "3"),
+    "string": ("", "unknown", "3", "true"),
     "number": (0, -2.5, 2**53),
     "boolean": (False, True),
     "enum": ("low", "high", "unknown", ""),
@@ -142,6 +142,8 @@ def some_input_row(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
 
 
 def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: str) -> dict[str, Any]:
+    if run.constraints and sometimes(rng):
+        return some_keyed_row(rng, facts, run, marker)
     n = some_row(rng, run.constraints, [n for other in facts.runs.values() for n in other.constraints], ids)
     found = None if n is None else run.constraints.get(n)
     given: dict[str, Any] = {} if n is None else {"n": n}
@@ -155,21 +157,37 @@ def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: s
     for name, choices in (("label", ("A", "Ä")), ("key", KEYS), ("snippet", TEXTS)):
         if sometimes(rng):
             given[name] = rng.choice(choices)
+    return given | some_limit(rng, facts, run, found, given)
+
+
+def some_keyed_row(rng: Random, facts: Facts, run: Run, marker: str) -> dict[str, Any]:
+    """Return a constraint by its key alone, without its kind, which the caller may think to be another."""
+    key = rng.choice(KEYS)
+    found = next((one for one in run.constraints.values() if one.key == key), None)
+    kind = found.kind if found and often(rng) else rng.choice(KINDS)
+    given = {"key": key} if found else {"key": key, "label": "limit", "domain": marker}
+    return given | some_limit(rng, facts, run, found, {"kind": kind})
+
+
+def some_limit(rng: Random, facts: Facts, run: Run, found: Valued | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of a constraint, which has one source at most."""
     told = some_value(rng, facts, run, found, given)
-    if "sources" in told:
-        told["sources"] = told["sources"][:1]
-    return given | told
+    return told | ({"sources": told["sources"][:1]} if "sources" in told else {})
 
 
 def some_value(rng: Random, facts: Facts, run: Run, found: Valued | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value, its provenance, or neither. The value of a new row without a kind is of any kind."""
+    """Return a value, its provenance, or neither. The value of a new row without a kind is of any kind.
+
+    A value is by itself or in columns. Whether they are right depends on the row that the call finds.
+    """
     kind = given.get("kind", found.kind if found else rng.choice(KINDS))
     told: dict[str, Any] = {}
     if rng.random() < 0.8:
-        told |= {"value": _value(rng, kind), "shorthand": often(rng), "of_kind": kind}
+        value = MISFITS[kind] if rarely(rng) else _value(rng, kind)
+        told |= {"value": value} if often(rng) else {"columns": {kind: value}}
+        if "columns" in told and sometimes(rng):  # as a view has them
+            told["columns"] = dict.fromkeys(KINDS) | told["columns"]
         if rarely(rng):
-            told["value"] = MISFITS[kind]
-        elif rarely(rng):
             told = {"columns": some_columns(rng, kind)}
     if sometimes(rng):
         told["provenance"] = rng.choice(PROVENANCES)
@@ -245,7 +263,7 @@ def some_first_facts(rng: Random, serial: str) -> dict[str, Any]:
     kinds = rng.sample(KINDS, 3)
     sources = [{"kind": "url", "title": "survey", "uri": f"s{serial}.{n}"} for n in range(2)]
     inputs = [
-        {"pointer": pointer, "label": "A", "kind": kind, "value": VALUES[kind][0], "shorthand": True}
+        {"pointer": pointer, "label": "A", "kind": kind, "value": VALUES[kind][0]}
         | ({"options": ["low", "unknown", ""]} if kind == "enum" else {})
         for pointer, kind in zip(POINTERS, kinds, strict=False)
     ]
@@ -253,7 +271,7 @@ def some_first_facts(rng: Random, serial: str) -> dict[str, Any]:
     kind = rng.choice(KINDS)
     limit = {"key": KEYS[0], "label": "limit", "kind": kind, "domain": f"c{serial}", "value": rng.choice(VALUES[kind])}
     limit |= {"provenance": "source-backed"} if sometimes(rng) else {}
-    return {"sources": sources, "inputs": inputs, "constraints": [limit | {"shorthand": True}]}
+    return {"sources": sources, "inputs": inputs, "constraints": [limit]}
 
 
 def some_restatement(rng: Random, latest: Run, serial: str) -> dict[str, Any]:
@@ -261,7 +279,7 @@ def some_restatement(rng: Random, latest: Run, serial: str) -> dict[str, Any]:
 
     def some(one: Valued) -> dict[str, Any]:
         value = rng.choice(VALUES[one.kind]) if rarely(rng) else one.value
-        return {"label": one.label, "kind": one.kind, "value": value, "shorthand": True}
+        return {"label": one.label, "kind": one.kind, "value": value}
 
     inputs = [
         {"pointer": pointer, "options": one.options, "required": one.required and not rarely(rng), **some(one)}
@@ -321,6 +339,4 @@ def _row(part: str, given: Mapping[str, Any], ids: Ids) -> dict[str, Any]:
         cited = [ids.rows[n] for n in given["sources"]]
         told |= {"sourceIds": cited} if part == "inputs" else {"sourceId": cited[0] if cited else None}
     told |= {f"value{kind.capitalize()}": value for kind, value in given.get("columns", {}).items()}
-    if "value" in given:
-        told["value" if given["shorthand"] else f"value{given['of_kind'].capitalize()}"] = given["value"]
-    return told
+    return told | ({"value": given["value"]} if "value" in given else {})

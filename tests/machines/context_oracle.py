@@ -220,6 +220,17 @@ def fits(kind: str, value: Any) -> bool:
     return True
 
 
+def as_kind(kind: str, value: Any) -> Any:
+    """Return a value as it is stored: a number or a boolean may be given as JSON text."""
+    if kind not in ("number", "boolean") or not isinstance(value, str):
+        return value
+    try:
+        decoded = json.loads(value)
+    except ValueError:
+        return value
+    return decoded if fits(kind, decoded) else value
+
+
 def is_option(kind: str, value: Any, options: list[str] | None) -> bool:
     """Return whether a choice is one of the options; other kinds have no options."""
     return kind != "enum" or value is None or options is None or value in options
@@ -262,26 +273,20 @@ def is_overruled(one: Input | Constraint, now: Input | Constraint) -> bool:
     return not is_same and (now.provenance != "user-entered" or now.updated_at < one.updated_at)
 
 
-def is_of_column(given: Given) -> bool:
-    """Return whether a value has the type of its column."""
-    return (
-        "value" not in given or given["shorthand"] or given["value"] is None or fits(given["of_kind"], given["value"])
-    )
+def filled_columns(given: Given) -> list[str]:
+    """Return the kinds of the given columns that have a value."""
+    columns = given.get("columns", {})
+    return [kind for kind in KINDS if columns.get(kind) is not None]
 
 
 def with_kind(given: Given) -> Given:
     """Return a new row with the kind that follows from its value, if it has a value and no kind."""
-    columns = given.get("columns", {})
-    if "kind" in given or not (columns or given.get("value") is not None):
+    if "kind" in given:
         return given
-    if columns:
-        kind = min(columns, key=KINDS.index)
-        if len(columns) == 1:
-            rest = {name: one for name, one in given.items() if name != "columns"}
-            return {**rest, "kind": kind, "value": columns[kind], "shorthand": False, "of_kind": kind}
-        return {**given, "kind": kind}
-    if not given["shorthand"]:
-        return {**given, "kind": given["of_kind"]}
+    if filled := filled_columns(given):
+        return {**given, "kind": filled[0]}
+    if given.get("value") is None:
+        return given
     return {**given, "kind": next(kind for kind in KIND_BY_VALUE if fits(kind, given["value"]))}
 
 
@@ -480,9 +485,7 @@ class Facts:
 
     def edit(self, n: int, given: Given, *, by: Author) -> EditAnswer:
         wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}
-        # Values of a wrong column type are refused before anything else.
-        rows = [*given.get("inputs", ()), *given.get("constraints", ())]
-        if not all(is_of_column(one) for one in rows) or any(names_twice(given.get(part, ())) for part in PARTS[:4]):
+        if any(names_twice(given.get(part, ())) for part in PARTS[:4]):
             wrong.add("invalid_argument")
         run = self.runs.get(n)
         if run is None:
@@ -583,11 +586,14 @@ class Edit:
         """Write a value, or keep it as a suggestion if the present one has a higher provenance."""
         is_new = found.n == NOWHERE
         if given.get("provenance") == "unknown" and found.is_set and not {"value", "columns"} & given.keys():
-            given = {**given, "value": None, "shorthand": True}  # what is unknown has no value
-        wrong = lacks | self._wrong_value(found, given)
-        wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
+            given = {**given, "value": None}  # what is unknown has no value
         kind = given.get("kind", found.kind)
-        value = given.get("value", found.value)
+        wrong = lacks | self._wrong_column(found, kind, given)
+        if "columns" in given:
+            given = {**given, "value": given["columns"].get(kind)}
+        value = as_kind(kind, given["value"]) if "value" in given else found.value
+        wrong |= set() if value is None or "value" not in given or fits(kind, value) else {"invalid_argument"}
+        wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
         provenance = self._provenance(found, given, value)
         is_same = kind == found.kind and same(value, found.value)
         # Sending back what was read changes nothing.
@@ -665,17 +671,12 @@ class Edit:
         elif isinstance(found, Constraint):
             self.run.constraints[found.n] = found
 
-    def _wrong_value(self, found: Valued, given: Given) -> set[str]:
-        kind = given.get("kind", found.kind)
-        if "columns" in given:  # of other kinds, or several
-            return {"pciv_v1_runtime_invariant_failed"}
-        if "value" not in given:
-            return {"pciv_v1_runtime_invariant_failed"} if found.is_set and kind != found.kind else set()
-        if given["value"] is None:
-            return set()
-        if not given["shorthand"] and given["of_kind"] != kind:  # it had another kind when the caller read it
-            return {"pciv_v1_runtime_invariant_failed", "invalid_argument"}
-        return set() if fits(kind, given["value"]) else {"invalid_argument"}
+    @staticmethod
+    def _wrong_column(found: Valued, kind: str, given: Given) -> set[str]:
+        """Refuse a value outside the column of the kind that the row has or gets, whatever the caller thinks it is."""
+        is_kept = found.is_set and not {"value", "columns"} & given.keys()
+        filled = [found.kind] if is_kept else filled_columns(given)
+        return {"pciv_v1_runtime_invariant_failed"} if any(one != kind for one in filled) else set()
 
     def _provenance(self, found: Valued, given: Given, value: Any) -> str:
         """Return the provenance of a value whose writer does not give one."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.context import run
+from groundplan.context import run, values
 from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
 from groundplan.context.runs import commit, create_draft, delete
 from groundplan.context.runs import list as list_runs
@@ -81,6 +81,14 @@ def never(*_: Any, **__: Any) -> bool:
     return False
 
 
+def take_kind_of_column(write: Any, before: Any, filled: list[Any], path: Any) -> Any:
+    """Return the kind of the column that is filled, also where the row has another one."""
+    return filled[0] if filled else resolve_kind(write, before, filled, path)
+
+
+resolve_kind = values._resolve_kind
+
+
 unfrozen = combine(replace_attribute(edit, "load_draft", any_run), replace_attribute(commit, "load_draft", any_run))
 overruled = combine(
     replace_attribute(inputs, "needs_approval", never),
@@ -128,6 +136,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "an agent deletes what is committed": combine(deleting, drop_triggers("pciv_deleted_runs_are_deleted_by_persons")),
     "who says the same takes a person's entry": replace_attribute(commit, "_keep_entries"),
     "a key is not looked for": replace_attribute(constraints, "find_constraint"),
+    "a value brings another kind": replace_attribute(values, "_resolve_kind", take_kind_of_column),
     "anybody decides": replace_attribute(suggestions, "require_person"),
     "what was decided can be decided again": change_query(
         suggestions.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"

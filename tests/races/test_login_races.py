@@ -83,6 +83,7 @@ def test_a_login_at_the_moment_of_the_removal_leaves_no_session(engine: Engine, 
 
 
 def test_two_owners_who_leave_at_once_leave_one_behind(engine: Engine, owner: Session) -> None:
+    removing = [Session(engine.another_store(), owner.actor) for _ in range(2)]
     for number in range(ROUNDS):
         project = f"atlas {number}"
         people = [f"{name} {number}" for name in ("ada", "cleo")]
@@ -90,7 +91,6 @@ def test_two_owners_who_leave_at_once_leave_one_behind(engine: Engine, owner: Se
         for name in people:
             owner.call("member.add", scopeId=project, userId=name, role="owner")
         owner.call("member.remove", scopeId=project, userId="ben")
-        removing = [Session(engine.another_store(), owner.actor) for _ in people]
 
         answers = run_together(
             *(

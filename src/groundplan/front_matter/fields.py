@@ -36,6 +36,8 @@ from groundplan.front_matter.scalars import (
 
 DEPTH_MAX = 8  # of brackets; a list in a field has depth one
 NAME_CHARS_MAX = 128
+WHITESPACE = (*BLANKS, "\n")  # between the items of a list; to YAML all other blanks are text
+DOCUMENT_END = "..."  # YAML writes it behind a last text whose empty lines count
 
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -100,6 +102,8 @@ def parse_fields(text: str, *, first_line: int = 1) -> dict[str, Field]:
         position += 1
         if _is_empty(lines[begin]):
             continue
+        if lines[begin].rstrip(BLANKS) == DOCUMENT_END and all(map(_is_empty, lines[position:])):
+            break
         name, rest = _split_name(lines[begin], first_line + begin)
         if name in fields:
             raise UnreadableFrontMatter(first_line + begin, f"has the field {name} twice in its front matter; keep one")
@@ -231,7 +235,7 @@ def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
     items: list[FieldText | Nested] = []
     position = 1
     while True:
-        while text[position : position + 1].isspace():
+        while text.startswith(WHITESPACE, position):
             position += 1
         if text[position : position + 1] == "]":
             return tuple(items), position + 1
@@ -241,7 +245,7 @@ def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
             quoted, position = parse_quoted(text, begin)
         end = _find_item_end(text, position)
         plain = fold_lines([strip_comment(line) for line in text[begin:end].split("\n")])
-        if quoted is not None and not text[position:end].strip():
+        if quoted is not None and not text[position:end].strip("".join(WHITESPACE)):
             items.append(FieldText(quoted, is_plain=False))
         elif plain:
             bare, tag = _split_tag(plain)

@@ -24,6 +24,7 @@ from groundplan.kernel.store.sqlite import check_log
 from groundplan.kernel.store.sqlite.check_log import LogInDoubt, LogRelation, LogRemoved, LogWithoutFile
 from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, MARK_TABLE
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FileWatch, WriteUncertain
+from groundplan.kernel.store.sqlite.log_file import read_log
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.surfaces.cli.setup.file_header import is_ready
 from tests.kernel.store.writing_process import LIST, WritingProcess, crash_after
@@ -367,6 +368,76 @@ def test_checkpoints_of_other_programs_and_of_other_servers_are_no_reason_to_ref
             plan.call("project.create", name=f"ada-{number}-after")
 
     assert len(list_names(db)) == 15
+
+
+def begin_log_and_roll_back(db: Path) -> None:
+    """Write more than the cache holds to the beginning of the log, and do not commit it."""
+    with closing(sqlite3.connect(db, isolation_level=None)) as shell:
+        shell.execute("PRAGMA cache_size = 5")
+        shell.execute("BEGIN IMMEDIATE")
+        shell.execute("CREATE TABLE large (content)")
+        shell.executemany("INSERT INTO large VALUES (zeroblob(4000))", [()] * 100)
+        shell.execute("ROLLBACK")
+    log = read_log(beside(db, "-wal"))
+    assert log is not None
+    assert log.frames == []
+
+
+def empty_log(db: Path) -> None:
+    with closing(sqlite3.connect(db)) as shell:
+        assert shell.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+
+
+def touch_later(db: Path) -> None:
+    """Give the file a later time: two changes in the same tick of the system's clock are one."""
+    before = db.stat().st_mtime_ns
+    while db.stat().st_mtime_ns <= before:
+        os.utime(db)
+
+
+def write_log_to_file(db: Path) -> None:
+    with closing(sqlite3.connect(db)) as shell:
+        _, pages, written = shell.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    assert pages == written
+    touch_later(db)
+
+
+@pytest.mark.parametrize("end_log", [empty_log, begin_log_and_roll_back])
+def test_a_log_without_writes_is_no_reason_to_refuse_what_others_wrote_before(
+    db: Path, end_log: Callable[[Path], None]
+) -> None:
+    with groundplan.open(str(db), actor="ada") as plan, groundplan.open(str(db), actor="ben") as other:
+        plan.call("project.create", name="one")
+        write_log_to_file(db)
+        other.call("project.create", name="two")  # with a mark that the first does not know
+        write_log_to_file(db)
+        end_log(db)
+
+        plan.call("project.create", name="three")
+
+    assert list_names(db) == ["one", "three", "two"]
+
+
+@pytest.mark.parametrize("end_log", [empty_log, begin_log_and_roll_back])
+@pytest.mark.parametrize("copy", [copy_file, copy_by_backup, copy_by_vacuum])
+def test_a_backup_copied_over_an_open_file_whose_log_has_no_writes_is_noticed(
+    db: Path, copy: Copy, end_log: Callable[[Path], None]
+) -> None:
+    backup = db.with_name("backup.db")
+    with groundplan.open(str(db), actor="ada") as plan, groundplan.open(str(db), actor="ben") as other:
+        plan.call("project.create", name="one")
+        write_log_to_file(db)
+        copy(db, backup)
+        plan.call("project.create", name="two")
+        write_log_to_file(db)
+        other.call("project.create", name="three")
+        write_log_to_file(db)
+        end_log(db)
+        overwrite(backup, db)
+        touch_later(db)
+
+        with pytest.raises(FileReplaced, match="was overwritten"):
+            plan.call("project.create", name="four")
 
 
 # --- What is not a file ---------------------------------------------------------------------------------------------

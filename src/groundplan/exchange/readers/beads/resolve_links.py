@@ -74,7 +74,7 @@ def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceI
 
 
 def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime) -> None:
-    unfinished_parents = {item.parent for item in items.values() if item.fate in ("open", "held")}
+    unfinished_parents = _find_unfinished_parents(items)
     for source_id, item in items.items():
         if item.fate not in ("open", "held"):
             continue
@@ -90,6 +90,17 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
             if item.fate == "open":
                 plan.note_placed(source_id, "hold", f"is held: {reason}")
             item.fate, item.hold_reason = "held", reason
+
+
+def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
+    """Return the items with an unfinished item anywhere below them: one below a finished parent moves to its parent."""
+    found: set[str] = set()
+    for item in items.values():
+        above = item.parent if item.fate in ("open", "held") else None
+        while above is not None and above not in found:
+            found.add(above)
+            above = items[above].parent
+    return found
 
 
 def _find_hold_reason(issue: Issue, now: datetime) -> str | None:

@@ -50,8 +50,12 @@ class FileMark(msgspec.Struct, frozen=True):
 class FileContent(msgspec.Struct, frozen=True):
     """What the file itself says, without its log."""
 
-    nonce: str | None  # None: it has no mark
+    mark: FileMark | None
     schema_cookie: int
+
+    @property
+    def nonce(self) -> str | None:
+        return self.mark.nonce if self.mark else None
 
 
 def read_mark(connection: sqlite3.Connection) -> FileMark | None:
@@ -87,8 +91,7 @@ def read_content(path: FilePath) -> FileContent:
         (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (MARK_TABLE,)).fetchone():
             return FileContent(None, cookie)
-        mark = read_mark(connection)
-        return FileContent(mark.nonce if mark else None, cookie)
+        return FileContent(read_mark(connection), cookie)
 
 
 @contextmanager

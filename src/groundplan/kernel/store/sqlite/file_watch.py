@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.file_mark import read_content, read_mark, write_mark
+from groundplan.kernel.store.sqlite.file_mark import FileContent, read_content, read_mark, write_mark
 from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
@@ -62,7 +62,8 @@ class FileWatch:
         if None in self._expected:
             raise FileReplaced(path, self._describe())
         mark = read_mark(connection)
-        self._nonce = mark.nonce if mark else None
+        self._nonce = mark.nonce if mark else None  # of the last mark that is known here
+        self._nonce_ns = mark.modified_ns if mark else 0  # and the time of the file in that mark
         self._trusted_ns = _stat(self._database).st_mtime_ns
         self._marked_ns: int | None = None  # the time of the file in the last mark of the log, if known
         self._pending: tuple[int, str] | None = None  # the mark of a transaction that is not committed yet
@@ -124,7 +125,7 @@ class FileWatch:
                 raise FileReplaced(self._path, f"{quote_name(self._path)} was overwritten")
             self._trusted_ns = now_ns
             if mark and is_marked and log.st_size:
-                self._marked_ns, self._nonce = now_ns, mark.nonce
+                self._marked_ns, self._nonce_ns, self._nonce = now_ns, now_ns, mark.nonce
                 return
         nonce = write_mark(connection, inode=database.st_ino, modified_ns=now_ns, log_inode=log.st_ino)
         self._pending = (now_ns, nonce)
@@ -141,6 +142,7 @@ class FileWatch:
             raise WriteUncertain(self._path, self._describe()) from None
         if self._pending:
             self._marked_ns, self._nonce = self._pending
+            self._nonce_ns = self._pending[0]
             self._pending = None
         # A commit to a long log changes the file by a checkpoint; no other writer has the lock. Any other change is
         # looked at before the next write.
@@ -181,10 +183,22 @@ class FileWatch:
         log = read_log(self._log)
         if log is not None and log.frames:
             return find_relation(self._path) is not LogRelation.BELONGS
+        # Nothing is in the log: it was emptied, or a transaction that began it anew was rolled back or killed.
         try:
-            return read_content(self._path).nonce != self._nonce
+            content = read_content(self._path)
         except sqlite3.DatabaseError:
             return True
+        return content.nonce != self._nonce and not self._is_of_later_write(content)
+
+    def _is_of_later_write(self, content: FileContent) -> bool:
+        """Return whether the mark in the file is that of another program, written later than the one known here.
+
+        It names this file and this log. A backup has an earlier time, or counts the schema cookie on.
+        """
+        mark = content.mark
+        if mark is None or mark.modified_ns < self._nonce_ns or mark.schema_cookie != content.schema_cookie:
+            return False
+        return (mark.inode, mark.log_inode) == (_stat(self._database).st_ino, _stat(self._log).st_ino)
 
     def _describe(self) -> str:
         names = [self._database, self._log, self._index]
