@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Parsers = Mapping[str, Callable[[Any, str], Any]]  # by setting, for its value and where it is given
 
 PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
+SHORT_NAME_CHARS_MAX = 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FILE_BYTES_MAX = 65_536  # usual files have five lines
 
@@ -111,6 +112,13 @@ def is_plain_name(name: str) -> bool:
 def is_plain_path(db: str) -> bool:
     """Return whether a text can only be the path of a file, and is used as it is: no URL, no home, no folder."""
     return bool(db.strip("./ ")) and db.isprintable() and "://" not in db and db[0] != "~" and ":" not in db[:8]
+
+
+def is_short_name(name: str) -> bool:
+    """Return whether a text can be another name of the program."""
+    return (
+        len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum()
+    )
 
 
 def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> FoundPlan | None:

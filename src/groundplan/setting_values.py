@@ -11,7 +11,7 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
-from groundplan.setting_sources import is_plain_name, is_plain_path
+from groundplan.setting_sources import SHORT_NAME_CHARS_MAX, is_plain_name, is_plain_path, is_short_name
 
 # Copies of `Group`, `Access`, `LOCAL_ORGANIZATION` and `policies`, which import other modules; a test compares them.
 ORGANIZATION_DEFAULT = "local"
@@ -26,7 +26,6 @@ CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
 SHORT_NAME_DEFAULT = "pl"  # installed with the program
-SHORT_NAME_CHARS_MAX = 20
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
@@ -105,7 +104,7 @@ def parse_name(value: Any, where: str) -> str:
 def check_short_name(value: Any, where: str) -> str:
     """Return a checked short name of the program."""
     name = parse_text(value, where)
-    if len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum():
+    if is_short_name(name):
         return name
     allowed = f"a letter, then letters, digits or hyphens, at most {SHORT_NAME_CHARS_MAX} characters"
     raise invalid_setting(f"{where} must be {allowed}, not {describe_value(value)}", where)

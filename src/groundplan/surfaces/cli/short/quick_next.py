@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from groundplan.setting_sources import collect_settings, find_user_name, is_plain_name, is_plain_path
+from groundplan.discovery import DB_NAME
+from groundplan.setting_sources import collect_settings, find_user_name, is_plain_name, is_plain_path, is_short_name
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 if TYPE_CHECKING:
@@ -37,40 +38,36 @@ def run(argv: Sequence[str]) -> int | None:
 
 
 def _parse_options(argv: Sequence[str]) -> dict[str, str]:
-    """Return the values of options. Raises an error for anything else."""
+    """Return the values of `--db PATH` or `--db=PATH`, and others. Raises an error for anything else."""
     given: dict[str, str] = {}
-    rest = iter(argv)
-    for text in rest:
-        name, has_value, value = text.partition("=")
-        given[OPTIONS[name]] = value if has_value and name.startswith("--") else next(rest)
-        if has_value and not name.startswith("--"):
-            raise ValueError(text)
+    rest = list(argv)
+    while rest:
+        text = rest.pop(0)
+        name, has_value, value = text.partition("=") if text.startswith("--") else (text, "", "")
+        given[OPTIONS[name]] = value if has_value else rest.pop(0)
     return given
 
 
-def _parse_plain_name(value: object, where: str) -> str:
-    if isinstance(value, str) and is_plain_name(value):
-        return value
-    raise ValueError(where)
-
-
-def _parse_plain_path(value: object, where: str) -> str:
-    if isinstance(value, str) and is_plain_path(value):
+def _require(is_usual: Callable[[str], bool], value: object, where: str) -> str:
+    if isinstance(value, str) and is_usual(value):
         return value
     raise ValueError(where)
 
 
 # The settings that may be given; others are unusual.
-PARSERS: Parsers = {"db": _parse_plain_path, "project": _parse_plain_name, "agent": _parse_plain_name}
+PARSERS: Parsers = {
+    "db": lambda value, where: _require(is_plain_path, value, where),
+    "project": lambda value, where: _require(is_plain_name, value, where),
+    "agent": lambda value, where: _require(is_plain_name, value, where),
+    "short_name": lambda value, where: _require(is_short_name, value, where),
+}
 
 
 def _read_and_draw(given: Mapping[str, str]) -> str:
     """Return what is to be printed, and remember the task. Raises an error if anything is unusual."""
     settings, _ = collect_settings(given, os.environ, PARSERS)
-    from groundplan.discovery import DB_NAME
-
     db: str = settings.get("db", DB_NAME)
-    agent = settings.get("agent") or _parse_plain_name(find_user_name(), "user name")
+    agent = settings.get("agent") or _require(is_plain_name, find_user_name(), "user name")
     project = given.get("project") or settings.get("project")
     from groundplan.kernel.store.sqlite.connection import QuickRead, Unusual
     from groundplan.surfaces.cli.screen.output import Output, collect_lines
@@ -81,7 +78,7 @@ def _read_and_draw(given: Mapping[str, str]) -> str:
     from groundplan.work.graph.best_task import read_best_task
 
     with QuickRead(db, organization=ORGANIZATION, actor_id=agent) as tx:
-        tx.choose_project(_parse_plain_name(project, "--project") if project else tx.find_only_project())
+        tx.choose_project(_require(is_plain_name, project, "--project") if project else tx.find_only_project())
         task = read_best_task(tx)
         tx.check_files()
     output = Output()
