@@ -536,7 +536,7 @@ def test_an_answer_that_cannot_be_written_is_reported_as_the_operation_reports_i
 
 @pytest.mark.slow
 def test_a_closed_pipe_ends_the_quick_reading_as_it_ends_the_operation(repository: Repository) -> None:
-    repository.plan("A task", properties={"description": "line\n" * 20_000})
+    repository.plan("A task", properties={"description": "line\n" * 5_000})
     codes = set()
     for option in ("--project=repo", "--no-pager"):
         command = [sys.executable, "-m", "groundplan", "next", option]

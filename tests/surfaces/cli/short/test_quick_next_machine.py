@@ -30,7 +30,7 @@ from tests.surfaces.cli.short.compared_next import Screen, answers_quickly
 pytestmark = [pytest.mark.proof]
 
 # Read here, because every test gets an environment without such variables.
-EXAMPLES, STEPS, IS_PROOF = scaled(12, 400), scaled(15, 40), VARIABLE in os.environ
+EXAMPLES, STEPS, IS_PROOF = scaled(8, 100), scaled(12, 40), VARIABLE in os.environ
 ACTORS = ("ada", "ben")
 FILES = ("src/a.py", "src", "docs/*.md")
 # Minutes by which the clock of a writer is wrong.
