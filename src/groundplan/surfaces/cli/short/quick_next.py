@@ -1,4 +1,4 @@
-"""`groundplan next` as people type it every day, without the operation: a third of the time.
+"""`groundplan next` as people type it every day, without the operation: in half of the time.
 
 It prints what `dispatch.run_word` would print, or nothing at all; then `run_word` runs. So whatever is unusual is None
 here: other options, other settings, a file that is not as it should be, nothing to offer, a warning, long output.
