@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from groundplan import configuration
+from groundplan import setting_sources
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER, REPOSITORY_DB_NAME
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.cli.invocation import PANEL
@@ -44,7 +44,7 @@ def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, s
         ".SH ENVIRONMENT",
         *(
             line
-            for variable, setting in configuration._ENVIRONMENT.items()
+            for variable, setting in setting_sources.ENVIRONMENT.items()
             for line in _describe(variable, settings[setting])
         ),
         ".SH FILES",

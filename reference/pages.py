@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
-from groundplan import configuration, setting_values
+from groundplan import configuration, setting_sources, setting_values
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
@@ -271,7 +271,7 @@ def _get_summary(documented: type) -> str:
 def _build_configuration() -> str:
     defaults = configuration.Settings._field_defaults
     flags = configuration.Flags._fields
-    variables = {setting: name for name, setting in configuration._ENVIRONMENT.items()}
+    variables = {setting: name for name, setting in setting_sources.ENVIRONMENT.items()}
     rows = [
         (
             f"`{key}`",
@@ -280,7 +280,7 @@ def _build_configuration() -> str:
             _format_default(defaults[setting]),
             SETTINGS[setting],
         )
-        for key, setting in configuration._FILE_KEYS.items()
+        for key, setting in setting_sources.FILE_KEYS.items()
     ]
     files = " or ".join(f"`{name}`" for name in CONFIG_NAMES)
     return format_page(

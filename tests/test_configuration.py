@@ -17,7 +17,6 @@ import groundplan
 from groundplan import policies
 from groundplan.catalog import build_schema
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
-from groundplan.configuration_file import FILE_BYTES_MAX
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Invalid
@@ -28,6 +27,7 @@ from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
+from groundplan.setting_sources import FILE_BYTES_MAX
 from groundplan.setting_values import ACCESS, CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX, TOOL_GROUPS, TOOL_GROUPS_DEFAULT
 from groundplan.work.preferences import WorkPreferences
 

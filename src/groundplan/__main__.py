@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--org", "--agent", "--access", "--config", "--project", "-P")
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
+QUICK_WORDS = ("next", "n", "ready")  # run without msgspec and the operation, if nothing is unusual
 HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
 
@@ -32,8 +33,9 @@ def _run_process(argv: list[str]) -> int:
     """Run the program as a process of its own, which ends with it."""
     # Imported modules are no garbage. A server collects it from its first call on; a short word ends before that.
     gc.disable()
-    is_server = argv[_find_command_index(argv) :][:1] == ["mcp"]
-    if not is_server and _find_word(argv) is None:
+    command = "".join(argv[_find_command_index(argv) :][:1])
+    is_server = command == "mcp"
+    if not is_server and command not in QUICK_WORDS and _find_word(command) is None:
         gc.enable()
         return main(argv)
     status = main(argv)
@@ -47,14 +49,13 @@ def _run_process(argv: list[str]) -> int:
     os._exit(status)  # freeing every module would take 10 ms; the store is closed
 
 
-def _find_word(argv: list[str]) -> Word | None:
-    command = argv[_find_command_index(argv) :][:1]
-    if not command or command[0].startswith("-"):
+def _find_word(command: str) -> Word | None:
+    if not command or command.startswith("-"):
         return None
     _import_msgspec()
     from groundplan.surfaces.cli.short.words.table import find_word
 
-    return find_word(command[0])
+    return find_word(command)
 
 
 def _import_msgspec() -> None:
@@ -84,6 +85,12 @@ def _dispatch(argv: list[str]) -> int:
         from groundplan.surfaces.cli.completion.candidates import run as run_completion
 
         return run_completion(others)
+    if command and command[0] in QUICK_WORDS:
+        from groundplan.surfaces.cli.short.quick_next import run as run_quickly
+
+        status = run_quickly(others)
+        if status is not None:
+            return status
     if command:
         _import_msgspec()
         from groundplan.surfaces.cli.short.dispatch import run_word

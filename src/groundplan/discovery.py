@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from groundplan.git_folders import find_git_folders
 
@@ -23,12 +22,16 @@ DB_NAME = "groundplan.db"
 REPOSITORY_DB_NAME = "plan.db"  # in the plan folder
 
 
-class FoundPlan(NamedTuple):
-    """A plan that was found: its configuration, or its database if it has none."""
+class FoundPlan:
+    """A plan that was found: its configuration, or its database if it has none.
 
-    config_file: str | None
-    db: str | None
-    owner: str | None = None  # another user, who wrote the file and could decide what is read
+    `owner` is another user, who wrote the file and could decide what is read.
+    """
+
+    __slots__ = ("config_file", "db", "owner")
+
+    def __init__(self, config_file: str | None, db: str | None, owner: str | None = None) -> None:
+        self.config_file, self.db, self.owner = config_file, db, owner
 
 
 def find_plans(start: str = "") -> Iterator[FoundPlan]:

@@ -11,17 +11,18 @@ The MCP server loads this module before its first answer, so it imports very lit
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 LINK_BYTES_MAX = 8_192  # a path in a file
 _LINK = "gitdir: "
 
 
-class GitFolders(NamedTuple):
+class GitFolders:
     """The git folder of one working copy, and the one that it shares with others."""
 
-    own: str
-    shared: str
+    __slots__ = ("own", "shared")
+
+    def __init__(self, own: str, shared: str) -> None:
+        self.own, self.shared = own, shared
 
     @property
     def is_linked(self) -> bool:

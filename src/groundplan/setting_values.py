@@ -11,8 +11,7 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
-
-PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
+from groundplan.setting_sources import SHORT_NAME_CHARS_MAX, is_plain_name, is_plain_path, is_short_name
 
 # Copies of `Group`, `Access`, `LOCAL_ORGANIZATION` and `policies`, which import other modules; a test compares them.
 ORGANIZATION_DEFAULT = "local"
@@ -27,7 +26,6 @@ CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
 SHORT_NAME_DEFAULT = "pl"  # installed with the program
-SHORT_NAME_CHARS_MAX = 20
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
@@ -35,6 +33,8 @@ FALSE_WORDS = ("false", "no", "off", "0")
 
 def check_db(db: str, where: str = "--db") -> str:
     """Return a checked store: a path, or the URL of a PostgreSQL database."""
+    if is_plain_path(db):
+        return db
     if not db.strip() or "\0" in db:
         raise invalid_setting(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
     if db.startswith(("postgresql://", "postgres://")):
@@ -88,7 +88,7 @@ def parse_db(value: Any, where: str) -> str:
 
 def parse_name(value: Any, where: str) -> str:
     name = parse_text(value, where)
-    if 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and " " not in name:
+    if is_plain_name(name):
         return name
     from groundplan.kernel.input_gate.strict_json import validate_value
     from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -104,7 +104,7 @@ def parse_name(value: Any, where: str) -> str:
 def check_short_name(value: Any, where: str) -> str:
     """Return a checked short name of the program."""
     name = parse_text(value, where)
-    if len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum():
+    if is_short_name(name):
         return name
     allowed = f"a letter, then letters, digits or hyphens, at most {SHORT_NAME_CHARS_MAX} characters"
     raise invalid_setting(f"{where} must be {allowed}, not {describe_value(value)}", where)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Protocol
 
-import msgspec
+TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # only type checkers compare the methods
 
 Clock = Callable[[], datetime]
+
+JUMP_MIN = timedelta(minutes=5)  # clocks of one machine that are corrected a little at a time differ less
+UNKNOWN = timedelta()
+MINUTE_CHARS = len("2026-11-15T09:30")
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
@@ -84,9 +90,16 @@ def read_timestamp(clock: Clock) -> str:
     return f"{_format_second(second)}.{millisecond:03}Z"
 
 
-@lru_cache(maxsize=1)  # every transaction needs it, and a second has many
 def _format_second(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+    global _last_second  # noqa: PLW0603 - every transaction needs it, and a second has many
+    last, text = _last_second
+    if last != second:
+        text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        _last_second = second, text
+    return text
+
+
+_last_second = (-1, "")
 
 
 def subtract_time(timestamp: str, delta: timedelta) -> str:
@@ -104,12 +117,25 @@ def _parse_timestamp(timestamp: str) -> datetime:
     return datetime.fromisoformat(timestamp[:-1])
 
 
-class ClockJump(msgspec.Struct, frozen=True):
-    """A jump of the clock since the last write of a project."""
+class LastWrite(Protocol):
+    """The last write of a project: when it was, and which start of a machine its clock knew."""
 
-    last: str
-    now: str
-    by: timedelta  # zero if the clock is behind and nothing tells by how much it moved
+    @property
+    def updated_at(self) -> str: ...
+    @property
+    def machine_start(self) -> str | None: ...
+
+
+class ClockJump:
+    """A jump of the clock since the last write of a project.
+
+    `by` is zero if the clock is behind and nothing tells by how much it moved.
+    """
+
+    __slots__ = ("by", "last", "now")
+
+    def __init__(self, last: str, now: str, by: timedelta) -> None:
+        self.last, self.now, self.by = last, now, by
 
     @property
     def is_back(self) -> bool:
@@ -127,6 +153,37 @@ class ClockJump(msgspec.Struct, frozen=True):
             f"this clock ({self.now}) is {_format_span(self.by)} ahead of the one that wrote last ({self.last}); "
             "check the clocks of the programs that write here"
         )
+
+
+def find_jump(now: str, project: LastWrite, uptime: UptimeCounter | None) -> ClockJump | None:
+    """Return the jump between the last write of a project, as read before the lock, and now."""
+    if now >= project.updated_at and now[:MINUTE_CHARS] == project.updated_at[:MINUTE_CHARS]:
+        return None  # within a minute of the clock, as most writes are: nothing to compute
+    gap = compute_difference(now, project.updated_at)
+    if timedelta() <= gap <= JUMP_MIN:
+        return None
+    moved = _measure_jump(now, project, uptime)
+    # The machine cannot have run for less than no time: then the counters are of two containers and prove nothing.
+    by = UNKNOWN if moved is None or moved > gap + JUMP_MIN else min(moved, gap)
+    if now < project.updated_at:
+        return ClockJump(project.updated_at, now, by if by < -JUMP_MIN else UNKNOWN)
+    return ClockJump(project.updated_at, now, by) if by > JUMP_MIN else None
+
+
+def _measure_jump(now: str, project: LastWrite, uptime: UptimeCounter | None) -> timedelta | None:
+    if uptime is None or project.machine_start is None:
+        return None
+    boot_id, _, started_at = project.machine_start.partition(" ")
+    return compute_difference(now, started_at) - uptime() if boot_id == uptime.boot_id else None
+
+
+def find_time_of_read(now: str, project: LastWrite, uptime: UptimeCounter | None) -> tuple[str, ClockJump | None]:
+    """Return the time of a read, and the jump: leases have not moved yet, so the time moves back instead."""
+    last = project.updated_at
+    if now < last <= subtract_time(now, -JUMP_MIN):
+        return last, None
+    jump = find_jump(now, project, uptime)
+    return (now if jump is None or jump.is_back else subtract_time(now, jump.by)), jump
 
 
 def _format_span(span: timedelta) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.clock import subtract_time
+from groundplan.kernel.clock import JUMP_MIN, subtract_time
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
-from groundplan.kernel.store.clock_jumps import JUMP_MIN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import compute_lease_end, list_leases_after
 

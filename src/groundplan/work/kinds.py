@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from groundplan.kernel.store.transaction import Transaction
-from groundplan.policies import get_policies
+TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # only type checkers compare the fields
 
 ROOT_N = 1  # the number of the root of each project
 
@@ -14,11 +15,6 @@ FEATURE = "feature"  # tasks that belong together; never work itself
 TASK = "task"
 
 DROPPED = "dropped"  # the outcome of a node that will not be done
-
-
-def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
-    """Return whether a waiting node of this kind blocks everything below it."""
-    return kind == FEATURE or get_policies(tx).inherit_dependencies
 
 
 class FeatureFields(Protocol):

@@ -1,9 +1,17 @@
-"""The two properties that the engine reads: `priority` (higher first) and `complexity` (lower first among tasks)."""
+"""The two properties that the engine reads, and the order in which nodes are offered.
+
+`priority` is higher first, `complexity` lower first among tasks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+else:
+    Protocol = object  # only type checkers compare the fields
 
 PRIORITY = "priority"
 PRIORITY_ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
@@ -36,6 +44,24 @@ def parse_complexity(properties: Mapping[str, Any]) -> int | None:
 def ranks_as_absent(properties: Mapping[str, Any]) -> bool:
     """Return whether the priority in these properties is not a number."""
     return not _is_number(properties.get(PRIORITY, 0))
+
+
+class RankFields(Protocol):
+    """The fields that determine the order in which nodes are offered."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def priority(self) -> float: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def changed_rev(self) -> int: ...
+
+
+def rank(node: RankFields) -> tuple[float, int, int, int]:
+    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
+    return -node.priority, -node.depth, node.changed_rev, node.n
 
 
 def _is_number(value: Any) -> bool:

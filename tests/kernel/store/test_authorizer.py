@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.sqlite.file import connect
+from groundplan.kernel.store.sqlite.connection import connect
 from tests.engines import SqliteEngine
 
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -9,8 +9,7 @@ import pytest
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.clock import UptimeCounter, format_timestamp
-from groundplan.kernel.store.clock_jumps import JUMP_MIN, find_jump
+from groundplan.kernel.clock import JUMP_MIN, UptimeCounter, find_jump, format_timestamp
 from groundplan.kernel.store.guards import TimeRunsBack
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Project

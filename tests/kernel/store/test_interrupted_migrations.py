@@ -20,7 +20,8 @@ import pytest
 from groundplan.catalog import build_schema
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.store.migrations import Dialect, Migration, load_migrations
-from groundplan.kernel.store.sqlite.file import _bring_up_to_date, connect, migrate
+from groundplan.kernel.store.sqlite.connection import connect
+from groundplan.kernel.store.sqlite.file import _bring_up_to_date, migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with

@@ -21,7 +21,8 @@ from groundplan.kernel.store.migrations import (
     load_migrations,
 )
 from groundplan.kernel.store.postgres.setup import set_up
-from groundplan.kernel.store.sqlite.file import connect, migrate
+from groundplan.kernel.store.sqlite.connection import connect
+from groundplan.kernel.store.sqlite.file import migrate
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, Rows, SqliteEngine
 

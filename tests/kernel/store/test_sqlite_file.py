@@ -14,7 +14,7 @@ import pytest
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.file import APPLICATION_ID
+from groundplan.kernel.store.sqlite.connection import APPLICATION_ID
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 

@@ -24,7 +24,8 @@ from groundplan.kernel.store.postgres.setup import set_up
 from groundplan.kernel.store.postgres.store import PostgresStore, PostgresTransaction
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import store as sqlite_store
-from groundplan.kernel.store.sqlite.file import connect, migrate
+from groundplan.kernel.store.sqlite.connection import connect
+from groundplan.kernel.store.sqlite.file import migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction

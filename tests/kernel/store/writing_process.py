@@ -14,6 +14,7 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.sqlite import checkpoints, file, store
+from groundplan.kernel.store.sqlite.connection import connect
 from groundplan.session import Session
 from tests.standby import Forked, Standby
 
@@ -56,7 +57,6 @@ def open_as_server(db: str) -> Session:
 
 def checkpoint_after(pages: int) -> None:
     """Let connections of this process run a checkpoint after so many pages."""
-    connect = file.connect
 
     def connect_with_checkpoints(path: Path) -> sqlite3.Connection:
         connection = connect(path)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import EVENT_FORMAT, KernelOp, changed
-from groundplan.kernel.clock import subtract_time
+from groundplan.kernel.clock import JUMP_MIN, subtract_time
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import revoke_invitations_of
 from groundplan.kernel.input_gate.text_limits import Name
@@ -17,7 +17,6 @@ from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.organizations.organization import PersonView
-from groundplan.kernel.store.clock_jumps import JUMP_MIN
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.revoke import revoke_tokens_of

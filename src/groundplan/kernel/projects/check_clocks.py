@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.clock import find_jump
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
-from groundplan.kernel.store.clock_jumps import find_jump
 from groundplan.kernel.store.transaction import Transaction
 
 CHECK = "clocks"

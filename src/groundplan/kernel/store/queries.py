@@ -24,20 +24,19 @@ Columns that several statements read or write are listed once, for this folder a
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, partial
-from operator import itemgetter
-from typing import Any
 
-import msgspec
+TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan; so do re and msgspec
+if TYPE_CHECKING:
+    from re import Match
+    from typing import Any
 
 # These patterns are compiled by the first statement that needs one. On SQLite most need none.
 # Tokens in which a colon is not a parameter are matched first and kept.
 _LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)"""
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyz0123456789_"
-_EACH = r"\beach\("
+_EACH = "each("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
 
@@ -61,7 +60,7 @@ class Query:
 
     def __init__(self, name: str, sqlite: str, for_postgres: Callable[[], str] | None = None) -> None:
         self.name = name
-        self.sqlite = re.sub(_EACH, "json_each(", sqlite) if "each(" in sqlite else sqlite
+        self.sqlite = _name_each(sqlite, "json_each(")
         self._text = sqlite
         self._for_postgres = for_postgres
 
@@ -72,8 +71,10 @@ class Query:
         if name in ("numbered", "pick_values"):
             self.numbered, self.pick_values = _number_parameters(self.sqlite)
             return getattr(self, name)
+        from re import sub
+
         text = self._for_postgres() if self._for_postgres else self._text
-        self.postgres = _to_psycopg(re.sub(_EACH, "gp_each(", re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text)))
+        self.postgres = _to_psycopg(_name_each(sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
         return getattr(self, name)
 
@@ -96,7 +97,7 @@ class Queries:
         if name.startswith("__") or name not in self._texts.own:
             raise AttributeError(f"no query named {name}")
         texts = self._texts
-        query = Query(name, texts.shared.expand(name), partial(texts.expand_for_postgres, name))
+        query = Query(name, texts.shared.expand(name), lambda: texts.postgres.expand(name))
         added: Query = vars(self).setdefault(name, query)  # two threads get the same
         return added
 
@@ -115,17 +116,18 @@ class Queries:
 
 def to_json_array(values: Iterable[int | str]) -> str:
     """Return values as the JSON array that `each(:name)` takes."""
-    return msgspec.json.encode(list(values)).decode()
+    from msgspec.json import encode
+
+    return encode(list(values)).decode()
 
 
 def load_queries(module_file: str) -> Queries:
     """Return the queries in the folder of a module: `sql = load_queries(__file__)`."""
-    return _get_folder(os.path.dirname(module_file))
+    folder = os.path.dirname(module_file)
+    return _queries.get(folder) or _queries.setdefault(folder, Queries(folder))
 
 
-@cache  # the modules of a folder share the statements
-def _get_folder(folder: str) -> Queries:
-    return Queries(folder)
+_queries: dict[str, Queries] = {}  # by folder: its modules share the statements
 
 
 class _FolderTexts:
@@ -139,14 +141,20 @@ class _FolderTexts:
         self._above = _load_texts(parent) if has_parent else None
         self.own = self._file.statements  # by name
         self.shared: _SqlFile = self._file.inherit(self._above.shared) if self._above else self._file
+        self._postgres: _SqlFile | None = None
 
-    @cached_property
+    @property
     def postgres(self) -> _SqlFile:
         """The texts for PostgreSQL.
 
         Raises:
             ValueError: an override is for no statement.
         """
+        if self._postgres is None:
+            self._postgres = self._read_postgres()
+        return self._postgres
+
+    def _read_postgres(self) -> _SqlFile:
         exists = os.path.exists(self._special)
         overrides = _parse(self._special) if exists else _SqlFile({}, {}, {})
         unknown = overrides.statements.keys() - self.own.keys()
@@ -155,22 +163,21 @@ class _FolderTexts:
         postgres = self._file.extend(overrides)
         return postgres.inherit(self._above.postgres) if self._above else postgres
 
-    def expand_for_postgres(self, name: str) -> str:
-        """Return a statement for PostgreSQL."""
-        return self.postgres.expand(name)
 
-
-@cache
 def _load_texts(folder: str) -> _FolderTexts:
-    return _FolderTexts(folder)
+    return _texts.get(folder) or _texts.setdefault(folder, _FolderTexts(folder))
 
 
-class _SqlFile(msgspec.Struct, frozen=True):
+_texts: dict[str, _FolderTexts] = {}  # by folder
+
+
+class _SqlFile:
     """The statements, shared parts and column lists of a file, by name."""
 
-    statements: dict[str, str]
-    parts: dict[str, str]
-    columns: dict[str, tuple[str, ...]]
+    __slots__ = ("columns", "parts", "statements")
+
+    def __init__(self, statements: dict[str, str], parts: dict[str, str], columns: dict[str, tuple[str, ...]]) -> None:
+        self.statements, self.parts, self.columns = statements, parts, columns
 
     def extend(self, others: _SqlFile) -> _SqlFile:
         """Return this file with the texts of `others` in place of those of the same name."""
@@ -237,19 +244,33 @@ def _strip_comments(text: str) -> str:
     return "\n".join(lines).strip().removesuffix(";")
 
 
+def _name_each(text: str, name: str) -> str:
+    """Return a statement with another name for `each(`; what ends like it, such as `json_each(`, stays."""
+    before, *others = text.split(_EACH)
+    for other in others:
+        before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + other
+    return before
+
+
 def _find_parameters(text: str) -> frozenset[str]:
-    return frozenset(match["parameter"] for match in re.finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
+    from re import finditer
+
+    return frozenset(match["parameter"] for match in finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
 
 
 def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
     """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
+    from operator import itemgetter
+
     numbers: dict[str, int] = {}
 
     def number(name: str) -> str:
         return f"?{numbers.setdefault(name, len(numbers) + 1)}"
 
     if any(mark in text for mark in ('"', "--", "::")):
-        numbered = re.sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
+        from re import sub
+
+        numbered = sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
     else:  # nearly all, and the pattern takes longer to compile than a short word takes for its query
         quoted = text.split("'")  # every second piece is within quotes
         quoted[::2] = [_replace_parameters(piece, number) for piece in quoted[::2]]
@@ -271,7 +292,9 @@ def _replace_parameters(text: str, replace: Callable[[str], str]) -> str:
 
 
 def _to_psycopg(text: str) -> str:
-    def spell(match: re.Match[str]) -> str:
+    from re import sub
+
+    def spell(match: Match[str]) -> str:
         return match["keep"] or f"%({match['parameter']})s"
 
-    return re.sub(_LITERAL_OR_PARAMETER, spell, text.replace("%", "%%"))
+    return sub(_LITERAL_OR_PARAMETER, spell, text.replace("%", "%%"))

@@ -24,18 +24,18 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.parts import GAP as GAP  # views take these from here
+from groundplan.surfaces.cli.screen.parts import Part as Part
+from groundplan.surfaces.cli.screen.parts import print_parts as print_parts
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import TextTable
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
-GAP = None
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
 PROJECT_OPTION = "--project PROJECT"  # in a command that comes next
 _PLACEHOLDER = r"\{([\w.]+)\}"
 
-Part = str | StyledText | TextTable | None
 Block = str | None | Callable[[Any], Iterable[Part] | StyledText]
 # The name of a field, with dots for inner ones, a text with fields in braces, or a function.
 Source = str | Callable[[Any], Any]
@@ -204,20 +204,6 @@ def expand(blocks: Iterable[Block], answer: Any) -> Iterator[Part]:
             yield from [parts] if isinstance(parts, str | StyledText) else parts
         else:
             yield GAP if block is GAP else fill(block, answer)
-
-
-def print_parts(parts: Iterable[Part]) -> None:
-    """Print lines and tables. Lines are not wrapped."""
-    output = Output()
-    has_output = needs_gap = False
-    for part in parts:
-        if part is GAP:
-            needs_gap = has_output
-            continue
-        if needs_gap:
-            output.print()
-        output.print(to_text(part) if isinstance(part, str) else part)
-        has_output, needs_gap = True, False
 
 
 def read(item: Any, source: Source) -> Any:

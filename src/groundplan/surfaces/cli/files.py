@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from groundplan.kernel.wording import quote_text
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import UsageError, write_line
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 STANDARD_STREAM = "-"
 

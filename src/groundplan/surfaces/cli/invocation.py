@@ -20,8 +20,9 @@ from groundplan.configuration import Flags, Settings, get_user_name, load_settin
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import escape_control_chars, print_warning, write_line
+from groundplan.surfaces.cli.failures import print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 PANEL = "Common options"
 _META = "groundplan.flags"

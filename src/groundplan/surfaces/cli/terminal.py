@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
-from typing import Any
 
-import msgspec
-
-from groundplan.kernel.output_gate import encode
-from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
+if TYPE_CHECKING:
+    from typing import Any
+
+    from msgspec import UnsetType
 
 EMPTY_CELL = "-"
 INDENT = "  "
@@ -30,7 +31,7 @@ def echo_list(title: str, lines: Iterable[str]) -> None:
         echo("", title, *(f"{INDENT}{line}" for line in items))
 
 
-def format_title(name: str, summary: str | msgspec.UnsetType) -> str:
+def format_title(name: str, summary: str | UnsetType) -> str:
     """Return an id or name followed by the summary."""
     return f"{name}  {to_one_line(summary)}" if summary else name
 
@@ -53,17 +54,34 @@ def format_time(stamp: str) -> str:
 
 def format_value(value: Any) -> str:
     """Return a value of any kind on one line."""
-    match value:
-        case None | msgspec.UNSET:
-            return EMPTY_CELL
-        case bool():
-            return "yes" if value else "no"
-        case Enum():
-            return escape_control_chars(str(value.value))
-        case str():
-            return escape_control_chars(value)
-        case list() if all(isinstance(item, str | int | float) for item in value):
-            return ", ".join(map(format_value, value)) or EMPTY_CELL
-        case int() | float():
-            return str(value)
+    kind = type(value)
+    if kind is str:
+        return escape_control_chars(value)
+    if value is None:
+        return EMPTY_CELL
+    if kind is bool:
+        return "yes" if value else "no"
+    if kind is int or kind is float:
+        return str(value)
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return ", ".join(map(format_value, value)) or EMPTY_CELL
+    return _format_other_value(value)
+
+
+def _format_other_value(value: Any) -> str:
+    # Here, because most values are texts and numbers.
+    from enum import Enum
+
+    from msgspec import UNSET
+
+    from groundplan.kernel.output_gate import encode
+
+    if value is UNSET:
+        return EMPTY_CELL
+    if isinstance(value, Enum):
+        return escape_control_chars(str(value.value))
+    if isinstance(value, str):
+        return escape_control_chars(value)
+    if isinstance(value, int | float):
+        return str(value)
     return escape_control_chars(encode(value).decode("utf-8"))

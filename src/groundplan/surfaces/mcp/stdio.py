@@ -75,8 +75,8 @@ class _ServerLoop:
     """The worker, its helper, and who of them reads the input.
 
     The helper takes over reading only while the worker has a job, and gives it back when it has none. `_switch` guards
-    what decides this: `_helper_reads`, `_unfinished` and `_is_watching`. `stop` takes no lock, because a signal may call
-    it on a thread that has it.
+    what decides this: `_helper_reads`, `_unfinished` and `_is_watching`. `stop` takes no lock, because a signal may
+    call it on a thread that has it.
     """
 
     def __init__(

@@ -43,10 +43,11 @@ from groundplan.work.containers.requests import (
 )
 from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.insert import generate_ids, insert_nodes
+from groundplan.work.engine.positions import blocks_descendants
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ROOT_N, blocks_descendants, get_feature_of_children
+from groundplan.work.kinds import ROOT_N, get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.order.project_order import make_child_key

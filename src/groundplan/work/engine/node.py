@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -12,9 +12,9 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.links.shown_links import ShownLink
+from groundplan.work.shown_fields import EVIDENCE_MAX, add_claim_properties, add_hold_property
 
 EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
-EVIDENCE_MAX = 2**31  # more than a node can have
 TRIMMABLE_FIELDS = (
     "evidence",
     "context_links",
@@ -106,8 +106,7 @@ def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
 def _to_node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
-    if row.held_reason is not None and not row.resolved:
-        properties["_hold"] = row.held_reason
+    add_hold_property(properties, row)
     links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
     node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
     if row.parent is not None:
@@ -131,25 +130,6 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
     if not lean:
         return evidence
     return [Evidence(entry.type, entry.ref) for entry in evidence] or UNSET
-
-
-class ClaimFields(Protocol):
-    """The claim fields of a row."""
-
-    @property
-    def claimed_by(self) -> str | None: ...
-    @property
-    def claimed_at(self) -> str | None: ...
-    @property
-    def claimed_until(self) -> str | None: ...
-
-
-def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
-    """Add a claim that has not expired to the properties of its node."""
-    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
-        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
-        if row.claimed_until is None:
-            properties["_held"] = True
 
 
 def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:

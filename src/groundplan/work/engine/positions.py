@@ -19,11 +19,16 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.kinds import FEATURE, blocks_descendants
+from groundplan.work.kinds import FEATURE
 
 ABOVE_ROOT = -1  # a depth that no walk reaches, because stored depths may be outdated
 
 sql = load_queries(__file__)
+
+
+def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
+    """Return whether a waiting node of this kind blocks everything below it."""
+    return kind == FEATURE or get_policies(tx).inherit_dependencies
 
 
 class Position(NamedTuple):

@@ -24,12 +24,12 @@ from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.positions import Positions
+from groundplan.work.engine.positions import Positions, blocks_descendants
 from groundplan.work.engine.row import is_claimed_by_another
 from groundplan.work.engine.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import DROPPED, FEATURE, blocks_descendants
+from groundplan.work.kinds import DROPPED, FEATURE
 from groundplan.work.order.project_order import ProjectOrder
 
 sql = load_queries(__file__)

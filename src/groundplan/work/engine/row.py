@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -89,24 +89,6 @@ class WorkNodeRow(Struct):
     def unclaim(self) -> None:
         """Remove the claim. Its number stays, so that a late holder is detected."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
-
-
-class RankFields(Protocol):
-    """The fields that determine the order in which nodes are offered."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def priority(self) -> float: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def changed_rev(self) -> int: ...
-
-
-def rank(node: RankFields) -> tuple[float, int, int, int]:
-    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
-    return -node.priority, -node.depth, node.changed_rev, node.n
 
 
 def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:

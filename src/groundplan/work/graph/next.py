@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -32,18 +31,18 @@ from groundplan.work.engine.node import (
     load_evidence,
 )
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, rank
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
 from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
 from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.overlap.guard import OverlapGuard
+from groundplan.work.priority import rank
 from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.shown_fields import ANCESTORS_MAX, DEPENDENCIES_MAX, separate_surroundings
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
-ANCESTORS_MAX = 50  # the root and the nearest ones
-DEPENDENCIES_MAX = 20
 LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
@@ -344,9 +343,7 @@ def _fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[Surroun
         ancestors_max=ANCESTORS_MAX,
         dependencies_max=DEPENDENCIES_MAX + 1,
     )
-    done = [one for one in rows if one.depth is None]
-    above = [one for one in rows if one.depth is not None] if done else rows
-    above.sort(key=attrgetter("depth"))
+    above, done = separate_surroundings(rows)
     if above[0].n != ROOT_N:
         above.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
     return above, done

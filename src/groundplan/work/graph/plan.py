@@ -27,6 +27,7 @@ from groundplan.work.engine.cycles import (
 )
 from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.node import NodeSummary
+from groundplan.work.engine.positions import blocks_descendants
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
@@ -34,7 +35,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph.planned_keys import assign_order_keys
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
 from groundplan.work.graph.side_effects import list_within_budget
-from groundplan.work.kinds import blocks_descendants, get_feature_of_children
+from groundplan.work.kinds import get_feature_of_children
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.moment_graph import find_cycle
 from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps

@@ -94,11 +94,9 @@ def find_relation(path: FilePath) -> LogRelation:
         return LogRelation.BELONGS  # nothing of ours to apply
     # Before its content: a checkpoint in between then only makes the content newer than the time says.
     status = os.stat(path)
+    if log.is_marked_for(status):
+        return LogRelation.BELONGS  # most often; reading the content takes longer: SQLite reads the whole schema
     last = log.marks[-1]
-    if (status.st_ino, status.st_mtime_ns, log.inode) == (last.inode, last.modified_ns, last.log_inode):
-        return (
-            LogRelation.BELONGS
-        )  # most often; reading the content takes longer, because SQLite reads the whole schema
     try:
         content = read_content(path)
     except sqlite3.DatabaseError:

@@ -24,8 +24,9 @@ from groundplan.kernel.store.sqlite.check_log import (
     check_log_exists,
     find_relation,
 )
+from groundplan.kernel.store.sqlite.connection import APPLICATION_ID, SQLITE_VERSION_MIN
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import APPLICATION_ID, SQLITE_VERSION_MIN, migrate, read_applied_migrations
+from groundplan.kernel.store.sqlite.file import migrate, read_applied_migrations
 from groundplan.kernel.store.tables import Schema
 
 COMPANION_SUFFIXES = ("-wal", "-shm", "-gate", "-lock")

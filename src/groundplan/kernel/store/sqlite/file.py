@@ -14,6 +14,14 @@ from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.ids import new_short_id
+from groundplan.kernel.store.sqlite.connection import (
+    APPLICATION_ID,
+    SQLITE_VERSION_MIN,
+    connect,
+    has_log,
+    is_foreign,
+    read_version,
+)
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
@@ -24,41 +32,10 @@ if TYPE_CHECKING:
     from groundplan.kernel.store.migrations import AppliedMigration, Migration
     from groundplan.kernel.store.tables import Schema
 
-APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
-SQLITE_VERSION_MIN = (3, 40, 0)
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 # The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
 # milliseconds, and most statements end before the first check.
 STEPS_BETWEEN_CHECKS = 100_000
-BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
-
-
-def connect(path: FilePath) -> sqlite3.Connection:
-    """Return a connection with all settings that keep data safe.
-
-    synchronous=FULL, because NORMAL loses committed writes in a power failure; recursive_triggers, because without it
-    REPLACE deletes rows without running delete triggers.
-    """
-    # mode=rw: only `_make_file` creates files, with the right mode.
-    connection = sqlite3.connect(
-        build_uri(path, "mode=rw"),
-        uri=True,
-        timeout=BUSY_TIMEOUT_S,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=512,
-    )
-    try:
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA recursive_triggers = ON")
-        # Triggers update the text index, and SQLite allows FTS5 in triggers only with a trusted schema. This is safe:
-        # no extensions are loaded and no functions of our own are registered.
-        connection.execute("PRAGMA trusted_schema = ON")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def resolve_path(path: FilePath) -> str:
@@ -135,18 +112,17 @@ def _bring_up_to_date(
 
 
 def _is_current(connection: sqlite3.Connection, path: FilePath, known: int) -> bool:
-    if _is_foreign(connection):
+    if is_foreign(connection):
         raise Unavailable(
             f"{str(path)!r} is a database of another program; name another file with --db",
             code="store_not_groundplan",
         )
-    version = _read_number(connection, "PRAGMA user_version")
+    version = read_version(connection)
     if version > known:
         from groundplan.kernel.store.migrations import NewerSchema  # not at import, as in `migrate`
 
         raise NewerSchema(version, known)
-    # A restored backup may have another journal mode.
-    return version == known and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    return version == known and has_log(connection)
 
 
 def migrate(
@@ -328,16 +304,3 @@ def _make_file(path: FilePath, schema: Schema) -> None:
 
 def _cannot_open(sentence: str) -> Unavailable:
     return Unavailable(sentence, code="store_cannot_open")
-
-
-def _is_foreign(connection: sqlite3.Connection) -> bool:
-    # In this order: another process may create the database between the two reads. If the id was read first, its tables
-    # would be seen without the id.
-    if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None:
-        return False
-    return _read_number(connection, "PRAGMA application_id") != APPLICATION_ID
-
-
-def _read_number(connection: sqlite3.Connection, pragma: str) -> int:
-    number: int = connection.execute(pragma).fetchone()[0]
-    return number

@@ -14,30 +14,29 @@ The row is on page 2 and has a fixed length, so that it can be read from the raw
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-
-import msgspec
+from collections.abc import Sequence
 
 from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 
 MARK_TABLE = "file_mark"
 MARK_PAGE = 2  # the first table that is created
-_MARK = rb"([0-9a-f]{16}) ([0-9a-f]{16}) (\d{20}) (\d{20}) (\d{20}) (\d{10})"
+_PART_CHARS = (16, 16, 20, 20, 20, 10)  # of a mark: two hexadecimal numbers, then decimal ones
+_MARK_CHARS = sum(_PART_CHARS) + len(_PART_CHARS) - 1
+_BLANK = ord(" ")
 _CELL_POINTER_OFFSET = 8  # after the header of a leaf page
 
 
-class FileMark(msgspec.Struct, frozen=True):
+class FileMark:
     """The content of the row."""
 
-    nonce: str
-    previous: str
-    inode: int
-    modified_ns: int
-    log_inode: int
-    schema_cookie: int
+    __slots__ = ("inode", "log_inode", "modified_ns", "nonce", "previous", "schema_cookie")
+
+    def __init__(
+        self, nonce: str, previous: str, inode: int, modified_ns: int, log_inode: int, schema_cookie: int
+    ) -> None:
+        self.nonce, self.previous = nonce, previous
+        self.inode, self.modified_ns, self.log_inode, self.schema_cookie = inode, modified_ns, log_inode, schema_cookie
 
     def encode(self) -> str:
         """Return the text of the row."""
@@ -47,11 +46,13 @@ class FileMark(msgspec.Struct, frozen=True):
         )
 
 
-class FileContent(msgspec.Struct, frozen=True):
-    """What the file itself says, without its log."""
+class FileContent:
+    """What the file itself says, without its log. A file without a mark has no nonce."""
 
-    mark: FileMark | None
-    schema_cookie: int
+    __slots__ = ("mark", "schema_cookie")
+
+    def __init__(self, mark: FileMark | None, schema_cookie: int) -> None:
+        self.mark, self.schema_cookie = mark, schema_cookie
 
     @property
     def nonce(self) -> str | None:
@@ -94,23 +95,41 @@ def read_content(path: FilePath) -> FileContent:
         return FileContent(read_mark(connection), cookie)
 
 
-@contextmanager
-def open_without_log(path: FilePath) -> Iterator[sqlite3.Connection]:
-    """Open the file alone, without its log and without locks.
+class open_without_log:  # noqa: N801 - used like a function: `with open_without_log(path) as connection:`
+    """A context manager that opens the file alone, without its log and without locks.
 
     SQLite opens it: closing a descriptor of our own would drop the locks of this process on the file.
     """
-    with closing(sqlite3.connect(build_uri(path, "mode=ro&immutable=1"), uri=True)) as connection:
-        # An interrupted checkpoint leaves a file that is shorter than its first page says; only so SQLite reads it.
-        connection.execute("PRAGMA writable_schema = ON")
-        yield connection
+
+    def __init__(self, path: FilePath) -> None:
+        self._path = path
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._connection = sqlite3.connect(build_uri(self._path, "mode=ro&immutable=1"), uri=True)
+        try:
+            # An interrupted checkpoint leaves a file that is shorter than its first page says; only so SQLite reads it.
+            self._connection.execute("PRAGMA writable_schema = ON")
+        except BaseException:
+            self._connection.close()
+            raise
+        return self._connection
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
 
 
 def _decode(text: bytes) -> FileMark | None:
-    found = re.search(_MARK, text)
-    if found is None:
-        return None
-    return _build_mark([part.decode() for part in found.groups()])
+    for start in range(len(text) - _MARK_CHARS + 1):
+        if text[start + _PART_CHARS[0]] == _BLANK:
+            parts = text[start : start + _MARK_CHARS].split(b" ")
+            if tuple(map(len, parts)) == _PART_CHARS and _are_numbers(parts):
+                return _build_mark([part.decode() for part in parts])
+    return None
+
+
+def _are_numbers(parts: Sequence[bytes]) -> bool:
+    nonce, previous, *numbers = parts
+    return not (nonce + previous).strip(b"0123456789abcdef") and all(number.isdigit() for number in numbers)
 
 
 def _build_mark(parts: Sequence[str]) -> FileMark:

@@ -11,8 +11,8 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.sqlite.checkpoints import Checkpoints, limit_checkpoints
+from groundplan.kernel.store.sqlite.connection import connect
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import connect
 from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.group_commit import GroupCommit
 from groundplan.kernel.store.sqlite.store import HeldConnection, SqliteStore

@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from msgspec import Struct, field
 
 from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, FileMark, find_mark
 from groundplan.kernel.store.sqlite.file_paths import FilePath
@@ -24,16 +20,17 @@ _PAGE_BYTES_MIN = 512
 _COOKIE = slice(40, 44)  # of page 1: the schema cookie
 
 
-class LogContent(Struct):
+class LogContent:
     """What the committed transactions of a log say about the file that they belong to."""
 
-    inode: int
-    modified_ns: int
-    page_bytes: int = 0
-    frames: list[tuple[int, int]] = field(default_factory=list)  # each page's number, and its offset in the log
-    marks: list[FileMark] = field(default_factory=list)
-    cookies: set[int] = field(default_factory=set)  # in the versions of page 1
-    begins_without_mark: bool = False  # another program wrote page 1 before our first mark
+    def __init__(self, inode: int, modified_ns: int) -> None:
+        self.inode = inode
+        self.modified_ns = modified_ns
+        self.page_bytes = 0
+        self.frames: list[tuple[int, int]] = []  # each page's number, and its offset in the log
+        self.marks: list[FileMark] = []
+        self.cookies: set[int] = set()  # in the versions of page 1
+        self.begins_without_mark = False  # another program wrote page 1 before our first mark
 
     @property
     def base_nonce(self) -> str:
@@ -45,35 +42,42 @@ class LogContent(Struct):
         """The schema cookies that the file can have."""
         return self.cookies | {mark.schema_cookie for mark in self.marks}
 
+    def is_marked_for(self, status: os.stat_result) -> bool:
+        """Return whether the last mark names the file with this status, as it is now, and this very log."""
+        last = self.marks[-1]
+        return (status.st_ino, status.st_mtime_ns, self.inode) == (last.inode, last.modified_ns, last.log_inode)
+
 
 def read_log(path: FilePath) -> LogContent | None:
     """Return what a log says; None if there is no log."""
-    with _open(path) as file:
-        return None if file is None else _read(file)
+    file = _open(path)
+    if file is None:
+        return None
+    try:
+        return _read(file)
+    finally:
+        os.close(file)  # SQLite has no locks on the log
 
 
 def is_partly_in_file(path: FilePath, log: LogContent, database: int) -> bool:
     """Return whether a page of the file is the same as in the log, because a checkpoint has written it."""
-    with _open(path) as file:
-        if file is None:
-            return False
+    file = _open(path)
+    if file is None:
+        return False
+    try:
         return any(
             os.pread(file, log.page_bytes, offset) == os.pread(database, log.page_bytes, (number - 1) * log.page_bytes)
             for number, offset in log.frames
         )
-
-
-@contextmanager
-def _open(path: FilePath) -> Iterator[int | None]:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        yield None
-        return
-    try:
-        yield file
     finally:
-        os.close(file)  # SQLite has no locks on the log
+        os.close(file)  # as above
+
+
+def _open(path: FilePath) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
 
 
 def _read(file: int) -> LogContent:

@@ -19,10 +19,10 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.sqlite.connection import connect
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
     STEPS_BETWEEN_CHECKS,
-    connect,
     hold_without_checkpoint,
     open_database,
     resolve_path,

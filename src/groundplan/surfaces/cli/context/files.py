@@ -17,7 +17,7 @@ from groundplan.context.exchange.document_file import (
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
-from groundplan.surfaces.cli.failures import escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
     ForceOption,
@@ -27,6 +27,7 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 

@@ -12,9 +12,10 @@ import typer
 
 from groundplan.context.exchange.document_file import decode_file, format_json
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.surfaces.cli.failures import escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM, describe_file, read_content
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import Hydrated

@@ -12,9 +12,10 @@ from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 if TYPE_CHECKING:
     from groundplan.exchange.writers.written_files import WrittenFiles

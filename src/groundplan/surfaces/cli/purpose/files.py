@@ -28,7 +28,7 @@ from groundplan.purpose.exchange.formats.table import (
 from groundplan.purpose.exchange.imported_gate import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
-from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, write_line
+from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
     ForceOption,
@@ -41,6 +41,7 @@ from groundplan.surfaces.cli.files import (
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.purpose.record import OpIdOption, ProjectOption
 from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
-from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import RULE, TextTable
@@ -42,15 +40,18 @@ def takes_colours() -> bool:
 _collected: list[str] | None = None  # lines that are kept for a pager
 
 
-@contextmanager
-def collect_lines() -> Iterator[list[str]]:
-    """Keep what is printed, instead of printing it."""
-    global _collected  # noqa: PLW0603 - there is one standard output
-    before, _collected = _collected, []
-    try:
-        yield _collected
-    finally:
-        _collected = before
+class collect_lines:  # noqa: N801 - used like a function: `with collect_lines() as lines:`
+    """A context manager that keeps what is printed, instead of printing it."""
+
+    def __enter__(self) -> list[str]:
+        global _collected  # noqa: PLW0603 - there is one standard output
+        self._before = _collected
+        _collected = lines = list[str]()
+        return lines
+
+    def __exit__(self, *_: object) -> None:
+        global _collected  # noqa: PLW0603 - there is one standard output
+        _collected = self._before
 
 
 def _write(line: str) -> None:

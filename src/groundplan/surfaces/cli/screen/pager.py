@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from groundplan.surfaces.cli.screen.output import Output, collect_lines
 
@@ -17,15 +17,25 @@ NO_PAGERS = ("", "cat")
 def print_paged(draw: Callable[[], None], *, wanted: bool = True) -> None:
     """Draw to standard output, through the pager if that is a terminal and the output is longer than it."""
     output = Output()
-    pager = choose_pager(os.environ) if wanted and output.is_terminal and sys.stdin.isatty() else []
-    if not pager:
+    if not (wanted and output.is_terminal and sys.stdin.isatty()):
         draw()
         return
     with collect_lines() as lines:
         draw()
-    text = "".join(f"{line}\n" for line in lines)
-    if text.count("\n") < output.lines or not _show(pager, text):
+    text = join_lines(lines)
+    pager = [] if fits_screen(text, output) else choose_pager(os.environ)
+    if not pager or not _show(pager, text):
         sys.stdout.write(text)
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Return collected lines as they are printed."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+def fits_screen(text: str, output: Output) -> bool:
+    """Return whether a text and the next prompt fit on the terminal."""
+    return text.count("\n") < output.lines
 
 
 def choose_pager(environment: Mapping[str, str]) -> Sequence[str]:

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from groundplan.kernel.operations.progress import watch_progress
-from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut, measure
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 SHOWN_AFTER_S = 1.0  # short work shows nothing
 REDRAWN_EVERY_S = 0.5

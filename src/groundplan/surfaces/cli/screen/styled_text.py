@@ -6,13 +6,14 @@ on a terminal are those that `render` adds.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Self
-
-import msgspec
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 from groundplan.surfaces.cli.screen.cells import measure, measure_char
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
+if TYPE_CHECKING:
+    from typing import Self
 
 CODES: Mapping[str, int] = {
     "bold": 1,
@@ -27,14 +28,15 @@ CODES: Mapping[str, int] = {
     "magenta": 35,
     "cyan": 36,
 }
-_WORDS = r"\s+|\S+"
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span:
     """A part of a text with one style."""
 
-    text: str
-    style: str
+    __slots__ = ("style", "text")
+
+    def __init__(self, text: str, style: str) -> None:
+        self.text, self.style = text, style
 
 
 class StyledText:
@@ -111,7 +113,7 @@ def _wrap_line(line: StyledText, columns: int) -> list[StyledText]:
         return [line]
     lines, used = [StyledText()], 0
     for span in line.spans:
-        for word in re.findall(_WORDS, span.text):
+        for word in _split_words(span.text):
             width = measure(word)
             if used + width > columns and word.isspace():
                 continue  # at the end of a line
@@ -125,6 +127,11 @@ def _wrap_line(line: StyledText, columns: int) -> list[StyledText]:
                 lines[-1].append(piece, span.style)
                 used += measure(piece)
     return lines
+
+
+def _split_words(text: str) -> Iterator[str]:
+    """Yield the words of a text, and the white space between them."""
+    return ("".join(chars) for _, chars in groupby(text, str.isspace))
 
 
 def _split_word(word: str, columns: int, room: int) -> list[str]:

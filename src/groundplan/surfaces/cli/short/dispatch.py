@@ -47,10 +47,10 @@ def _run(word: Word, argv: Sequence[str]) -> int:
         return 0
     from groundplan.configuration import Flags, load_settings
     from groundplan.kernel.ports import load_by_name
-    from groundplan.surfaces.cli.drawing import print_parts
     from groundplan.surfaces.cli.failures import report_lost_output
     from groundplan.surfaces.cli.screen.output import Output
     from groundplan.surfaces.cli.screen.pager import print_paged
+    from groundplan.surfaces.cli.screen.parts import print_parts
     from groundplan.surfaces.cli.short.session import WordSession, print_json
     from groundplan.surfaces.cli.short.views import WordResult
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.wording import quote_text
-from groundplan.surfaces.cli.drawing import Part
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.last_id import find_state_folder
 from groundplan.surfaces.cli.short.session import WordSession

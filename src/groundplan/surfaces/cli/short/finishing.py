@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.drawing import Part
-from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_lines, draw_warnings
 from groundplan.surfaces.cli.short.words.arguments import Line, usage_error

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.surfaces.cli.drawing import GAP, Part
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from groundplan.surfaces.cli.drawing import GAP, Part
-from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.short.offers import draw_offers
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_fields, draw_heading, draw_text, draw_warnings
+from groundplan.surfaces.cli.short.views import WordResult
 from groundplan.surfaces.cli.short.words.arguments import Line
-from groundplan.surfaces.cli.terminal import format_time, format_value, to_one_line
-
-if TYPE_CHECKING:
-    from groundplan.work.graph.next import Offer, Offers
-
-TITLED = ("description", "summary")  # properties that are texts
 
 
 def show_next(session: WordSession, line: Line) -> WordResult:
@@ -58,48 +49,3 @@ def take(session: WordSession, line: Line) -> WordResult:
     )
     last = answer.nodes[0].node.id if answer.nodes else None
     return WordResult(lambda output: draw_offers(answer, output, "claimed"), last=last)
-
-
-def draw_offers(answer: Offers, output: Output, state: str) -> Iterator[Part]:
-    """Yield the offered tasks, or why there are none."""
-    if not answer.nodes:
-        yield f"Nothing to start: {answer.reason}."
-    for offer in answer.nodes:
-        yield GAP
-        yield from _draw_offer(offer, output, state)
-    yield from draw_warnings(answer)
-
-
-def _draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
-    node = offer.node
-    yield from draw_heading(node.id, node.summary, state, output, style="bold")
-    above = [to_one_line(one.summary) for one in offer.ancestors or ()][1:]
-    properties = dict(node.properties or {})
-    texts = [str(properties.pop(name)) for name in TITLED if name in properties]
-    yield from draw_fields(
-        [
-            ("in", " > ".join(above)),
-            *((_name_property(name), _format_property(name, value)) for name, value in properties.items()),
-            ("links", ", ".join(node.context_links or ())),
-            *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
-            *(("evidence", f"{one.type}: {to_one_line(one.ref)}") for one in node.evidence or ()),
-        ],
-        output,
-    )
-    for text in texts:
-        yield from draw_text(text, output)
-
-
-def _name_property(name: str) -> str:
-    return {"_claimed_by": "taken by", "_claimed_at": "taken at", "_claimed_until": "taken until"}.get(
-        name, escape_control_chars(name.removeprefix("_").replace("_", " "))
-    )
-
-
-def _format_property(name: str, value: Any) -> str:
-    return format_time(value) if name in ("_claimed_at", "_claimed_until") else format_value(value)
-
-
-def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(f"{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
-    return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.drawing import GAP, Part
-from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
 from groundplan.surfaces.cli.short.planning import parse_count

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from groundplan.surfaces.cli.drawing import Part
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings

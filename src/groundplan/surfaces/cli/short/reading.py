@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.drawing import GAP, Part, View
-from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.drawing import View
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.planning import parse_count
 from groundplan.surfaces.cli.short.session import WordSession

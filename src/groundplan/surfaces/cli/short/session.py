@@ -17,11 +17,7 @@ from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.open_store import open_store
-from groundplan.surfaces.cli.failures import (
-    UsageError,
-    print_warning,
-    write_line,
-)
+from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import choose_project, refuse_missing
 from groundplan.surfaces.cli.short.last_id import recall, remember
 from groundplan.surfaces.stop_signals import cancel_on_signals

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
-import msgspec
-
-from groundplan.surfaces.cli.drawing import GAP, Part
-from groundplan.surfaces.cli.failures import escape_control_chars
 from groundplan.surfaces.cli.screen.cells import cut, measure
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
+TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
 if TYPE_CHECKING:
     from groundplan.work.graph.search.outline import OutlineNode
 
@@ -22,13 +20,13 @@ TITLE_COLUMNS_MIN = 16
 TEXT_COLUMNS_MAX = 100  # longer lines are hard to read
 
 
-class StateMark(msgspec.Struct, frozen=True):
+class StateMark:
     """The sign of a state: on a terminal, in plain ASCII, its colour, and its word."""
 
-    sign: str
-    ascii: str
-    style: str
-    word: str
+    __slots__ = ("ascii", "sign", "style", "word")
+
+    def __init__(self, sign: str, ascii_sign: str, style: str, word: str) -> None:
+        self.sign, self.ascii, self.style, self.word = sign, ascii_sign, style, word
 
 
 # Every state has a sign of its own, so that no state is told by colour alone.
@@ -42,13 +40,19 @@ MARKS: Mapping[str, StateMark] = {
 }
 
 
-class WordResult(msgspec.Struct, frozen=True):
-    """What a word did: how to print it, and the task that `-` stands for from now on."""
+class WordResult:
+    """What a word did: how to print it, and the task that `-` stands for from now on. `follow` reads again."""
 
-    draw: Callable[[Output], Iterable[Part]]
-    last: str | None = None
-    exit_code: int = 0
-    follow: Callable[[], WordResult] | None = None  # reads again, for --watch
+    __slots__ = ("draw", "exit_code", "follow", "last")
+
+    def __init__(
+        self,
+        draw: Callable[[Output], Iterable[Part]],
+        last: str | None = None,
+        exit_code: int = 0,
+        follow: Callable[[], WordResult] | None = None,
+    ) -> None:
+        self.draw, self.last, self.exit_code, self.follow = draw, last, exit_code, follow
 
 
 def mark_state(state: str, output: Output) -> StyledText:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.surfaces.cli.drawing import Part
-from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.finishing import draw_changed
 from groundplan.surfaces.cli.short.session import WordSession

@@ -6,8 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from groundplan.surfaces.cli.drawing import print_parts
 from groundplan.surfaces.cli.screen.output import Output, collect_lines
+from groundplan.surfaces.cli.screen.parts import print_parts
 from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import WordResult
 

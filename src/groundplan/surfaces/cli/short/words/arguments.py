@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, Option, Word, WordArgument
+from groundplan.surfaces.cli.short.words.program_name import PROGRAM
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, Option, Word, WordArgument
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import TextTable
 from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
-from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, PROGRAM, WORDS, Option, Word
+from groundplan.surfaces.cli.short.words.program_name import PROGRAM
+from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, WORDS, Option, Word
 
 INDENT = "  "
 PAGE_COLUMNS = 80

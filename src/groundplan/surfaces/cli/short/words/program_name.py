@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from groundplan.surfaces.cli.short.words.table import PROGRAM
-
+PROGRAM = "groundplan"
 NAMES = (PROGRAM, "pl")
 _EXTENSION = ".exe"
 

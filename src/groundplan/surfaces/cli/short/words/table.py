@@ -11,8 +11,6 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-PROGRAM = "groundplan"
-
 
 class Kind(StrEnum):
     """What a value is, for completion."""
