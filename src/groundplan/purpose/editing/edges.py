@@ -130,7 +130,9 @@ def refuse_cycles(draft: DraftState) -> None:
         return
     from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added
 
-    pairs = draft.tx.all(sql.causal_pairs, version_id=draft.version.id)
+    keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
+    edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
+    pairs = [(keys[source], keys[target]) for source, target in edges]
     existing = set(pairs)
     cycle = find_closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
     if cycle is not None:

@@ -53,15 +53,21 @@ SELECT e.id, e.source_node_id AS source, e.target_node_id AS target, {e.edge}, s
    AND e.toc_version_id = :version_id
    AND e.target_node_id = :node_id;
 
--- name: causal_pairs
--- Return the source and target keys of all causal edges.
-SELECT s.key, t.key
-  FROM toc_edges AS e
-  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
-  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
- WHERE e.tenant_id = :tenant_id
-   AND e.toc_version_id = :version_id
-   AND e.edge_type <> 'FEEDBACK';
+-- name: causal_edges
+-- Return the ids of the nodes at both ends of all causal edges. Not joined with the nodes: as long as the tables were not
+-- analyzed, PostgreSQL would read all nodes for each edge.
+SELECT source_node_id, target_node_id
+  FROM toc_edges
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND edge_type <> 'FEEDBACK';
+
+-- name: node_keys
+-- Return the ids and keys of all nodes.
+SELECT id, key
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
 
 -- name: version_of_row
 -- Return the number of the published version that a row belongs to, and the key of the row.
