@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import clock_jumps, idempotency, store
+from groundplan.kernel import clock
+from groundplan.kernel.store import idempotency, store
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import priority
 from groundplan.work.engine import claims, cycles, positions, readiness
@@ -65,7 +66,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "a call that comes twice is done twice": (idempotency, "find_stored_answer", do_nothing),
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
     "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
-    "a clock that is ahead is believed": (clock_jumps, "_measure_jump", do_nothing),
+    "a clock that is ahead is believed": (clock, "_measure_jump", do_nothing),
     "a plan does not tell of files in common": (plan, "warn_about_planned_overlaps", do_nothing),
     "nobody is told who else works on their files": (OverlapGuard, "warn", do_nothing),
     "files that others work on are not avoided": (OverlapGuard, "_avoids", False),
