@@ -440,6 +440,34 @@ def test_a_backup_copied_over_an_open_file_whose_log_has_no_writes_is_noticed(
             plan.call("project.create", name="four")
 
 
+@pytest.mark.parametrize("copy", [copy_file, copy_by_backup, copy_by_vacuum])
+@pytest.mark.parametrize("end_log", [empty_log, begin_log_and_roll_back])
+def test_a_backup_with_a_mark_that_this_process_does_not_know_is_noticed_too(
+    db: Path, copy: Copy, end_log: Callable[[Path], None]
+) -> None:
+    backup = db.with_name("backup.db")
+    with groundplan.open(str(db), actor="ada") as plan, groundplan.open(str(db), actor="ben") as other:
+        plan.call("project.create", name="one")
+        write_log_to_file(db)
+        other.call("project.create", name="two")
+        write_log_to_file(db)
+        copy(db, backup)
+        for number in range(60):  # more than a page
+            other.call("project.create", name=f"more {number}")
+        write_log_to_file(db)
+        end_log(db)
+        plan.call("project.list")  # so that its cache has pages which the backup does not have
+        overwrite(backup, db)
+        while db.stat().st_ctime_ns <= beside(db, "-wal").stat().st_ctime_ns:
+            os.utime(db)
+
+        with pytest.raises(FileReplaced, match="was overwritten"):
+            plan.call("project.create", name="three")
+
+    with closing(sqlite3.connect(db)) as shell:
+        assert shell.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
 # --- What is not a file ---------------------------------------------------------------------------------------------
 
 

@@ -178,6 +178,12 @@ class Connection:
             select.select([], [], [], 0.02)
         return False
 
+    def wait_until_input_is_read(self) -> None:
+        """Return when the server has taken everything that was sent."""
+        unread = array("i", [1])
+        while unread[0]:
+            fcntl.ioctl(self._to_fd, termios.FIONREAD, unread)
+
     def hang_up(self) -> None:
         """Stop reading."""
         os.close(self._from_fd)

@@ -132,7 +132,7 @@ def test_a_client_that_sends_far_ahead_is_served_to_the_end(
     assert [answer["id"] for answer in busy_connection.read_rest()] == ["held", *ids]
 
 
-def test_the_reader_waits_for_the_worker_when_too_many_calls_are_queued(
+def test_the_helper_waits_for_the_worker_when_too_many_calls_are_queued(
     tools: GateTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "QUEUED_CALLS_MAX", 1)
@@ -145,7 +145,7 @@ def test_the_reader_waits_for_the_worker_when_too_many_calls_are_queued(
         sent = connection.flood(b"".join(json.dumps(each).encode() + b"\n" for each in calls))
         tools.release.set()
 
-        # The content of the pipe and what the reader took at once; the rest stayed with the client.
+        # The content of the pipe and what the helper took at once; the rest stayed with the client.
         assert len(sent) <= 2 * CHUNK_BYTES
         answered = [connection.receive()["id"] for _ in range(1 + sent.count(b"\n"))]
         assert answered == ["held", *range(sent.count(b"\n"))]
@@ -209,3 +209,21 @@ def test_calls_keep_their_order_while_the_threads_take_turns_reading(
         connection.write(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
 
         assert [connection.receive()["id"] for _ in ids] == ids
+
+
+def test_a_client_that_goes_away_ends_the_server_also_while_more_calls_come_than_can_be_queued(
+    tools: GateTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "QUEUED_CALLS_MAX", 2)
+    batch = [{"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": call("echo")} for n in range(10)]
+    with ThreadConnection(tools) as connection:
+        connection.initialize("2025-03-26")
+        connection.request("tools/call", call("wait"), id="held")
+        assert tools.began.wait(PATIENCE_S)
+        connection.ask("ping")  # the helper reads
+        connection.send(batch)
+        connection.wait_until_input_is_read()
+        connection.hang_up()
+        tools.release.set()
+
+        assert connection.wait_for_end() == 0

@@ -158,7 +158,7 @@ def test_a_second_signal_ends_a_call_that_would_not_end(tmp_path: Path) -> None:
         assert child.process.stderr is not None
         assert child.process.stderr.readline() == b"waiting\n"
         child.process.send_signal(signal.SIGINT)
-        # The worker handles the first signal at an unknown time, so this repeats it until the end.
+        # The first signal is handled at an unknown time, so this repeats it until the end.
         while child.process.poll() is None:
             child.process.send_signal(signal.SIGINT)
 

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeAlias
@@ -72,7 +72,7 @@ def serve(
 
 
 class _ServerLoop:
-    """The worker, its helper, and who of them reads the input.
+    """The worker, its helper, and which of them reads the input.
 
     The helper takes over reading only while the worker has a job, and gives it back when it has none. `_switch` guards
     what decides this: `_helper_reads`, `_unfinished` and `_is_watching`. `stop` takes no lock, because a signal may
@@ -168,7 +168,8 @@ class _ServerLoop:
         if must_wake:
             self._to_helper.put(None)
         for job in jobs:
-            if not self._stopping:  # looked at after the helper can see that there is a job: it waits for that
+            # Not before `_unfinished` is set: at a stop, the helper waits only for a worker that has a job.
+            if not self._stopping:
                 job()
         self._finish_job()
 
@@ -237,6 +238,8 @@ class _ServerLoop:
         jobs, self._received = self._received, []
         for job in jobs:
             self._free_slots.get()
+            if self._is_over:  # no slot gets free any more
+                return
             with self._switch:
                 self._unfinished += 1
             self._jobs.put(partial(self._run_queued, job))
@@ -294,9 +297,11 @@ class _Alarm:
 
     def __init__(self) -> None:
         self.fd, self._ringing_fd = os.pipe()
+        os.set_blocking(self._ringing_fd, False)  # a signal handler rings it
 
     def ring(self) -> None:
-        os.write(self._ringing_fd, b"\0")
+        with suppress(BlockingIOError):  # it is ringing
+            os.write(self._ringing_fd, b"\0")
 
     def silence(self) -> None:
         os.read(self.fd, 4096)

@@ -97,7 +97,8 @@ class QuickRead:
 
     It stands for `SqliteStore.read` and `authorize_project` where these have nothing to decide: the file is there, has
     the current schema and is not locked, and its log belongs to it. Whatever else it finds is Unusual; then the caller
-    opens the store, which does or reports what is needed. It never waits, and writes nothing.
+    opens the store, which does or reports what is needed. It never waits and changes no row; the last connection to a
+    file writes the log to it, as always.
     """
 
     def __init__(self, path: str, *, organization: str, actor_id: str) -> None:

@@ -193,12 +193,16 @@ class FileWatch:
     def _is_of_later_write(self, content: FileContent) -> bool:
         """Return whether the mark in the file is that of another program, written later than the one known here.
 
-        It names this file and this log. A backup has an earlier time, or counts the schema cookie on.
+        It names this file and this log, and the file was not changed after the log. A checkpoint changes the file, and
+        then the log is emptied or begun anew; a backup that is copied over the file comes later.
         """
         mark = content.mark
         if mark is None or mark.modified_ns < self._nonce_ns or mark.schema_cookie != content.schema_cookie:
             return False
-        return (mark.inode, mark.log_inode) == (_stat(self._database).st_ino, _stat(self._log).st_ino)
+        database, log = _stat(self._database), _stat(self._log)
+        if database.st_ctime_ns > log.st_ctime_ns:  # no program can set this time
+            return False
+        return (mark.inode, mark.log_inode) == (database.st_ino, log.st_ino)
 
     def _describe(self) -> str:
         names = [self._database, self._log, self._index]

@@ -1,7 +1,7 @@
 """`groundplan next` as people type it every day, without the operation: in half of the time.
 
-It prints what `dispatch.run_word` would print, or nothing at all; then `run_word` runs. So whatever is unusual is None
-here: other options, other settings, a file that is not as it should be, nothing to offer, a warning, long output.
+It prints what `dispatch.run_word` would print, or nothing at all; then `run_word` runs. It leaves to it all that is
+unusual: other options, other settings, a file that is not as it should be, nothing to offer, a warning, long output.
 """
 
 from __future__ import annotations
