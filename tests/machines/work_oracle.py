@@ -11,6 +11,7 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 ROOT = 1
@@ -220,6 +221,7 @@ class Answer:
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
     warnings: tuple[Warned, ...] = ()
+    pairs_with_files: int = 0  # of new nodes with each other or with one that others work on, ordered or not
 
 
 class Work:
@@ -435,7 +437,12 @@ class Work:
             told = [*self._planned_overlaps(names), *self._overlaps_in_progress(names, agent, now)]
             rest = [Warned("others", "more pairs touch the same files")] if len(told) > OVERLAPS_TOLD else []
             self._warnings += told[:OVERLAPS_TOLD] + rest
-        return self._answer(before, created=tuple(numbers))
+        pairs = self._count_pairs_with_files(list(names), agent, now)
+        return self._answer(before, created=tuple(numbers), pairs_with_files=pairs)
+
+    def _count_pairs_with_files(self, new: Sequence[int], agent: str, now: int) -> int:
+        pairs = [*combinations(new, 2), *product(new, self.in_progress(agent, now))]
+        return sum(not set(self.nodes[n].paths).isdisjoint(self.nodes[other].paths) for n, other in pairs)
 
     def _planned_overlaps(self, names: Mapping[int, str]) -> list[Warned]:
         """Return the pairs of new nodes with files in common of which none waits for the other."""

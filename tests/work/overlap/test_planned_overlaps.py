@@ -117,6 +117,14 @@ def test_paths_through_existing_nodes_are_looked_for_a_bounded_number_of_times(
     assert len(looked_for) <= planned_overlaps.LOOKUPS_MAX + 1
 
 
+def test_a_plan_whose_last_pair_takes_the_last_search_says_that_all_were_looked_at(work: WorkClient) -> None:
+    work.plan("existing")
+
+    planned = work.plan("a: existing\nb\nc\nd\ne", each={name: {"context_links": ["src/a.py"]} for name in "abcde"})
+
+    assert planned.warnings == ["a and b and 9 more: touch src/a.py; serialise them with depends_on"]
+
+
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the comparison does not reach the store
 def test_many_links_of_many_nodes_take_bounded_work(work: WorkClient) -> None:
     links = [[f"d{n % 40}/{k}.py" for k in range(40)] + [f"d{n % 40}/*.{n}", "src/**"] for n in range(400)]

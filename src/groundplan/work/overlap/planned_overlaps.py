@@ -37,7 +37,7 @@ def warn_about_planned_overlaps(tx: Transaction, nodes: Sequence[NewNode], warni
         warnings.add(subject, f"{sentence}; {HINT}")
     if next(pairs, None) is not None:
         warnings.add("others", "more pairs touch the same files; serialise them too")
-    elif stored.is_exhausted:
+    elif stored.has_unseen_pairs:
         warnings.add(
             "others", "more pairs touch the same files, and were not looked at; serialise them if they are not"
         )
@@ -48,6 +48,7 @@ def _report_new_pairs(
 ) -> Iterator[tuple[str, str]]:
     for first, second, path in _find_unordered_pairs(tx, nodes, paths_of):
         if stored.is_exhausted:
+            stored.has_unseen_pairs = True
             return
         if not stored.is_ordered(first, second):
             yield f"{first.request.ref} and {second.request.ref}", f"touch {shorten_path(path)}"
@@ -62,9 +63,12 @@ def _report_pairs_in_progress(
         touched = {other: path for path in paths_of.get(node.n, ()) for other in shared.get(path, ())}
         for other_n, others in in_progress.paths.items() if touched else ():
             common = next((path for path in others if path in touched), None)
+            if common is None:
+                continue
             if stored.is_exhausted:
+                stored.has_unseen_pairs = True
                 return
-            if common is not None and not stored.comes_after(node.n, other_n):
+            if not stored.comes_after(node.n, other_n):
                 row = in_progress.nodes[other_n]
                 who = f" ({row.claimed_by})" if row.claimed_by is not None else ""
                 yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{who} works on"
@@ -149,6 +153,7 @@ class _StoredOrder:
     def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
         self._moments = WaitingMoments(tx)
         self._lookups = LOOKUPS_MAX
+        self.has_unseen_pairs = False  # pairs with files in common for which no path was looked for
         inherits = get_policies(tx).inherit_dependencies
         # Only these steps lead from a new node to an existing one.
         self._leaves_plan = any(
