@@ -1,4 +1,4 @@
-"""What a node shows beside its own fields: who has claimed it, why it is on hold, what is above it and before it."""
+"""Fields of an offer that do not stand in the columns of its node: claim, hold, ancestors, finished dependencies."""
 
 from __future__ import annotations
 

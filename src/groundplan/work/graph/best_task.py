@@ -113,7 +113,7 @@ def _refuse_overlaps(tx: QuickRead, row: NamedRow) -> None:
         return
     if policy != "warn" or row.context_links != "[]":
         raise Unusual("files that others may work on")
-    # Here, because mostly nobody else works on a task.
+    # Here, because it is rarely needed: others must be at work in the project.
     from groundplan.work import overlap
 
     if tx.all(load_queries(str(overlap.__file__)).context_files_of, ns=f"[{row.n}]"):
@@ -128,7 +128,7 @@ def _is_plain(value: object) -> bool:
 
 
 class _ScannerSettings:
-    """What the scanner of the standard library reads from its decoder. Stored JSON has no NaN and no such numbers."""
+    """The settings that the scanner of the standard library reads. Stored JSON has no NaN and no infinite numbers."""
 
     strict = True
     object_hook = object_pairs_hook = None

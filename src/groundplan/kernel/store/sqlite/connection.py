@@ -189,7 +189,7 @@ def _require_usual_files(path: str) -> None:
     if not (stat.S_ISREG(status.st_mode) and status.st_size and os.access(path, os.R_OK | os.W_OK)):
         raise Unusual("not a file that can be read and written")
     if os.path.lexists(f"{path}-wal"):
-        from groundplan.kernel.store.sqlite.log_file import read_log  # most often nobody else uses the file
+        from groundplan.kernel.store.sqlite.log_file import read_log  # most often there is no log
 
         log = read_log(f"{path}-wal")
         if log is not None and log.marks and not log.is_marked_for(os.stat(path)):

@@ -47,7 +47,7 @@ class FileMark:
 
 
 class FileContent:
-    """What the file itself says, without its log. A file without a mark has no nonce."""
+    """The mark and the schema cookie of the file itself, without its log. A file without a mark has no nonce."""
 
     __slots__ = ("mark", "schema_cookie")
 
@@ -95,7 +95,7 @@ def read_content(path: FilePath) -> FileContent:
         return FileContent(read_mark(connection), cookie)
 
 
-class open_without_log:  # noqa: N801 - used like a function: `with open_without_log(path) as connection:`
+class open_without_log:  # noqa: N801 - used like a function; contextlib takes long to import
     """A context manager that opens the file alone, without its log and without locks.
 
     SQLite opens it: closing a descriptor of our own would drop the locks of this process on the file.

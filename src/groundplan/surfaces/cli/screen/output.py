@@ -40,7 +40,7 @@ def takes_colours() -> bool:
 _collected: list[str] | None = None  # lines that are kept for a pager
 
 
-class collect_lines:  # noqa: N801 - used like a function: `with collect_lines() as lines:`
+class collect_lines:  # noqa: N801 - used like a function; contextlib takes long to import
     """A context manager that keeps what is printed, instead of printing it."""
 
     def __enter__(self) -> list[str]:
