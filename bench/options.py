@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,15 @@ class Options:
     def process_sets(self) -> int:
         """How often processes are restarted, because their placement in memory differs from start to start."""
         return PROCESS_SETS // 2 if self.quick else PROCESS_SETS
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the scratch folder is on a memory file system, as far as the system tells."""
+        with contextlib.suppress(OSError):
+            mounts = [line.split()[1:3] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
+            above = [mount for mount in mounts if self.scratch.resolve().is_relative_to(mount[0])]
+            return max(above, key=lambda mount: len(mount[0]))[1] in ("tmpfs", "ramfs")
+        return False
 
     def count_rounds_of_a_set(self, usual: int) -> int:
         """Return the number of rounds for each set of processes."""
