@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.input_gate.strict_json import decode as decode_line
 from groundplan.surfaces.mcp import stdio
+from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.lines import CHUNK_BYTES
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ThreadConnection, call, envelope
 
@@ -176,12 +176,13 @@ def test_a_short_call_is_read_and_performed_by_one_thread_also_after_a_long_one(
     connection: ThreadConnection, tools: GateTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers: list[str] = []
+    receive = Connection.receive
 
-    def decode(line: bytes) -> Any:
+    def note_reader(server: Connection, message: Any) -> None:
         readers.append(threading.current_thread().name)
-        return decode_line(line)
+        receive(server, message)
 
-    monkeypatch.setattr(stdio, "decode", decode)
+    monkeypatch.setattr(Connection, "receive", note_reader)
     connection.initialize()
     connection.request("tools/call", call("wait"), id="held")
     assert tools.began.wait(PATIENCE_S)

@@ -40,15 +40,13 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             code="invalid_utf8",
             offset_bytes=error.start,
         ) from None
-    if _may_hold_raw_control(raw) and (found := re.search(_CONTROL, text)):
+    if may_hold_raw_control(raw) and (found := re.search(_CONTROL, text)):
         raise _control_character(found[0], **_locate(text, found.start()))
     # Without the escaped backslashes, every backslash that is left starts an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
-    # So few brackets cannot be nested too deep, whatever their order.
-    may_be_too_deep = levels_above + raw.count(b"{") + raw.count(b"[") > DEPTH_MAX
-    if may_be_too_deep and levels_above + _measure_depth(plain) > DEPTH_MAX:
+    if is_too_deep(raw, plain, levels_above):
         raise _too_deep()
-    decoder = _get_checking_decoder() if _may_hold_unsafe_number(raw) else _get_fast_decoder()
+    decoder = _get_checking_decoder() if may_hold_unsafe_number(raw) else _get_fast_decoder()
     try:
         value = decoder.decode(text)
     except ValueError as error:
@@ -99,15 +97,24 @@ _NOT_SKELETON = bytes(set(range(256)) - set(b'[]{}"'))
 _SKELETON_TEXT = rb'"[^"]*"'
 
 
-def _may_hold_raw_control(raw: bytes) -> bool:
+def may_hold_raw_control(raw: bytes) -> bool:
+    """Return False if a document has no unescaped control character but tab, line feed and carriage return."""
     # In UTF-8, only the control characters U+0080 to U+009F start with C2.
     return b"\xc2" in raw or len(raw.translate(None, _ASCII_CONTROL)) != len(raw)
 
 
-def _may_hold_unsafe_number(raw: bytes) -> bool:
+def may_hold_unsafe_number(raw: bytes) -> bool:
+    """Return False if every number of a document is finite, and every integer within the limit."""
     # An integer out of range has many digits; an infinite float has many digits or an exponent.
     runs = raw.translate(_TO_DIGIT_RUNS)
     return b"0e" in runs or _DIGIT_RUN in runs
+
+
+def is_too_deep(raw: bytes, plain: bytes, levels_above: int = 0) -> bool:
+    """Return whether a document is nested too deep; `plain` is the same without escaped backslashes."""
+    # So few brackets cannot be nested too deep, whatever their order.
+    may_be_too_deep = levels_above + raw.count(b"{") + raw.count(b"[") > DEPTH_MAX
+    return may_be_too_deep and levels_above + _measure_depth(plain) > DEPTH_MAX
 
 
 def _measure_depth(plain: bytes) -> int:

@@ -25,7 +25,8 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeAlias
 
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
+from groundplan.kernel.input_gate import strict_json
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
@@ -90,6 +91,7 @@ class _ServerLoop:
     ) -> None:
         self._input_fd = input_fd
         self._input = LineReader(input_fd, BODY_BYTES_MAX)
+        self._decode: Callable[[bytes], Any] = strict_json.decode  # replaced by a faster one, as that of the writer
         self._on_ready = on_ready
         self._switch = threading.Lock()
         self._helper_reads = False
@@ -265,7 +267,7 @@ class _ServerLoop:
 
     def _dispatch(self, line: bytes | TruncatedLine) -> None:
         try:
-            message = _decode_line(line)
+            message = self._decode(_refuse_truncated(line))
         except Invalid as error:
             from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
 
@@ -285,9 +287,11 @@ class _ServerLoop:
                 pass  # the first call fails the same way and can tell the client
             except Exception:
                 log_to_stderr("getting ready")
-            from groundplan.kernel.output_gate import encode  # here, because the first answer must not wait for it
+            # Here, because the first answer must not wait for it.
+            from groundplan.kernel.input_gate import compact_json
+            from groundplan.kernel.output_gate import encode
 
-            self._writer.encode = encode
+            self._decode, self._writer.encode = compact_json.decode, encode
 
         return job
 
@@ -315,14 +319,14 @@ def _resume() -> None:
     """Let the worker see that it reads again."""
 
 
-def _decode_line(line: bytes | TruncatedLine) -> Any:
+def _refuse_truncated(line: bytes | TruncatedLine) -> bytes:
     if isinstance(line, TruncatedLine):
         raise Invalid(
             f"a message may be at most {BODY_BYTES_MAX} bytes long; send less at a time",
             code="too_large",
             limit_bytes=BODY_BYTES_MAX,
         )
-    return decode(line)
+    return line
 
 
 @contextmanager
