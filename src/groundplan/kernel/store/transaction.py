@@ -287,6 +287,7 @@ class Transaction(ABC):
 
     # Implemented by each engine.
 
+    runs_in_process: ClassVar[bool]  # whether statements run in this process, so that one more is cheap
     _row_converters: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod

@@ -35,11 +35,12 @@ from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_an
 from groundplan.work.engine.statuses import ACTIVE, begin_features
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
+from groundplan.work.graph.surroundings import fetch_surroundings
 from groundplan.work.kinds import FEATURE, ROOT_N
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.priority import rank
 from groundplan.work.requests import Decision, NodeRef
-from groundplan.work.shown_fields import ANCESTORS_MAX, DEPENDENCIES_MAX, separate_surroundings
+from groundplan.work.shown_fields import DEPENDENCIES_MAX
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
@@ -90,17 +91,6 @@ class ResolvedDependency(Struct):
     id: str
     summary: str
     evidence: list[Evidence] | UnsetType = UNSET
-
-
-class SurroundingRow(Struct):
-    """An ancestor of a node, with its links; or a resolved dependency, with its amount of evidence."""
-
-    n: int
-    id: str
-    summary: str
-    context_links: str
-    depth: int | None  # None: a dependency
-    evidence_total: int
 
 
 class Offer(Struct, kw_only=True):
@@ -302,7 +292,7 @@ def _build_offers(
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
-    above, done = _fetch_surroundings(tx, row)
+    above, done = fetch_surroundings(tx, row)
     row.parent = above[-1].id
     node = build_node(tx, row, lean=lean)
     # A node has one ancestor at each depth.
@@ -330,23 +320,6 @@ def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: b
             ResolvedDependency(dep.id, dep.summary, format_evidence(evidence.get(dep.n, []), lean=lean)) for dep in done
         ]
     return offered
-
-
-def _fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
-    """Return the ancestors, root first, of very many the root and the nearest; and the resolved dependencies."""
-    rows = tx.all(
-        sql.surroundings,
-        SurroundingRow,
-        project_id=tx.project.id,
-        n=row.n,
-        parent_n=row.parent_n,
-        ancestors_max=ANCESTORS_MAX,
-        dependencies_max=DEPENDENCIES_MAX + 1,
-    )
-    above, done = separate_surroundings(rows)
-    if above[0].n != ROOT_N:
-        above.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
-    return above, done
 
 
 def locate(tx: Transaction, request: Next) -> str:

@@ -190,6 +190,7 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
+    runs_in_process = False
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(

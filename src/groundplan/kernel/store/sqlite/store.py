@@ -316,6 +316,7 @@ class HeldConnection:
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
+    runs_in_process = True
     _row_converters: ClassVar[RowConverters] = {}
 
     def __init__(
