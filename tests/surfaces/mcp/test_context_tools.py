@@ -182,3 +182,13 @@ def test_members_come_change_their_role_and_go_and_an_owner_stays(engine: Engine
     assert ada.answer("members", operation="remove", scopeId="atlas", userId="ben") == {"removed": "ben"}
     assert ada.code_and_name("members", operation="remove", scopeId="atlas", userId="ben") == ("not_found", DENIED)
     assert ben.code_and_name("members", operation="list", scopeId="atlas") == ("not_found", DENIED)
+
+
+def test_a_run_may_be_named_together_with_its_scope(ada: ToolsClient) -> None:
+    run = ada.answer("context_run", operation="create_draft", scopeId="atlas")["run"]["id"]
+    ada.answer("context_run", operation="create_draft", scopeId="borealis")
+
+    for elsewhere in ("borealis", "sumac"):
+        assert ada.error("context_run", operation="commit", scopeId=elsewhere, runId=run)["code"] == "not_found"
+    ada.answer("context_edit", scopeId="atlas", runId=run, inputs=[{"pointer": "/area", "label": "Area", "value": 3}])
+    assert ada.answer("context_run", operation="commit", project="atlas", runId=run)["run"]["status"] == "committed"

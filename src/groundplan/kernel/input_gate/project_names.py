@@ -1,10 +1,14 @@
-"""The three names that tools have for the project of a request; each is accepted for the others."""
+"""The three names that tools have for the project of a request; each is accepted for the others.
+
+A request that says its project by what it names, such as a node, may name the project as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.wording import describe_value, invalid_argument
 
 PROJECT_NAMES = ("project", "projectId", "scopeId")
@@ -31,3 +35,23 @@ def unify_project_names(arguments: Mapping[str, Any], known: Collection[str]) ->
             shown = f"is {describe_value(values[other])}, but {first} is {describe_value(values[first])}"
             raise invalid_argument((other,), f"{shown}; both name the project, send one")
     return {own: values[first], **rest}
+
+
+def separate_project(arguments: Any, known: Collection[str]) -> tuple[Any, str | None]:
+    """Return the arguments without the name of the project, and that name, if none of its names is known.
+
+    Raises:
+        Invalid: two names are given with different values, or it is not a text.
+    """
+    if not isinstance(arguments, Mapping) or not any(name in arguments for name in PROJECT_NAMES):
+        return arguments, None
+    if any(name in known for name in PROJECT_NAMES):
+        return arguments, None
+    [first, *_] = (name for name in PROJECT_NAMES if name in arguments)
+    rest = dict(unify_project_names(arguments, [first]))
+    project = rest.pop(first, None)
+    if project is None:
+        return rest, None
+    if not isinstance(project, str):
+        raise invalid_argument((first,), f"must be a string, not {describe_value(project)}")
+    return rest, apply_marker(NormalizedName(), project, (first,))

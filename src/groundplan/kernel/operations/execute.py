@@ -14,6 +14,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.project_names import separate_project
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
@@ -56,11 +57,14 @@ def execute(
 ) -> ExecutionResult:
     """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
 
-    With `cancellation`, another thread can end it, or the caller sets its limit.
+    A request may name that project itself, also if its operation finds it from what the request names. With
+    `cancellation`, another thread can end it, or the caller sets its limit.
 
     Raises:
         GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
+    if operation.project is not None and within is None:
+        arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
     run = _Execution(store, actor, request, _limit_answer(request, preferences), operation, cancellation, within)

@@ -123,12 +123,16 @@ class _Tool:
         if not known.keys() & PROJECT_NAMES:  # then the name that the other operations have
             known = {name: None for word in selectors for name in self._get_defaults(word)}
         arguments = unify_project_names(arguments, known)
-        return self._registry[selectors[selector]], {
-            name: value for name, value in arguments.items() if self._accepts_argument(selector, name, value)
+        operation = self._registry[selectors[selector]]
+        return operation, {
+            name: value
+            for name, value in arguments.items()
+            if (name in PROJECT_NAMES and operation.project is not None)
+            or self._accepts_argument(selector, name, value)
         }
 
     def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
-        """Return whether an argument belongs to this operation of the tool.
+        """Return whether an argument belongs to this operation of the tool. Every one about a project takes its name.
 
         Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
 
