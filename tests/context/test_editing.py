@@ -131,6 +131,22 @@ def test_what_is_malformed_is_refused_and_nothing_of_the_call_is_written(client:
     assert client.view() == before
 
 
+def test_a_manual_source_needs_no_address_and_then_has_its_title(client: ContextClient) -> None:
+    for kind in ("file", "url", "gis", "api"):
+        assert error_of(partial(client.edit, sources=[{"kind": kind, "title": "Notes"}])).details["field"] == (
+            "sources[0].uri"
+        )
+    assert error_of(partial(client.edit, sources=[{"kind": "manual"}])).details["field"] == "sources[0].title"
+
+    [notes, letter] = client.edit(
+        sources=[{"kind": "manual", "title": "Notes"}, {"kind": "manual", "title": "Letter", "uri": "shelf 7"}]
+    ).sources
+    client.edit(sources=[{"id": notes.id, "title": "Notes of May"}])
+
+    assert client.view().sources_by_id[notes.id].uri == "Notes"
+    assert client.view().sources_by_id[letter.id].uri == "shelf 7"
+
+
 def test_the_refusal_of_two_values_has_the_names_of_the_contract(client: ContextClient) -> None:
     error = error_of(partial(client.edit, inputs=[NEW | {"valueString": "a", "valueBoolean": True}]))
 

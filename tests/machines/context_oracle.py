@@ -527,10 +527,12 @@ class Edit:
         source = self.run.sources.get(n)
         if source is None:
             wrong = self._foreign(n, "sources")
-            wrong |= self._lacks(given, "kind", "title", "uri")
+            is_manual = given.get("kind") == "manual"
+            wrong |= self._lacks(given, "kind", "title") if is_manual else self._lacks(given, "kind", "title", "uri")
             if wrong:
                 raise Refusal(wrong)
-            source = Source(n or self.facts.fresh(), given["uri"], given["title"], given["kind"], self.by.at)
+            uri = given.get("uri", given["title"])
+            source = Source(n or self.facts.fresh(), uri, given["title"], given["kind"], self.by.at)
             self.run.sources[source.n] = source
             self.changed = True
         is_another = any(name in given and given[name] != getattr(source, name) for name in ("kind", "title"))

@@ -19,7 +19,7 @@ _VALUE = {
     "valueBoolean": "The same for `boolean`.",
     "valueEnum": "The same for `enum`: one of the options, if there are any.",
     "valueJson": "The same for `json`: an array, an object, or any value in them.",
-    "provenance": "The origin of the value; `user-entered` only by a person. Default: `source-backed` with a source, "
+    "provenance": "The origin; `user-entered` only by a person. Default: `source-backed` with a source, "
     "else `user-entered` or `model-inferred`, by who writes.",
     "rationale": "The reason, for the history and for reviewers of a suggestion.",
 }
@@ -55,7 +55,8 @@ ARGUMENTS: Mapping[str, str] = {
     "sources[].id": "A UUID: of the source to change, or a new one of your own, to cite it in this request.",
     "sources[].kind": "The kind of the source; required for a new one.",
     "sources[].title": "The title; required for a new source.",
-    "sources[].uri": "The location: an address, a path, a shelf; required for a new source.",
+    "sources[].uri": "The location: an address, a path, a shelf; required for a new source. Default for `manual`: "
+    "the title.",
     "sources[].fileId": "The UUID of a file that is stored elsewhere.",
     "sources[].mimeType": "The media type of the file.",
     "sources[].sizeBytes": "The size of the file.",
@@ -63,7 +64,7 @@ ARGUMENTS: Mapping[str, str] = {
     "sources[].excerpt": "A quotation from the source.",
     "sources[].rawMeta": "Free metadata, up to 16,384 bytes.",
     "inputs": "Inputs to add, or to change if there is one at the pointer. Omitted fields keep their values.",
-    "inputs[].pointer": "The JSON Pointer of the input, such as `/site/location`.",
+    "inputs[].pointer": "Its JSON Pointer, such as `/site/location`.",
     **{f"inputs[].{name}": text for name, text in _VALUE.items()},
     "inputs[].required": "Whether a full commit requires a value. Default: `false`.",
     "inputs[].fieldType": "The form control, in a word of your own. Default: `text`, `select` or `boolean`, by the "

@@ -19,7 +19,7 @@ from groundplan.context.editing.rows import (
 from groundplan.context.events import Op
 from groundplan.context.limits import TEXT_BYTES_MAX
 from groundplan.context.run import parse_id
-from groundplan.context.schemas import PcivSourceV1, SourceParseStatus, SourceWrite
+from groundplan.context.schemas import PcivSourceV1, SourceKind, SourceParseStatus, SourceWrite
 from groundplan.context.values import encode_json
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import NotFound
@@ -44,9 +44,12 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
     fields = get_given_fields(
         write, "kind", "title", "uri", "file_id", "mime_type", "size_bytes", "parse_status", "excerpt", "raw_meta"
     )
-    for name, wanted in REQUIRED.items():
-        if before is None and name not in fields:
-            raise missing_argument(name, path, expected=wanted)
+    if before is None:
+        if fields.get("kind") is SourceKind.MANUAL and "title" in fields:
+            fields.setdefault("uri", fields["title"])  # what somebody said or wrote down has no other address
+        for name, wanted in REQUIRED.items():
+            if name not in fields:
+                raise missing_argument(name, path, expected=wanted)
     if fields.get("file_id") is not None:
         fields["file_id"] = parse_id(fields["file_id"], (*path, "fileId"))
     if "raw_meta" in fields:
