@@ -93,6 +93,16 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str, str]] = {
 }
 
 
+def test_a_refusal_names_all_that_a_node_cannot_rest_on_and_how_a_fact_is_named(work: WorkClient) -> None:
+    facts = error_of(lambda: work.update("a", rests_on=["AS1", SIZE, "budget"]))
+    keys = error_of(lambda: work.update("a", serves=["OC8", "G1", "OC9"]))
+
+    assert facts.details["refs"] == ["AS1", "budget"]
+    assert "'AS1' or 'budget'" in str(facts)
+    assert "its pointer, such as /site/size" in str(facts)
+    assert keys.details["refs"] == ["OC8", "OC9"]
+
+
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_a_link_that_leads_nowhere_is_refused_and_nothing_of_its_batch_is_done(work: WorkClient, wrong: str) -> None:
     given, family, code, ref = REFUSED[wrong]

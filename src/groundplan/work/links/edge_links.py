@@ -93,7 +93,7 @@ class LinkWriter:
             return False
         if source.node_n is None:
             self._known.check_purpose_node(source.ref, ("from",))
-        self._known.check(link_type, edge.to, ("to",))
+        self._known.check(link_type, [edge.to], ("to",))
         if sum(type_ is link_type for type_, _ in own) >= LINKS_MAX:
             raise TooManyLinks(source.ref, link_type)
         add_link(self._tx, source, link_type, edge.to)

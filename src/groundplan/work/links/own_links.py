@@ -59,9 +59,8 @@ def insert_links(
     rows = []
     for source, requested, path in links:
         for link_type, targets in requested.items():
-            for target in targets:
-                known.check(link_type, target, (*path, link_type.value))
-                rows.append((source, link_type, target))
+            known.check(link_type, targets, (*path, link_type.value))
+            rows += [(source, link_type, target) for target in targets]
     add_links(tx, rows)
 
 
@@ -88,8 +87,7 @@ def set_links(
         return
     own = {(link.type, link.target) for link in list_links_from(tx, [source.ref])}
     for link_type, targets in requested.items():
-        for target in targets:
-            if (link_type, target) not in own:
-                known.check(link_type, target, (*path, link_type.value))
+        added = [target for target in targets if (link_type, target) not in own]
+        known.check(link_type, added, (*path, link_type.value))
     for link_type, targets in requested.items():
         yield from replace_links(tx, source, link_type, targets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -11,7 +11,7 @@ from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.links.link import LINKS_MAX, LinkType
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import ArgumentPath, format_argument_path, quote_text
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_alternatives, quote_text
 from groundplan.providers import LinkTarget, LinkTargets, find_fact_targets, find_purpose_targets
 
 ASSUMPTION = "assumption"  # the kind of a target; every other kind of the purpose is that of a node
@@ -24,13 +24,25 @@ Pointers = Annotated[list[Pointer], Meta(max_length=LINKS_MAX)]
 
 
 class UnknownTarget(NotFound):
-    """A link leads to nothing that the project has."""
+    """A link leads to nothing that the project has. `refs` are all such targets of one node."""
 
-    def __init__(self, thing: str, ref: str, near: Collection[str], next_step: NextStep, field: str) -> None:
-        self.hint = f"the nearest: {', '.join(near)}" if near else ""
-        problem = f"{field}: no {thing} {quote_text(ref)} here" + (f" ({self.hint})" if near else "")
+    def __init__(
+        self, thing: str, refs: Sequence[str], near: Collection[str], next_step: NextStep, field: str, hint: str = ""
+    ) -> None:
+        self.hint = f"the nearest: {', '.join(near)}" if near else hint
+        problem = f"{field}: no {thing} {join_alternatives([quote_text(ref) for ref in refs])} here"
         details: dict[str, Any] = {"near": list(near)} if near else {}
-        GroundplanError.__init__(self, problem, next_steps=next_step, field=field, thing=thing, ref=ref, **details)
+        if len(refs) > 1:
+            details["refs"] = list(refs)
+        GroundplanError.__init__(
+            self,
+            problem + (f" ({self.hint})" if self.hint else ""),
+            next_steps=next_step,
+            field=field,
+            thing=thing,
+            ref=refs[0],
+            **details,
+        )
 
 
 class UnknownKey(UnknownTarget):
@@ -76,23 +88,23 @@ class KnownTargets:
         """Return the target of a link, or None if the link is dangling."""
         return (self._facts if link_type is LinkType.RESTS_ON else self._purpose).found.get(target)
 
-    def check(self, link_type: LinkType, target: str, path: ArgumentPath) -> None:
-        """Raise an error if a link of this type cannot lead to the target.
+    def check(self, link_type: LinkType, targets: Sequence[str], path: ArgumentPath) -> None:
+        """Raise an error if links of this type cannot lead to the targets.
 
         Raises:
             UnknownPointer: there is no such fact.
             UnknownKey: there is no such purpose node or assumption.
-            WrongLinkKind: it is an assumption and not a purpose node, or the other way round.
+            WrongLinkKind: one is an assumption and not a purpose node, or the other way round.
         """
         if link_type is LinkType.RESTS_ON:
-            if target not in self._facts.found:
-                step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
-                near = self._facts.near.get(target, ())
-                raise UnknownPointer("fact", target, near, step, format_argument_path(path))
+            if unknown := [target for target in targets if target not in self._facts.found]:
+                raise self._unknown_pointer(unknown, path)
             return
-        found = self._find_in_purpose(target, path)
-        if (found.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
-            raise WrongLinkKind(link_type, found, format_argument_path(path))
+        self._check_keys(targets, path)
+        for target in targets:
+            found = self._purpose.found[target]
+            if (found.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
+                raise WrongLinkKind(link_type, found, format_argument_path(path))
 
     def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
         """Raise an error if a link cannot begin at this key.
@@ -101,14 +113,19 @@ class KnownTargets:
             UnknownKey: there is no such purpose node.
             WrongLinkKind: it is an assumption.
         """
-        found = self._find_in_purpose(key, path)
+        self._check_keys([key], path)
+        found = self._purpose.found[key]
         if found.kind == ASSUMPTION:
             raise WrongLinkKind(LinkType.RESTS_ON, found, format_argument_path(path))
 
-    def _find_in_purpose(self, key: str, path: ArgumentPath) -> LinkTarget:
-        found = self._purpose.found.get(key)
-        if found is None:
+    def _check_keys(self, keys: Sequence[str], path: ArgumentPath) -> None:
+        if unknown := [key for key in keys if key not in self._purpose.found]:
             step = NextStep("purpose.open", "shows the keys", {"project": self._project})
-            near = self._purpose.near.get(key, ())
-            raise UnknownKey("purpose key", key, near, step, format_argument_path(path))
-        return found
+            near = self._purpose.near.get(unknown[0], ())
+            raise UnknownKey("purpose key", unknown, near, step, format_argument_path(path))
+
+    def _unknown_pointer(self, unknown: Sequence[str], path: ArgumentPath) -> UnknownPointer:
+        step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
+        near = self._facts.near.get(unknown[0], ())
+        hint = "" if unknown[0].startswith("/") else "a fact is named by its pointer, such as /site/size"
+        return UnknownPointer("fact", unknown, near, step, format_argument_path(path), hint)
