@@ -22,7 +22,7 @@ AGENT = "claude-code-v1"
 
 LISTING_MAX = {
     None: 6_000,
-    "work": 1_750,
+    "work": 1_600,
     "knowledge": 900,
     "briefing": 900,
     "work,knowledge,briefing": 3_200,

@@ -370,7 +370,7 @@ class WorkVerbs:
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.plan.Planned:
-        """Create nodes; refs name each other, in any order, or existing nodes."""
+        """Create nodes; refs name new or existing ones, in any order."""
 
     def add(
         self,
@@ -444,7 +444,7 @@ class WorkVerbs:
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.connect.Connected:
-        """Add or remove edges and links; depends_on edges never form a cycle."""
+        """Add or remove edges and links."""
 
     def query(
         self,

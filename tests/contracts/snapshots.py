@@ -25,7 +25,7 @@ DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
 # What a session pays for the tool list before it has asked anything.
 TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "default": (DEFAULT_GROUPS, 6_000),
-    "work": ({Group.WORK}, 1_750),
+    "work": ({Group.WORK}, 1_600),
     "knowledge": ({Group.KNOWLEDGE}, 900),
     "context": ({Group.CONTEXT}, 1_600),
     "purpose": ({Group.PURPOSE}, 1_700),

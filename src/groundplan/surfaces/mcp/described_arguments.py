@@ -12,11 +12,13 @@ from typing import Any
 from groundplan.kernel.operations.registry import Operation
 
 DESCRIBED: Mapping[str, tuple[str, ...]] = {
-    "graph_open": ("project", "policies"),
-    "graph_plan": ("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties", "nodes[].serves"),
+    "graph_open": ("policies",),
+    "graph_plan": (
+        *("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
+        *("nodes[].serves", "nodes[].rests_on"),
+    ),
     "graph_next": ("project", "node_id", "filter", "budget"),
-    "graph_context": ("budget",),
-    "graph_update": ("updates[].resolved", "updates[].state", "updates[].properties", "updates[].claim"),
+    "graph_update": ("updates[].resolved", "updates[].properties", "updates[].claim"),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
     "graph_restructure": ("operations[].reason",),

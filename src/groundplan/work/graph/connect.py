@@ -232,7 +232,7 @@ def locate(tx: Transaction, request: Connect) -> str:
 
 OPERATION = Operation(
     name="work.connect",
-    summary="Add or remove edges and links; depends_on edges never form a cycle.",
+    summary="Add or remove edges and links.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=Connect,

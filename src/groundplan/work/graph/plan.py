@@ -374,7 +374,7 @@ def _build_changes(node: NewNode) -> Iterator[Change]:
 
 OPERATION = Operation(
     name="work.plan",
-    summary="Create nodes; refs name each other, in any order, or existing nodes.",
+    summary="Create nodes; refs name new or existing ones, in any order.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
     input=PlanNodes,
