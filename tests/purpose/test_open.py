@@ -231,6 +231,17 @@ def test_a_session_can_ask_for_lean_answers_and_a_request_say_otherwise(chain_cl
     assert session.execute(OPERATIONS["purpose.open"], {"project": "atlas", "lean": False}).encoded is None
 
 
+def test_a_lean_gate_lists_the_checks_that_did_not_pass_and_counts_the_others(chain_client: PurposeClient) -> None:
+    whole = chain_client.session.call("purpose.check", project=chain_client.project, lean=True)  # in Python
+
+    lean = lean_json(chain_client, "purpose.check", lean=True)
+
+    results = {one.code: one.result for one in whole.checks}
+    assert {"passed", "failed", "not_applicable"} == set(results.values())
+    assert [one["code"] for one in lean["checks"]] == [code for code, result in results.items() if result == "failed"]
+    assert sum(lean["counts"].values()) == len(results)
+
+
 def test_a_lean_answer_comes_again_with_its_op_id(chain_client: PurposeClient) -> None:
     given = {"decisions": [{"text": "t", "rationale": "r"}], "lean": True, "op_id": "once"}
     edit = {"operations": [add_node("GOAL", "x")], "lean": True, "op_id": "twice"}

@@ -49,6 +49,10 @@ def test_two_agents_take_finish_and_hand_over_work_until_there_is_none(serve: Se
     (dependency,) = final["resolved_deps"]
     assert (dependency["id"], dependency["evidence"][0]["agent"]) == (ids["survey"], "ben")
     ada.answer("graph_update", updates=resolve(ids["print"]))
+    root = ada.answer("graph_open", project="atlas")["root"]["id"]
+    left = f"everything below the root is resolved; resolve {root} to finish the project"
+    assert ada.answer("graph_next", project="atlas")["reason"] == left
+    ada.answer("graph_update", updates=resolve(root))
     assert ada.answer("graph_next", project="atlas")["reason"] == "everything is resolved"
     newest = ada.answer("graph_history", node_id=ids["survey"])["events"][0]
     assert (newest["action"], newest["agent"], newest["decision"]) == ("resolved", "ben", "Both parts were walked")

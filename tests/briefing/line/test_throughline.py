@@ -258,6 +258,21 @@ def test_the_outline_has_each_step_once_and_stored_text_is_no_markup(plan: PlanC
     ]
 
 
+def test_an_edge_to_a_step_that_was_shown_keeps_its_mechanism_and_assumptions(plan: PlanClient) -> None:
+    plan.purpose.edit(
+        add_node("OUTCOME", "t", ref="t"),
+        add_edge("OP1", "t", mechanism="Wells are near."),
+        add_edge("t", "G1", mechanism="Less illness.", confidence="high"),
+        op("add_assumption", source="t", target="G1", assumption_text="Nobody boils it"),
+    )
+
+    text = plan.line("OP1", direction="up", format="markdown").markdown
+
+    [shown] = [line.strip() for line in text.splitlines() if "see above" in line]
+    assert shown == "- G1, see above: Less illness, high confidence"
+    assert text.index("Nobody boils it") > text.index("see above")
+
+
 def test_a_step_names_the_facts_that_it_rests_on(plan: PlanClient) -> None:
     run = plan.session.call("context.create_draft", scopeId="atlas").run.id
     fact = {"pointer": "/site/depth", "label": "Depth", "domain": "site", "valueKind": "number", "value": 45}

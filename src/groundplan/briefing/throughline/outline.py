@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from groundplan.briefing.throughline.chain import ChainLink, ChainStep, StepRelation, Throughline, ThroughlineText
+from groundplan.briefing.throughline.chain import (
+    ChainAssumption,
+    ChainLink,
+    ChainStep,
+    StepRelation,
+    Throughline,
+    ThroughlineText,
+)
 from groundplan.briefing.throughline.wording import (
     describe_assumption,
     describe_dead_end,
@@ -77,6 +84,7 @@ def _list_steps(steps: Sequence[ChainStep], *, is_upward: bool) -> Iterator[str]
             indent = "  " * min(depth, INDENT_MAX)
             if ref in seen:
                 yield f"{indent}- {ref}, see above{_describe_link(link)}"
+                yield from _list_assumptions(link.assumptions or [] if link else [], indent + "  ")
                 continue
             seen.add(ref)
             yield from _list_step(by_ref[ref], link, indent)
@@ -88,8 +96,7 @@ def _list_step(step: ChainStep, link: ChainLink | None, indent: str) -> Iterator
     yield f"{indent}- **{step.ref}** {escape_inline(step.title)} ({state}){_describe_link(link)}"
     inner = indent + "  "
     on_link = [] if link is None else link.assumptions or []
-    for assumption in [*on_link, *(step.assumptions or [])]:
-        yield f"{inner}- {escape_inline(describe_assumption(assumption))}"
+    yield from _list_assumptions([*on_link, *(step.assumptions or [])], inner)
     for fact in step.facts or []:
         yield f"{inner}- {escape_inline(describe_fact(fact))}"
     for indicator in step.indicators or []:
@@ -98,11 +105,15 @@ def _list_step(step: ChainStep, link: ChainLink | None, indent: str) -> Iterator
         yield f"{inner}- {escape_inline(describe_evidence(evidence))}"
 
 
+def _list_assumptions(assumptions: Sequence[ChainAssumption], indent: str) -> Iterator[str]:
+    return (f"{indent}- {escape_inline(describe_assumption(one))}" for one in assumptions)
+
+
 def _describe_link(link: ChainLink | None) -> str:
     """Return what is known of an edge: its mechanism and confidence, and its type if it is not the usual one."""
     if link is None:
         return ""
-    parts = [escape_inline(link.mechanism)] if link.mechanism else []
+    parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []
     if link.confidence:
         parts.append(f"{link.confidence} confidence")
     if link.by in (StepRelation.CAUSES, StepRelation.DEPENDS_ON):

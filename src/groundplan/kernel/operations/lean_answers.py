@@ -1,8 +1,9 @@
 """Leave null, empty and bookkeeping fields out of the JSON of an answer.
 
 The class of an answer takes part by declaring `bookkeeping`, the names of its fields that a lean answer omits; the
-classes inside it may declare their own. Answers without it are made lean by their slice. In Python the answer itself
-stays whole, so that a field that is always there in its class is always there.
+classes inside it may declare their own, and one with a method `select_lean` says which part of it is shown. Answers
+without it are made lean by their slice. In Python the answer itself stays whole, so that a field that is always there
+in its class is always there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def make_lean(value: Any) -> Any:
     The contents of a dict are data of a caller, in which null has its own meaning; so they are kept.
     """
     if isinstance(value, Struct):
+        if (select := getattr(value, "select_lean", None)) is not None:
+            value = select()
         omitted: Collection[str] = getattr(type(value), "bookkeeping", ())
         names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
         fields = {wire: make_lean(getattr(value, name)) for name, wire in names if name not in omitted}

@@ -79,6 +79,10 @@ class GateResult(Struct):
     content_hash: str
     message: str | UnsetType = UNSET  # why the gate does not pass, if no check says it
 
+    def select_lean(self) -> GateResult:
+        """Return the part that a lean answer shows."""
+        return self.without_passed()
+
     def without_passed(self) -> GateResult:
         """Return the result with only the checks that failed or are waived."""
         return replace(self, checks=[check for check in self.checks if check.result in ("failed", "waived")])

@@ -29,8 +29,11 @@ def explain_no_offer(tx: Transaction) -> str:
         return (
             f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
         )
-    if counts.unresolved <= 1 and not counts.actionable:
+    if not counts.unresolved:
         return "everything is resolved"
+    if counts.unresolved == 1:  # the root is open as long as anything is, and never offered
+        root = tx.scalar(sql.root_id, project_id=tx.project.id)
+        return f"everything below the root is resolved; resolve {root} to finish the project"
     if not counts.actionable:
         # Here, because whoever asks what is next mostly gets an offer, and so needs no search for loops.
         from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop

@@ -321,6 +321,14 @@ SELECT n, id, summary, context_links, depth, 0 AS evidence_total
 SELECT *
   FROM ({resolved_dependencies_of}) AS dependencies;
 
+-- name: root_id
+-- The id of the root of the project.
+SELECT id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1;
+
 -- name: root_with_links
 -- The root of the project as an ancestor.
 SELECT n, id, summary, context_links, depth, 0 AS evidence_total
