@@ -110,6 +110,41 @@ def test_an_equal_value_of_lower_provenance_displaces_nothing_and_stays_the_pers
     assert after.displaced is msgspec.UNSET
 
 
+def test_who_repeats_a_persons_value_cannot_describe_it_anew(entered: ContextClient) -> None:
+    before = entered.view_in_force()
+    agent = entered.agent
+    agent.draft()
+    anew = {"label": "Square metres", "domain": "elsewhere", "fieldType": "slider", "evidenceSnippet": "made up"}
+    agent.write("/site/size", 5000, required=True, **anew)
+    agent.write("/site/notes", "")
+    agent.constrain("max_cost", 9, label="At least, in euros", domain="elsewhere", snippet="made up")
+
+    warnings = agent.commit().warnings
+
+    assert warnings == [
+        "kept as a person described them, because their values are the ones they entered: /site/size, max_cost"
+    ]
+    after = entered.view_in_force()
+    old, new = before.inputs_by_pointer["/site/size"], after.inputs_by_pointer["/site/size"]
+    same = ("label", "domain", "field_type", "options", "evidence_snippet", "updated_by", "updated_at")
+    assert [getattr(new, name) for name in same] == [getattr(old, name) for name in same]
+    assert [(one.label, one.domain, one.snippet) for one in after.constraints] == [
+        (one.label, one.domain, one.snippet) for one in before.constraints
+    ]
+
+
+def test_a_person_who_commits_that_a_fact_is_no_longer_required_sees_it_as_displaced(entered: ContextClient) -> None:
+    entered.agent.draft(copyFrom="latest")
+    entered.edit(remove={"inputs": ["/site/size"]})
+    entered.agent.write("/site/size", 5000, required=False)
+
+    entered.commit()
+
+    [shown] = displaced(entered)
+    assert (shown["pointer"], shown["change"]) == ("/site/size", "optional")
+    assert entered.view_in_force().inputs_by_pointer["/site/size"].provenance == "user-entered"
+
+
 def test_a_draft_that_begins_with_what_is_in_force_can_be_committed_by_an_agent(
     entered: ContextClient, clock: ManualClock
 ) -> None:

@@ -103,7 +103,7 @@ class Input(Valued):
 
 @dataclass
 class Constraint(Valued):
-    """A value by key. Its domain never changes and identifies it in a copy."""
+    """A value by key. Its domain identifies it in a copy; only a commit that keeps a person's entry changes it."""
 
     key: str = ""
     domain: str = ""
@@ -437,9 +437,15 @@ class Facts:
             if now is None or not one.is_a_persons or now.provenance == "user-entered":
                 continue
             if one.kind == now.kind and same(one.value, now.value):
-                now.provenance, now.updated_at = "user-entered", one.updated_at
+                now.provenance, now.label, now.snippet = "user-entered", one.label, one.snippet
+                if isinstance(one, Constraint) and isinstance(now, Constraint):
+                    now.domain = one.domain
                 if isinstance(one, Input) and isinstance(now, Input):
+                    now.field_type, now.options = one.field_type, one.options
+                    if one.required and not now.required:
+                        continue  # somebody else made it optional, which must stay visible
                     now.updated_by = one.updated_by
+                now.updated_at = one.updated_at
 
     def discard(self, n: int, *, by: Author) -> None:
         self._refuse_foreign_draft(self._draft(n), by)

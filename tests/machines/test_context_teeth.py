@@ -134,7 +134,7 @@ SABOTAGE: dict[str, Sabotage] = {
         displacing, drop_triggers("pciv_runs_commit_displaces_nobody")
     ),
     "an agent deletes what is committed": combine(deleting, drop_triggers("pciv_deleted_runs_are_deleted_by_persons")),
-    "who says the same takes a person's entry": replace_attribute(commit, "_keep_entries"),
+    "who says the same takes a person's entry": replace_attribute(commit, "keep_entries", lambda *_, **__: []),
     "a key is not looked for": replace_attribute(constraints, "find_constraint"),
     "a value brings another kind": replace_attribute(values, "_resolve_kind", take_kind_of_column),
     "anybody decides": replace_attribute(suggestions, "require_person"),

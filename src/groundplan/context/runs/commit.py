@@ -14,7 +14,8 @@ from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, Sou
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
 from groundplan.context.run import RunRow, load_draft, load_run, resolve_run_project, to_pciv_run
 from groundplan.context.runs.displaced import DisplacedFacts, find_displaced
-from groundplan.context.schemas import OMITTED, PcivRunV1, Provenance, RunStatus, UpdatedBy
+from groundplan.context.runs.kept_entries import keep_entries
+from groundplan.context.schemas import OMITTED, PcivRunV1, RunStatus
 from groundplan.context.warnings import collect_warnings, format_pointers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
@@ -120,8 +121,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
     if displaced and tx.actor.kind is not ActorKind.PERSON:
         raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
-    if replaced_id is not None:
-        _keep_entries(tx, before_id=replaced_id, run_id=row.id)
+    described = [] if replaced_id is None else keep_entries(tx, before_id=replaced_id, run_id=row.id)
     committer = classify_writer(tx.actor)
     committed_at = _compute_commit_time(tx, in_force)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
@@ -147,6 +147,9 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     if displaced:
         listed = format_pointers([*displaced.pointers, *displaced.keys])
         warnings.append(f"displaces what a person entered in the previous commit: {listed}")
+    if described:
+        listed = format_pointers(described)
+        warnings.append(f"kept as a person described them, because their values are the ones they entered: {listed}")
     committed = Committed(to_pciv_run(after, tx.project.name), missing, warnings)
     if request.lean:
         strip_row(committed.run)
@@ -159,37 +162,6 @@ def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
     if in_force is None or in_force.committed_at is None or in_force.committed_at < tx.now:
         return tx.now
     return subtract_time(in_force.committed_at, -COMMIT_STEP)
-
-
-class _EnteredRow(Struct):
-    """A fact of a draft with the value that a person entered before, and when they entered it."""
-
-    id: str
-    provenance: Provenance
-    updated_at: str
-    entered_at: str
-    updated_by: UpdatedBy | None = None  # of an input
-    entered_by: UpdatedBy | None = None
-
-
-def _keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> None:
-    """Keep facts user-entered whose value is the one that a person entered in the run before.
-
-    A lower provenance of the same value says less about it, so the entry of the person stays.
-    """
-    for rows, keep, op in (
-        (sql.inputs_entered_before, sql.keep_entered_input, Op.INPUT_CHANGED),
-        (sql.constraints_entered_before, sql.keep_entered_constraint, Op.CONSTRAINT_CHANGED),
-    ):
-        for row in tx.all(rows, _EnteredRow, before_id=before_id, run_id=run_id):
-            entry = {"entered_at": row.entered_at} | ({"entered_by": row.entered_by} if row.entered_by else {})
-            tx.run(keep, run_id=run_id, id=row.id, **entry)
-            changes = [changed("provenance", row.provenance, Provenance.USER_ENTERED)]
-            if row.updated_by != row.entered_by:
-                changes.append(changed("updated_by", row.updated_by, row.entered_by))
-            if row.updated_at != row.entered_at:
-                changes.append(changed("updated_at", row.updated_at, row.entered_at))
-            tx.record(op, row.id, *changes)
 
 
 OPERATION = Operation(

@@ -102,10 +102,8 @@ n.value_kind = p.value_kind
                 = coalesce(p.value_string, p.value_enum, p.value_json),
                 n.value_number = p.value_number, n.value_boolean = p.value_boolean, false)
 
--- name: inputs_entered_before
--- Return the inputs of a run with a value that a person entered in another run, and that entry.
-SELECT n.id, n.provenance, n.updated_by, n.updated_at, p.updated_by AS entered_by, p.updated_at AS entered_at
-  FROM pciv_inputs AS p
+-- part: repeated_entries_of_inputs
+FROM pciv_inputs AS p
   JOIN pciv_inputs AS n
     ON n.tenant_id = p.tenant_id
    AND n.run_id = :run_id
@@ -115,22 +113,29 @@ SELECT n.id, n.provenance, n.updated_by, n.updated_at, p.updated_by AS entered_b
    AND p.provenance = 'user-entered'
    AND n.provenance <> 'user-entered'
    AND {same_value}
- ORDER BY n.id;
+ ORDER BY p.pointer
 
--- name: keep_entered_input
+-- name: entered_inputs
+-- Return the inputs that a person entered in a run, and whose values another run repeats with a lower provenance.
+SELECT p.id, p.run_id, p.pointer, {p.input}, {p.value}
+  {repeated_entries_of_inputs};
+
+-- name: repeated_inputs
+-- Return the inputs that repeat them, in the same order.
+SELECT n.id, n.run_id, n.pointer, {n.input}, {n.value}
+  {repeated_entries_of_inputs};
+
+-- name: keep_input
 -- Restore the entry of a person.
 UPDATE pciv_inputs
-   SET provenance = 'user-entered',
-       updated_by = :entered_by,
-       updated_at = :entered_at
+   SET {input:set},
+       provenance = :provenance
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
--- name: constraints_entered_before
--- Return the constraints of a run with a value that a person entered in another run, and that entry.
-SELECT n.id, n.provenance, n.updated_at, p.updated_at AS entered_at
-  FROM pciv_constraints AS p
+-- part: repeated_entries_of_constraints
+FROM pciv_constraints AS p
   JOIN pciv_constraints AS n
     ON n.tenant_id = p.tenant_id
    AND n.run_id = :run_id
@@ -140,13 +145,23 @@ SELECT n.id, n.provenance, n.updated_at, p.updated_at AS entered_at
    AND p.provenance = 'user-entered'
    AND n.provenance <> 'user-entered'
    AND {same_value}
- ORDER BY n.id;
+ ORDER BY p.key
 
--- name: keep_entered_constraint
+-- name: entered_constraints
+-- Return the constraints that a person entered in a run, and whose values another run repeats with a lower provenance.
+SELECT p.id, p.run_id, {p.constraint}, {p.value}, p.created_at
+  {repeated_entries_of_constraints};
+
+-- name: repeated_constraints
+-- Return the constraints that repeat them, in the same order.
+SELECT n.id, n.run_id, {n.constraint}, {n.value}, n.created_at
+  {repeated_entries_of_constraints};
+
+-- name: keep_constraint
 -- Restore the entry of a person.
 UPDATE pciv_constraints
-   SET provenance = 'user-entered',
-       updated_at = :entered_at
+   SET {constraint:set},
+       provenance = :provenance
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
