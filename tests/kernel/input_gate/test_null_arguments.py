@@ -119,6 +119,35 @@ def test_null_is_as_if_an_optional_argument_was_not_given_at_any_depth(subtests:
             assert found <= MEANINGFUL.get(operation.name, set())
 
 
+def find_unions(plan: FieldType) -> Iterator[TaggedUnion]:
+    if isinstance(plan, TaggedUnion):
+        yield plan
+    for part in plan.list_inner_types():
+        yield from find_unions(part)
+
+
+def test_null_for_an_argument_of_another_kind_of_item_is_as_if_it_was_not_given(subtests: pytest.Subtests) -> None:
+    unions = [
+        (operation.name, name, union)
+        for operation in OPERATIONS
+        for name, argument in get_input(operation).arguments.items()
+        for union in find_unions(argument.field_type)
+    ]
+    assert {"work.restructure", "purpose.edit"} <= {operation for operation, *_ in unions}
+    for operation, name, union in unions:
+        every_name = {wire for record in union.records.values() for wire in record.arguments}
+        for tag, record in union.records.items():
+            item = build_value(record)
+            nulls = dict.fromkeys(every_name - record.arguments.keys())
+            with subtests.test(operation, argument=name, tag=tag):
+                assert union.coerce({**nulls, **item}, ()) == union.coerce(item, ())
+                with pytest.raises(Invalid):
+                    union.coerce({**item, "no such argument": None}, ())
+                for foreign in nulls:
+                    with pytest.raises(Invalid):
+                        union.coerce({**item, foreign: "x"}, ())
+
+
 def test_null_for_a_required_argument_is_refused(subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         record = get_input(operation)

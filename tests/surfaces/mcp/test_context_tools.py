@@ -192,3 +192,10 @@ def test_a_run_may_be_named_together_with_its_scope(ada: ToolsClient) -> None:
         assert ada.error("context_run", operation="commit", scopeId=elsewhere, runId=run)["code"] == "not_found"
     ada.answer("context_edit", scopeId="atlas", runId=run, inputs=[{"pointer": "/area", "label": "Area", "value": 3}])
     assert ada.answer("context_run", operation="commit", project="atlas", runId=run)["run"]["status"] == "committed"
+
+
+def test_every_operation_on_members_takes_lean(ada: ToolsClient) -> None:
+    ada.answer("members", operation="bootstrap", scopeId="atlas", lean=True)
+    ada.answer("members", operation="upsert", scopeId="atlas", userId="ben", role="viewer", lean=True)
+    assert len(ada.answer("members", operation="list", scopeId="atlas", lean=True)["members"]) == 2
+    assert ada.answer("members", operation="remove", scopeId="atlas", userId="ben", lean=True)["removed"] == "ben"

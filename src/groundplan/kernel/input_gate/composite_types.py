@@ -171,7 +171,13 @@ class TaggedUnion(FieldType):
         if self.tag_field not in value:
             raise missing_argument(self.tag_field, path, expected=self.tags.expected)
         tag = self.tags.coerce(value[self.tag_field], (*path, self.tag_field))
-        return {**self.records[tag].coerce_kind(value, path), self.tag_field: tag}
+        chosen = self.records[tag]
+        given = {key: item for key, item in value.items() if item is not None or not self._is_foreign(key, chosen)}
+        return {**chosen.coerce_kind(given, path), self.tag_field: tag}
+
+    def _is_foreign(self, key: Any, chosen: Record) -> bool:
+        """Return whether a field is one of the other Structs only. Clients that show one form send it as null."""
+        return key not in chosen.arguments and any(key in record.arguments for record in self.records.values())
 
     def normalize(self, value: Any, path: ArgumentPath) -> Any:
         for record in self.records.values():

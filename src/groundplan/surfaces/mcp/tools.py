@@ -144,6 +144,8 @@ class _Tool:
         if name in self._get_defaults(selector):
             return True
         owners = [word for word in self.entry.operations if name in self._get_defaults(word)]
+        if owners and name == "lean":  # an answer that has nothing to leave out is lean
+            return False
         if owners and (value is None or any(self._get_defaults(word)[name] == value for word in owners)):
             return False
         if owners:
