@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -61,9 +63,18 @@ def test_the_policy_never_raises_the_role_of_an_agent(engine: Engine, ada: Sessi
     )
 
 
-def test_the_refusal_names_the_policy_and_what_it_would_have_to_be(engine: Engine, ada: Session) -> None:
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("project.archive", {"project": "atlas"}),
+        ("container.delete", {"containerType": "project", "id": "atlas", "version": 1, "cascade": True}),
+    ],
+)
+def test_the_refusal_names_the_policy_and_what_it_would_have_to_be(
+    engine: Engine, ada: Session, operation: str, arguments: dict[str, Any]
+) -> None:
     with pytest.raises(GroundplanError) as refused:
-        engine.session(BOT).call("project.archive", project="atlas")
+        engine.session(BOT).call(operation, **arguments)
 
     assert (refused.value.code, refused.value.status) == ("agent_not_allowed", 403)
     assert refused.value.details["policy"] == {"agents": "owner"}

@@ -205,9 +205,13 @@ def test_a_draft_lighter_than_the_project_allows_is_neither_begun_nor_published(
     with pytest.raises(ProfileTooLight) as error:
         client.publish()
     assert (error.value.details["profile"], error.value.details["profile_min"]) == ("light", "standard")
-    client.discard()
-    with pytest.raises(ProfileTooLight):
+    first, second, *_ = error.value.next_steps
+    assert (first.operation, second.operation) == ("purpose.discard", "purpose.draft")
+    for step in (first, second, first):
+        client.session.call(step.operation, **step.arguments)
+    with pytest.raises(ProfileTooLight) as error:
         client.draft(profile="light")
+    assert "purpose.discard" not in [step.operation for step in error.value.next_steps]
     with pytest.raises(ProfileTooLight):
         client.call("purpose.import", document={"format": 1, "profile": "light", "nodes": []})
 

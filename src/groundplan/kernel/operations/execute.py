@@ -114,7 +114,8 @@ class _Execution(msgspec.Struct, frozen=True):
             return self._run(operation)
         except AgentNotAllowed as error:
             command = operation.command or self.requested.command
-            raise (error if command is None else error.name_command(command.words)) from None
+            words = operation.person_words or (command.words if command else ())
+            raise (error.name_command(words) if words else error) from None
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:

@@ -107,6 +107,8 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     tool: Tool | None = None
     command: Command | None = None
     aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
+    # The words of the command with which a person does the same, for a variant that no command of its own calls.
+    person_words: tuple[str, ...] = ()
     http: Route | None = None
     other_routes: tuple[Route, ...] = ()  # such as the one for requests without a project
 

@@ -145,7 +145,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         raise invalid_argument(
             ("label",), f"{quote_text(label)} can be mistaken for another version or for a draft; this is v{row.number}"
         )
-    refuse_light_profile(tx, row.profile)
+    refuse_light_profile(tx, row.profile, has_draft=True)
     content = read_content(tx, row.id)
     observations, outside, today = read_gate_inputs(tx, row, content)
     run_id = outside.context.run if outside.context else None

@@ -17,12 +17,15 @@ class ProfileTooLight(RuleViolated):
 
     code = "profile_too_light"
 
-    def __init__(self, profile: Profile, least: Profile, project: str) -> None:
+    def __init__(self, profile: Profile, least: Profile, project: str, *, has_draft: bool) -> None:
+        begin = NextStep("purpose.draft", f"with profile {least} begins one", {"project": project, "profile": least})
+        discard = NextStep("purpose.discard", "removes this one first", {"project": project})
         super().__init__(
             f"the profile {profile} is lighter than {least}, the lightest that policy profile_min of the project "
             "allows; a draft keeps the profile it begins with",
             next_steps=(
-                NextStep("purpose.draft", f"with profile {least} begins one", {"project": project, "profile": least}),
+                *((discard,) if has_draft else ()),
+                begin,
                 NextStep("work.open", "with policies lets an owner change profile_min", {"project": project}),
             ),
             profile=profile,
@@ -38,19 +41,19 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
     """
     inherited = origin.profile if origin else Profile.STANDARD
     profile = requested or max(inherited, get_least_profile(tx), key=_LIGHTEST_FIRST.index)
-    refuse_light_profile(tx, profile)
+    refuse_light_profile(tx, profile, has_draft=False)
     return profile
 
 
-def refuse_light_profile(tx: Transaction, profile: Profile) -> None:
-    """Raise an error if a profile is lighter than the project allows.
+def refuse_light_profile(tx: Transaction, profile: Profile, *, has_draft: bool) -> None:
+    """Raise an error if the profile of a draft that is there, or is to begin, is lighter than the project allows.
 
     Raises:
         ProfileTooLight: it is.
     """
     least = get_least_profile(tx)
     if is_lighter(profile, least):
-        raise ProfileTooLight(profile, least, tx.project.name)
+        raise ProfileTooLight(profile, least, tx.project.name, has_draft=has_draft)
 
 
 def get_least_profile(tx: Transaction) -> Profile:

@@ -288,6 +288,7 @@ CREATE_PROJECT = Operation(
     input=CreateContainer,
     output=CreatedContainer,
     handler=create_project,
+    person_words=("project", "create"),
 )
 
 OPERATION = Operation(

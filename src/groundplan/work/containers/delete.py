@@ -198,6 +198,7 @@ DELETE_PROJECT = Operation(
     handler=delete_project,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     on_archived=True,
+    person_words=("project", "archive"),
 )
 
 OPERATION = Operation(
