@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
 from groundplan.purpose.compliance.code.source_rules import check_unit
@@ -30,12 +31,13 @@ SUFFIXES: dict[str, Language] = {
 
 _SQL = re.compile(
     r"\A[\s\"'`]*(?:SELECT|WITH)\b|\b(?:CREATE\s+(?:TABLE|UNIQUE|INDEX|POLICY|OR|VIEW|TRIGGER|FUNCTION)|ALTER\s+TABLE"
-    r"|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\b",
+    r"|INSERT\s+INTO|UPDATE\s+(?:ONLY\s+)?\S+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM)\b",
     re.IGNORECASE,
 )
 _STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
 _PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
 _NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
+_ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes
 _JOINT = re.compile(r"[\s+\\]{0,200}[a-zA-Z]?")  # with the prefix of a string, such as f
 
 Rules = Callable[[str], Iterator[Match]]
@@ -95,14 +97,21 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
     hidden: list[tuple[int, int]] = []
     for strings in _group_strings(source):
         start, end = strings[0].start, strings[-1].end
-        content = source.text[start:end]
+        content = _join_strings(source, strings)
         if _SQL.search(content):
-            quotes = ((at, at + 1) for one in strings for at in (one.start, one.end - 1))
-            yield from ((unit, check_statement) for unit in split_statements(blank(content, start, quotes), start))
+            yield from ((unit, check_statement) for unit in split_statements(content, start))
             hidden.append((start, end))
         hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
     code = CodeSource(blank(source.text, 0, hidden), source.tokens)
     yield from ((unit, check_unit) for unit in split_units(code, language))
+
+
+def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
+    """Return the content of some strings, with spaces for their quotes and for what stands between them."""
+    first, last = strings[0].start, strings[-1].end
+    gaps = [(before.end - 1, after.start + 1) for before, after in pairwise(strings)]
+    content = blank(source.text[first:last], first, [(first, first + 1), *gaps, (last - 1, last)])
+    return _ESCAPED.sub(r" \1\2\1 ", content)
 
 
 def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:
