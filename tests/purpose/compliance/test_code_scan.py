@@ -48,6 +48,10 @@ BLOCKED_SQL = [
     ),
     ("DELETE FROM §versions WHERE status = 'PUBLISHED';", (1, 2, "published_edited")),
     ("ALTER TABLE §nodes DISABLE TRIGGER ALL;", (1, 2, "published_edited")),
+    ("DROP TRIGGER §nodes_frozen ON §nodes;", (1, 2, "published_edited")),
+    ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
+    ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; -- CREATE TRIGGER a\nCREATE TRIGGER b ON §nodes;", (1, 2, "published_edited")),
     ("UPDATE §versions SET status = 'PUBLISHED' WHERE id = 1;", (1, 3, "publish_unchecked")),
     ("CREATE TABLE §nodes (node_type text CHECK (node_type IN ('GOAL', 'IMPACT')));", (1, 4, "unknown_type")),
     ("CREATE TABLE §edges (edge_type text CHECK (edge_type IN ('BLOCKS')));", (1, 5, "unknown_type")),
@@ -220,6 +224,7 @@ BLOCKED_CODE: list[tuple[Language, str, tuple[int, int, str]]] = [
         (2, 2, "published_edited"),
     ),
     ("braces", r"db.run('UPDATE §versions SET a = \'x\' WHERE status = \'PUBLISHED\'')", (1, 2, "published_edited")),
+    ("indented", "op.execute('DROP TRIGGER frozen ON §nodes')\n", (1, 2, "published_edited")),
     ("indented", "TocVersion.filter(id=1).update(status='PUBLISHED')\n", (1, 3, "publish_unchecked")),
     ("indented", "TocNode.filter(version__status='PUBLISHED').delete()\n", (1, 2, "published_edited")),
     ("braces", "model Node {\n  id Int\n  parentId Int?\n  @@map('§nodes')\n}\n", (3, 1, "parent_id")),
@@ -276,6 +281,27 @@ def test_a_parent_id_of_something_else_is_one_warning_a_file() -> None:
 
     assert (found.severity, found.line, found.rule, found.section) == ("warn", 2, "parent_id_elsewhere", 1)
     assert "and 1 more" in found.message
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("sql", "DROP TRIGGER IF EXISTS Frozen ON §nodes;\nCREATE OR REPLACE TRIGGER frozen BEFORE UPDATE ON §nodes;"),
+        (
+            "indented",
+            "def upgrade():\n    op.execute('CREATE TRIGGER frozen BEFORE UPDATE ON §nodes')\n\n\n"
+            "def downgrade():\n    op.execute('DROP TRIGGER frozen ON §nodes')\n",
+        ),
+    ],
+)
+def test_a_trigger_that_the_same_file_creates_may_be_dropped_with_a_warning(language: Language, text: str) -> None:
+    found = [(one.severity, one.section, one.rule) for one in scan(text, language)]
+
+    assert found == [("warn", 2, "published_edited")]
+
+
+def test_a_trigger_of_another_table_may_be_dropped() -> None:
+    assert scan("DROP TRIGGER frozen ON menus;\nSELECT id FROM §nodes WHERE tenant_id = 1;") == []
 
 
 def test_what_cannot_be_told_from_a_statement_alone_is_a_warning() -> None:

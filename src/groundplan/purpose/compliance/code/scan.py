@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
 from groundplan.purpose.compliance.code.source_rules import check_unit
-from groundplan.purpose.compliance.code.sql_rules import check_statement
+from groundplan.purpose.compliance.code.sql_rules import check_statement, find_created_triggers
 from groundplan.purpose.compliance.code.units import (
     CodeSource,
     CodeToken,
@@ -31,7 +32,7 @@ SUFFIXES: dict[str, Language] = {
 
 _SQL = re.compile(
     r"\A[\s\"'`]*(?:SELECT|WITH)\b|\b(?:CREATE\s+(?:TABLE|UNIQUE|INDEX|POLICY|OR|VIEW|TRIGGER|FUNCTION)|ALTER\s+TABLE"
-    r"|INSERT\s+INTO|UPDATE\s+(?:ONLY\s+)?\S+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM)\b",
+    r"|INSERT\s+INTO|UPDATE\s+(?:ONLY\s+)?\S+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM|DROP\s+TRIGGER)\b",
     re.IGNORECASE,
 )
 _STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
@@ -90,20 +91,24 @@ def _find(text: str, language: Language) -> tuple[list[Match], list[int]]:
 
 def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
     """Yield the units of a file with their rules. In code, only those strings count that are SQL or a name."""
+    statements: list[Unit] = []
     if language == "sql":
-        yield from ((unit, check_statement) for unit in split_statements(text))
-        return
-    source = read_source(text, language)
-    hidden: list[tuple[int, int]] = []
-    for strings in _group_strings(source):
-        start, end = strings[0].start, strings[-1].end
-        content = _join_strings(source, strings)
-        if _SQL.search(content):
-            yield from ((unit, check_statement) for unit in split_statements(content, start))
-            hidden.append((start, end))
-        hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
-    code = CodeSource(blank(source.text, 0, hidden), source.tokens)
-    yield from ((unit, check_unit) for unit in split_units(code, language))
+        statements += split_statements(text)
+    else:
+        source = read_source(text, language)
+        hidden: list[tuple[int, int]] = []
+        for strings in _group_strings(source):
+            start, end = strings[0].start, strings[-1].end
+            content = _join_strings(source, strings)
+            if _SQL.search(content):
+                statements += split_statements(content, start)
+                hidden.append((start, end))
+            hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
+        code = CodeSource(blank(source.text, 0, hidden), source.tokens)
+        yield from ((unit, check_unit) for unit in split_units(code, language))
+    created = frozenset(name for unit in statements for name in find_created_triggers(unit.text))
+    check = partial(check_statement, created_triggers=created)
+    yield from ((unit, check) for unit in statements)
 
 
 def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import zip_longest
 
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
@@ -31,6 +31,9 @@ _CHANGES = re.compile(
 _UPSERTS = re.compile(r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b", _FLAGS)
 _READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
 _DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
+_TRIGGER = r"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)"
+_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}", _FLAGS)
+_CREATES_TRIGGER = re.compile(rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}", _FLAGS)
 _DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
 _OPEN_POLICY = re.compile(
     r"\bCREATE\s+POLICY\b[^;()]*\bON\s+[\"`\w.]*\btoc_[^;()]*(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS
@@ -55,11 +58,33 @@ _ONLY_DRAFT = "Add AND status = 'DRAFT' to the condition, or let a trigger refus
 _NEXT_DRAFT = "Create a draft from the published version and change that."
 
 
-def check_statement(text: str) -> Iterator[Match]:
-    """Yield the findings in a statement that names a toc_* table, with offsets in its text."""
+def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Iterator[Match]:
+    """Yield the findings in a statement that names a toc_* table, with offsets in its text.
+
+    `created_triggers` are those that the same file creates.
+    """
+    yield from _dropped_triggers(text, created_triggers)
     remaining = _DROPPED.sub(lambda found: " " * len(found[0]), text)  # what is dropped is not used any more
     for rule in _RULES:
         yield from rule(remaining)
+
+
+def find_created_triggers(text: str) -> Iterator[str]:
+    """Yield the names of the triggers that a statement creates, in lower case."""
+    return (found[1].lower() for found in _CREATES_TRIGGER.finditer(text))
+
+
+def _dropped_triggers(text: str, created: Collection[str]) -> Iterator[Match]:
+    for found in _DROPS_TRIGGER.finditer(text):
+        if found[1].lower() in created:
+            # Replaced by the file, or dropped when the migration is undone: the order is not known here.
+            message = f"trigger {found[1]} is dropped and created in this file"
+            action = "Make sure that it exists when the migration has run."
+            yield Match(found.start(), "warn", "published_edited", 2, message, action)
+        else:
+            message = f"without trigger {found[1]} a published version can be changed"
+            action = "Keep it, or create it again in the same file."
+            yield Match(found.start(), "block", "published_edited", 2, message, action)
 
 
 def _parent(text: str) -> Iterator[Match]:
