@@ -8,7 +8,8 @@ from itertools import zip_longest
 
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
 from groundplan.purpose.compliance.code.reached_versions import DRAFT, ReachedVersions, read_reached_versions
-from groundplan.purpose.compliance.graph_model import ENDS, TREE_NAMES
+from groundplan.purpose.compliance.graph_model import ENDS
+from groundplan.purpose.compliance.metadata_structure import TREE_NAMES
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
 _FLAGS = re.IGNORECASE | re.ASCII
