@@ -343,6 +343,9 @@ PIECES = [
         "parent_id ",
         "UPDATE toc_a SET ",
         "NOT (status = 'DRAFT' OR ",
+        "'parent_id' ",
+        "'{''",
+        "E'\\",
     ),
 ]
 

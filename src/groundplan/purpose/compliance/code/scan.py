@@ -11,6 +11,7 @@ from itertools import pairwise
 from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
 from groundplan.purpose.compliance.code.source_rules import check_unit
 from groundplan.purpose.compliance.code.sql_rules import check_statement, find_created_triggers
+from groundplan.purpose.compliance.code.sql_statements import is_sql, split_statements
 from groundplan.purpose.compliance.code.units import (
     CodeSource,
     CodeToken,
@@ -18,7 +19,6 @@ from groundplan.purpose.compliance.code.units import (
     Unit,
     blank,
     read_source,
-    split_statements,
     split_units,
 )
 from groundplan.purpose.compliance.section import SECTION_TITLES
@@ -30,11 +30,6 @@ SUFFIXES: dict[str, Language] = {
     **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".go", ".rs", ".cs", ".php", ".swift", ".dart"), "braces"),
 }
 
-_SQL = re.compile(
-    r"\A[\s\"'`]*(?:SELECT|WITH)\b|\b(?:CREATE\s+(?:TABLE|UNIQUE|INDEX|POLICY|OR|VIEW|TRIGGER|FUNCTION)|ALTER\s+TABLE"
-    r"|INSERT\s+INTO|UPDATE\s+(?:ONLY\s+)?\S+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM|DROP\s+TRIGGER)\b",
-    re.IGNORECASE,
-)
 _STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
 _PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
 _NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
@@ -100,7 +95,7 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
         for strings in _group_strings(source):
             start, end = strings[0].start, strings[-1].end
             content = _join_strings(source, strings)
-            if _SQL.search(content):
+            if is_sql(content):
                 statements += split_statements(content, start)
                 hidden.append((start, end))
             hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))

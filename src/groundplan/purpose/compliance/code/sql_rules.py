@@ -8,8 +8,10 @@ from itertools import zip_longest
 
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
 from groundplan.purpose.compliance.code.reached_versions import DRAFT, ReachedVersions, read_reached_versions
+from groundplan.purpose.compliance.code.sql_statements import find_json_structures
+from groundplan.purpose.compliance.code.units import blank
 from groundplan.purpose.compliance.graph_model import ENDS
-from groundplan.purpose.compliance.metadata_structure import TREE_NAMES
+from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -66,6 +68,11 @@ def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Ite
     """
     yield from _dropped_triggers(text, created_triggers)
     remaining = _DROPPED.sub(lambda found: " " * len(found[0]), text)  # what is dropped is not used any more
+    structures = list(find_json_structures(remaining))
+    for at, _, (links, trees) in structures:
+        message = f"the JSON holds structure of the theory: {format_names([*links, *trees])}"
+        yield Match(at, "block", "json_tree", 1, message, USE_EDGES)
+    remaining = blank(remaining, 0, ((at, end) for at, end, _ in structures))
     for rule in _RULES:
         yield from rule(remaining)
 
