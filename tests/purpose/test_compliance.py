@@ -283,6 +283,41 @@ def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas:
     assert editor == {name: not items for name, items in wanted.items()}
 
 
+LINK, TREE = "1: NOT using adjacency list", "1: NOT using JSONB tree"
+STRUCTURES: list[tuple[dict[str, Any], set[str]]] = [
+    ({"parent_id": "G1"}, {LINK}),
+    ({"children": [{"title": "a", "children": []}]}, {TREE}),
+    ({"path": "/G1/OC1/OP1"}, {TREE}),
+    ({"parent": "G1", "path": "G1/OC1"}, {LINK, TREE}),
+    ({"path": "docs/plan.md", "children": 3, "parent_id": None}, set()),
+]
+
+
+@pytest.mark.parametrize(("metadata", "items"), STRUCTURES)
+def test_structure_in_the_metadata_of_a_node_is_blocked_in_section_1(
+    atlas: AtlasProposals, metadata: dict[str, Any], items: set[str]
+) -> None:
+    for proposed in (
+        {"kind": "create_node", "node_type": "OUTPUT", "title": "x"},
+        {"kind": "update_node", "node": "OP1"},
+    ):
+        found = atlas.propose(**proposed, metadata=metadata)
+
+        assert atlas.failing(**proposed, metadata=metadata) == items
+        assert found.sections[0].verdict == ("OTHER (BLOCKED)" if items else "HYBRID GRAPH-RELATIONAL")
+        assert found.sections[0].facts["structure_in_metadata"] == (list(metadata) if items else [])
+        assert all(repr(name) in " ".join(found.reasons) for name in found.sections[0].facts["structure_in_metadata"])
+        assert ("create_edge" in " ".join(found.required_actions)) == bool(items)
+
+
+def test_metadata_of_an_operation_that_writes_no_node_is_not_looked_at(atlas: AtlasProposals) -> None:
+    assert atlas.failing("delete_node", node="AC1", metadata={"parent_id": "G1"}) == set()
+
+
+def test_the_editor_stores_metadata_that_the_checklist_blocks(atlas: AtlasProposals) -> None:
+    assert atlas.would_pass({"op": "update_node", "node": "OP1", "metadata": {"parent_id": "G1"}})
+
+
 def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(empty_project: AtlasProposals) -> None:
     empty_project.call("draft", profile="light")
     empty_project.call("edit", operations=CHAIN)

@@ -48,6 +48,10 @@ BLOCKED_SQL = [
     ),
     ("DELETE FROM §versions WHERE status = 'PUBLISHED';", (1, 2, "published_edited")),
     ("ALTER TABLE §nodes DISABLE TRIGGER ALL;", (1, 2, "published_edited")),
+    ("DROP TRIGGER §nodes_frozen ON §nodes;", (1, 2, "published_edited")),
+    ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
+    ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; -- CREATE TRIGGER a\nCREATE TRIGGER b ON §nodes;", (1, 2, "published_edited")),
     ("UPDATE §versions SET status = 'PUBLISHED' WHERE id = 1;", (1, 3, "publish_unchecked")),
     ("CREATE TABLE §nodes (node_type text CHECK (node_type IN ('GOAL', 'IMPACT')));", (1, 4, "unknown_type")),
     ("CREATE TABLE §edges (edge_type text CHECK (edge_type IN ('BLOCKS')));", (1, 5, "unknown_type")),
@@ -56,6 +60,78 @@ BLOCKED_SQL = [
     ("ALTER TABLE §edges NO FORCE ROW LEVEL SECURITY;", (1, 7, "row_security_off")),
     ("CREATE POLICY p ON §nodes FOR SELECT USING (true);", (1, 7, "open_policy")),
 ]
+
+
+# The conditions by which an UPDATE reaches published versions, whatever it sets.
+REACHES_PUBLISHED = [
+    "status = 'PUBLISHED' AND tenant_id = :t",
+    "tenant_id = :t\n   and v.status='published'",
+    "'PUBLISHED' = status",
+    "\"status\"::text = 'PUBLISHED'",
+    "lower(status) = 'published'",
+    "status IN ('DRAFT', 'PUBLISHED')",
+    "status = ANY (ARRAY['PUBLISHED'])",
+    "(status = 'DRAFT' OR v.status = 'PUBLISHED')",
+    "status <> 'DRAFT'",
+    "status NOT IN ('DRAFT')",
+    "NOT (status = 'DRAFT')",
+    "id NOT IN (1, 2) AND status = 'PUBLISHED'",
+    "NOT EXISTS (SELECT 1 FROM §versions d WHERE d.id = v.id AND d.status = 'DRAFT')",
+    "published_at IS NOT NULL",
+]
+SETS = "SET label = 'x', profile = 'light', content_hash = NULL, published_at = NOW(), version_number = 7"
+
+
+@pytest.mark.parametrize("table", ["versions", "nodes", "edges", "assumptions", "edge_assumptions", "indicators"])
+@pytest.mark.parametrize("condition", REACHES_PUBLISHED)
+def test_an_update_that_reaches_published_versions_is_blocked_however_it_says_so(table: str, condition: str) -> None:
+    assert blocked(f"UPDATE §{table} v {SETS}\nWHERE {condition};") == [(1, 2, "published_edited")]
+    assert blocked(f"update §{table} as v\n{SETS.lower()} where {condition.lower()}") == [(1, 2, "published_edited")]
+
+
+ONLY_DRAFTS = [
+    "status = 'DRAFT'",
+    "status <> 'PUBLISHED'",
+    "status IN ('DRAFT')",
+    "published_at IS NULL",
+    "NOT (status = 'PUBLISHED')",
+    "status = 'DRAFT' AND NOT EXISTS (SELECT 1 FROM §versions WHERE status = 'DRAFT' AND id <> :id)",
+    "id IN (SELECT id FROM §versions WHERE status = 'DRAFT') AND label IN (SELECT p FROM x WHERE status = 'PUBLISHED')",
+]
+
+
+@pytest.mark.parametrize("condition", ONLY_DRAFTS)
+def test_an_update_of_drafts_alone_has_no_findings_and_may_publish_them(condition: str) -> None:
+    for assigned in ("label = (SELECT label FROM x WHERE status = 'PUBLISHED')", "status = 'PUBLISHED'"):
+        text = f"UPDATE §versions SET {assigned}, published_at = NULL WHERE tenant_id = :t AND {condition};"
+        assert scan(text) == []
+
+
+@pytest.mark.parametrize("condition", ["id = :id", "status <> 'DRAFT'", "status = 'PUBLISHED'", "label = 'x'"])
+def test_a_version_may_be_published_only_if_it_is_a_draft(condition: str) -> None:
+    assert blocked(f"UPDATE §versions SET status = 'PUBLISHED', label = 'DRAFT' WHERE {condition};") == [
+        (1, 3, "publish_unchecked")
+    ]
+
+
+@pytest.mark.parametrize("change", ["UPDATE §versions SET label = 'x'", "DELETE FROM §versions", "TRUNCATE §versions"])
+def test_a_change_of_versions_that_does_not_say_which_is_a_warning(change: str) -> None:
+    found = scan(f"{change} -- tenant_id")
+
+    assert ("warn", 2, "draft_not_checked") in {(one.severity, one.section, one.rule) for one in found}
+    assert not blocked(change)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH p AS (SELECT id FROM §versions WHERE status = 'PUBLISHED') UPDATE §versions SET label = 'x' FROM p;",
+        "INSERT INTO §versions (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET label = 'x' WHERE status = 'PUBLISHED';",
+        "MERGE INTO §versions v USING x ON v.id = x.id WHEN MATCHED AND v.status = 'PUBLISHED' THEN UPDATE SET a = 1;",
+    ],
+)
+def test_a_published_version_is_not_reached_by_a_detour(text: str) -> None:
+    assert blocked(text) == [(1, 2, "published_edited")]
 
 
 @pytest.mark.parametrize(("text", "finding"), BLOCKED_SQL)
@@ -142,6 +218,13 @@ BLOCKED_CODE: list[tuple[Language, str, tuple[int, int, str]]] = [
         "def up():\n    run(\n        'ALTER TABLE §nodes '\n        'ADD parent_id int'\n    )\n",
         (4, 1, "parent_id"),
     ),
+    (
+        "indented",
+        "op.execute(\n    \"UPDATE §versions \"\n    \"SET label = 'x' WHERE status = 'PUBLISHED'\"\n)\n",
+        (2, 2, "published_edited"),
+    ),
+    ("braces", r"db.run('UPDATE §versions SET a = \'x\' WHERE status = \'PUBLISHED\'')", (1, 2, "published_edited")),
+    ("indented", "op.execute('DROP TRIGGER frozen ON §nodes')\n", (1, 2, "published_edited")),
     ("indented", "TocVersion.filter(id=1).update(status='PUBLISHED')\n", (1, 3, "publish_unchecked")),
     ("indented", "TocNode.filter(version__status='PUBLISHED').delete()\n", (1, 2, "published_edited")),
     ("braces", "model Node {\n  id Int\n  parentId Int?\n  @@map('§nodes')\n}\n", (3, 1, "parent_id")),
@@ -200,6 +283,27 @@ def test_a_parent_id_of_something_else_is_one_warning_a_file() -> None:
     assert "and 1 more" in found.message
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("sql", "DROP TRIGGER IF EXISTS Frozen ON §nodes;\nCREATE OR REPLACE TRIGGER frozen BEFORE UPDATE ON §nodes;"),
+        (
+            "indented",
+            "def upgrade():\n    op.execute('CREATE TRIGGER frozen BEFORE UPDATE ON §nodes')\n\n\n"
+            "def downgrade():\n    op.execute('DROP TRIGGER frozen ON §nodes')\n",
+        ),
+    ],
+)
+def test_a_trigger_that_the_same_file_creates_may_be_dropped_with_a_warning(language: Language, text: str) -> None:
+    found = [(one.severity, one.section, one.rule) for one in scan(text, language)]
+
+    assert found == [("warn", 2, "published_edited")]
+
+
+def test_a_trigger_of_another_table_may_be_dropped() -> None:
+    assert scan("DROP TRIGGER frozen ON menus;\nSELECT id FROM §nodes WHERE tenant_id = 1;") == []
+
+
 def test_what_cannot_be_told_from_a_statement_alone_is_a_warning() -> None:
     text = "CREATE TABLE §edges (id int);\nDELETE FROM §nodes;\nCREATE TABLE §extras (id int, notes jsonb);"
 
@@ -237,6 +341,11 @@ PIECES = [
         "UNIQUE (",
         "path ",
         "parent_id ",
+        "UPDATE toc_a SET ",
+        "NOT (status = 'DRAFT' OR ",
+        "'parent_id' ",
+        "'{''",
+        "E'\\",
     ),
 ]
 

@@ -77,8 +77,9 @@ def test_several_paths_are_taken_as_a_shell_expands_them_and_no_file_is_checked_
 
 def test_a_named_file_is_checked_whatever_it_is_called_and_in_a_folder_only_sources_are(run: Run) -> None:
     write("db/schema.txt")
+    write("db/fine.sql", FINE)
 
-    assert run("purpose", "compliance", "--code", "db", "--json").answer["files"] == 0
+    assert run("purpose", "compliance", "--code", "db", "--json").answer["files"] == 1
     assert run("purpose", "compliance", "--code", "db/schema.txt").code == 6
 
 
@@ -99,6 +100,7 @@ def test_binary_large_and_special_files_are_skipped_and_listed(run: Run, monkeyp
     write("db/large.sql", FORBIDDEN + " ")
     Path("db/binary.sql").write_bytes(b"\0" + FORBIDDEN.encode())
     os.mkfifo("db/pipe.sql")
+    write("db/fine.sql", FINE)
 
     ended = run("purpose", "compliance", "--code", "db")
 
@@ -108,7 +110,7 @@ def test_binary_large_and_special_files_are_skipped_and_listed(run: Run, monkeyp
         "  db/binary.sql is binary",
         f"  db/large.sql is larger than {len(FORBIDDEN)} bytes",
         "  db/pipe.sql is not a regular file",
-        "APPROVED: 0 blocked, 0 warnings in 0 files.",
+        "APPROVED: 0 blocked, 0 warnings in 1 file.",
     ]
 
 
@@ -118,11 +120,82 @@ def test_bytes_that_are_no_utf8_do_not_hide_what_stands_beside_them(run: Run) ->
     assert run("purpose", "compliance", "--code", "latin.sql").code == 6
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_a_file_with_a_byte_order_mark_is_read_in_its_encoding(run: Run, encoding: str) -> None:
+    mark = "\ufeff" if encoding.endswith("e") else ""  # the codecs of the other names write it themselves
+    Path("schema").write_bytes((mark + FORBIDDEN).encode(encoding))
+
+    ended = run("purpose", "compliance", "--code", "schema")
+
+    assert (ended.code, ended.out.partition(" ")[0]) == (6, "schema:3:")
+
+
+def test_nothing_to_check_is_not_an_approval(run: Run) -> None:
+    Path("empty").mkdir()
+    write("texts/readme.txt")
+
+    ended = run("purpose", "compliance", "--code", "empty", "texts")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "error: nothing was checked: no SQL or source file in empty, no SQL or source file in texts; "
+        "name a file, or another folder (not_checked)\n"
+    )
+
+
+def test_a_folder_of_which_nothing_can_be_read_is_not_approved(run: Run) -> None:
+    write("db/1.sql", "\0")
+
+    ended = run("purpose", "compliance", "--code", "db", "--json")
+
+    assert ended.error == (2, "not_checked")
+    details = json.loads(ended.err)["error"]["details"]
+    assert details == {"files": 0, "skipped": [{"file": "db/1.sql", "reason": "is binary"}]}
+
+
+def test_a_named_file_that_cannot_be_checked_is_refused_with_the_next_step(run: Run) -> None:
+    Path("u16.sql").write_bytes(FORBIDDEN.encode("utf-16-le"))
+    write("db/fine.sql", FINE)
+    write("db/skipped.sql", "\0")
+
+    ended = run("purpose", "compliance", "--code", "db", "u16.sql")
+
+    assert ended.code == 2
+    assert ended.err == (
+        "error: not everything was checked: u16.sql is binary; "
+        "save it as UTF-8 text of at most 1048576 bytes, or leave it out (not_checked)\n"
+    )
+    assert run("purpose", "compliance", "--code", "db", "db/skipped.sql", "--json").error == (2, "not_checked")
+    assert run("purpose", "compliance", "--code", "db").code == 0
+
+
+def test_what_is_blocked_is_shown_even_if_a_named_file_cannot_be_checked(run: Run) -> None:
+    write("1.sql")
+    write("2.sql", "\0")
+
+    ended = run("purpose", "compliance", "--code", "1.sql", "2.sql")
+
+    assert ended.code == 6
+    assert ended.out.splitlines()[-3:] == [
+        "Not checked:",
+        "  2.sql is binary",
+        "BLOCKED: 1 blocked, 0 warnings in 1 file.",
+    ]
+
+
+def test_a_refusal_names_three_files_and_counts_the_others(run: Run) -> None:
+    for number in range(5):
+        write(f"db/{number}.sql", "\0")
+
+    assert "db/2.sql is binary and 2 more; save it" in run("purpose", "compliance", "--code", "db").err
+
+
 def test_code_of_others_and_hidden_folders_are_not_looked_at(run: Run) -> None:
     for folder in ("node_modules/a", ".git", "venv"):
         write(f"{folder}/x.sql")
+    write("db/fine.sql", FINE)
 
-    assert run("purpose", "compliance", "--code", ".", "--json").answer["files"] == 0
+    assert run("purpose", "compliance", "--code", ".", "--json").answer["files"] == 1
 
 
 def test_more_files_than_the_limit_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Build the compliance checklist of a proposed operation: seven sections of checks, and the decision.
 
 All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
-from the permission table. It gives the same verdict as the operation itself, and changes nothing.
+from the permission table. It changes nothing, and gives the same verdict as the operation itself, with one exception:
+metadata is free for the editor, and the checklist blocks the structure of the theory in it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from groundplan.purpose.compliance.content_checks import (
 )
 from groundplan.purpose.compliance.graph_model import check_graph_model
 from groundplan.purpose.compliance.isolation import check_tenant_filters, check_tenant_isolation
-from groundplan.purpose.compliance.proposal import ProposedOperation
+from groundplan.purpose.compliance.metadata_structure import find_structure
+from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
 from groundplan.purpose.compliance.proposal_context import read_proposal_context
 from groundplan.purpose.compliance.section import (
     SECTION_TITLES,
@@ -39,7 +41,7 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     ctx = read_proposal_context(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
-        check_graph_model(tables),
+        check_graph_model(tables, find_structure(_get_metadata(proposal))),
         check_version_state(ctx),
         check_version_constraints(tx, ctx, tables.get("toc_versions")),
         check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
@@ -61,6 +63,11 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
         ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
     ]
     return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+
+
+def _get_metadata(proposal: ProposedOperation) -> object:
+    """Return the metadata that the operation writes."""
+    return proposal.metadata if proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE) else None
 
 
 def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:

@@ -1,25 +1,25 @@
-"""Section 1: check in the live database that nodes and edges have their own tables."""
+"""Section 1: check the tables of nodes and edges in the live database, and that metadata holds no structure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from groundplan.kernel.store.live_catalog import LiveTable, Reference
+from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, MetadataStructure, format_names
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures
 
 NODES, EDGES = "toc_nodes", "toc_edges"
 ENDS = ("source_node_id", "target_node_id")
 REQUIRED_COLUMNS = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")}
 
-# Column types and names that can hold a tree.
+# Column types that can hold a tree.
 TREE_TYPES = {"json", "jsonb", "ltree"}
-TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 
 RESTORE_ACTION = "Restore the database to the schema of its migrations."
 
 
-def check_graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
-    """Check the tables of the graph."""
+def check_graph_model(tables: Mapping[str, LiveTable], metadata: MetadataStructure) -> SectionResult:
+    """Check the tables of the graph, and the structure in the metadata of a proposed node."""
     missing = [
         f"{table}.{column}"
         for table, columns in REQUIRED_COLUMNS.items()
@@ -46,15 +46,13 @@ def check_graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
         ),
         CheckedItem(
             "NOT using adjacency list (`parent_id` column)",
-            not parents,
-            f"there is an adjacency list beside the edges: {_join_names(parents)}",
-            f"Drop {_join_names(parents)} and connect the nodes by {EDGES}.",
+            not parents and not metadata.links,
+            *_describe_structure("there is an adjacency list beside the edges", parents, metadata.links),
         ),
         CheckedItem(
             "NOT using JSONB tree structure",
-            not trees,
-            f"a tree can be stored beside the edges: {_join_names(trees)}",
-            f"Drop {_join_names(trees)} and connect the nodes by {EDGES}.",
+            not trees and not metadata.trees,
+            *_describe_structure("a tree can be stored beside the edges", trees, metadata.trees),
         ),
         CheckedItem(
             "Edges allow multiple parents (graph, not tree)",
@@ -72,6 +70,7 @@ def check_graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
         "references": [f"{', '.join(one.columns)} -> {one.table}" for one in _list_references(tables, EDGES)],
         "parent_columns": parents,
         "tree_columns": trees,
+        "structure_in_metadata": [*metadata.links, *metadata.trees],
     }
     return SectionResult(
         1,
@@ -96,6 +95,18 @@ def _find_columns(tables: Mapping[str, LiveTable], is_match: Callable[[str, str]
         for name, kind in table.columns.items()
         if is_match(name, kind)
     ]
+
+
+def _describe_structure(problem: str, columns: list[str], names: list[str]) -> tuple[str, str]:
+    """Return the reason and the action for structure in columns, and under names in metadata."""
+    where, actions = [], []
+    if columns:
+        where.append(_join_names(columns))
+        actions.append(f"Drop {_join_names(columns)} and connect the nodes by {EDGES}.")
+    if names:
+        where.append(f"{format_names(names)} in metadata")
+        actions.append(f"Remove {format_names(names)} from metadata and connect the nodes by edges (create_edge).")
+    return f"{problem}: {', '.join(where)}", " ".join(actions)
 
 
 def _join_names(names: list[str]) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 
 from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
 from groundplan.purpose.compliance.code.source_rules import check_unit
-from groundplan.purpose.compliance.code.sql_rules import check_statement
+from groundplan.purpose.compliance.code.sql_rules import check_statement, find_created_triggers
+from groundplan.purpose.compliance.code.sql_statements import is_sql, split_statements
 from groundplan.purpose.compliance.code.units import (
     CodeSource,
     CodeToken,
@@ -16,7 +19,6 @@ from groundplan.purpose.compliance.code.units import (
     Unit,
     blank,
     read_source,
-    split_statements,
     split_units,
 )
 from groundplan.purpose.compliance.section import SECTION_TITLES
@@ -28,14 +30,10 @@ SUFFIXES: dict[str, Language] = {
     **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".go", ".rs", ".cs", ".php", ".swift", ".dart"), "braces"),
 }
 
-_SQL = re.compile(
-    r"\A[\s\"'`]*(?:SELECT|WITH)\b|\b(?:CREATE\s+(?:TABLE|UNIQUE|INDEX|POLICY|OR|VIEW|TRIGGER|FUNCTION)|ALTER\s+TABLE"
-    r"|INSERT\s+INTO|UPDATE\s+\S+\s+SET|DELETE\s+FROM)\b",
-    re.IGNORECASE,
-)
 _STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
 _PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
 _NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
+_ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes
 _JOINT = re.compile(r"[\s+\\]{0,200}[a-zA-Z]?")  # with the prefix of a string, such as f
 
 Rules = Callable[[str], Iterator[Match]]
@@ -88,21 +86,32 @@ def _find(text: str, language: Language) -> tuple[list[Match], list[int]]:
 
 def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
     """Yield the units of a file with their rules. In code, only those strings count that are SQL or a name."""
+    statements: list[Unit] = []
     if language == "sql":
-        yield from ((unit, check_statement) for unit in split_statements(text))
-        return
-    source = read_source(text, language)
-    hidden: list[tuple[int, int]] = []
-    for strings in _group_strings(source):
-        start, end = strings[0].start, strings[-1].end
-        content = source.text[start:end]
-        if _SQL.search(content):
-            quotes = ((at, at + 1) for one in strings for at in (one.start, one.end - 1))
-            yield from ((unit, check_statement) for unit in split_statements(blank(content, start, quotes), start))
-            hidden.append((start, end))
-        hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
-    code = CodeSource(blank(source.text, 0, hidden), source.tokens)
-    yield from ((unit, check_unit) for unit in split_units(code, language))
+        statements += split_statements(text)
+    else:
+        source = read_source(text, language)
+        hidden: list[tuple[int, int]] = []
+        for strings in _group_strings(source):
+            start, end = strings[0].start, strings[-1].end
+            content = _join_strings(source, strings)
+            if is_sql(content):
+                statements += split_statements(content, start)
+                hidden.append((start, end))
+            hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
+        code = CodeSource(blank(source.text, 0, hidden), source.tokens)
+        yield from ((unit, check_unit) for unit in split_units(code, language))
+    created = frozenset(name for unit in statements for name in find_created_triggers(unit.text))
+    check = partial(check_statement, created_triggers=created)
+    yield from ((unit, check) for unit in statements)
+
+
+def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
+    """Return the content of some strings, with spaces for their quotes and for what stands between them."""
+    first, last = strings[0].start, strings[-1].end
+    gaps = [(before.end - 1, after.start + 1) for before, after in pairwise(strings)]
+    content = blank(source.text[first:last], first, [(first, first + 1), *gaps, (last - 1, last)])
+    return _ESCAPED.sub(r" \1\2\1 ", content)
 
 
 def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:

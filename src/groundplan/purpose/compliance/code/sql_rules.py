@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import zip_longest
 
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
-from groundplan.purpose.compliance.graph_model import ENDS, TREE_NAMES
+from groundplan.purpose.compliance.code.reached_versions import DRAFT, ReachedVersions, read_reached_versions
+from groundplan.purpose.compliance.code.sql_statements import find_json_structures
+from groundplan.purpose.compliance.code.units import blank
+from groundplan.purpose.compliance.graph_model import ENDS
+from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -22,17 +27,16 @@ _UNIQUE_INDEX = re.compile(r"\bCREATE\s+UNIQUE\s+INDEX\b[^()]*\bON\s+[\"`\w.]*\b
 _UNIQUE_COLUMN = re.compile(rf"\b(?:{'|'.join(ENDS)})\b[^,()]*\bUNIQUE\b", _FLAGS)
 _WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
 _LITERAL = re.compile(r"'([^']*)'")
-_CHANGES = re.compile(r"\b(UPDATE|DELETE\s+FROM)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)", _FLAGS)
+_CHANGES = re.compile(
+    r"\b(UPDATE|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|INSERT\s+INTO|MERGE\s+INTO)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)",
+    _FLAGS,
+)
+_UPSERTS = re.compile(r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b", _FLAGS)
 _READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
-_WHERE = re.compile(r"\bWHERE\b", _FLAGS)
-_STATUS = re.compile(r"\bstatus\s*=\s*'(DRAFT|PUBLISHED)'", _FLAGS)
-_IS_PUBLISHED = re.compile(r"\bstatus\s*(?:=|IN\s*\()\s*'PUBLISHED'", _FLAGS)
-_NEGATED = re.compile(r"\bNOT\s+(?:EXISTS|IN)\b", _FLAGS)
-_DRAFT = re.compile(r"\bSET\b(?:(?!\bWHERE\b).)*\bstatus\s*=\s*'DRAFT'", _FLAGS | re.DOTALL)
-_SETS_PUBLISHED = re.compile(r"\bSET\b(?:(?!\bWHERE\b).)*\bstatus\s*=\s*'PUBLISHED'", _FLAGS | re.DOTALL)
-_IS_PUBLISHED = re.compile(r"\bstatus\s*(?:=|(?<!NOT )IN\s*\()\s*'PUBLISHED'", _FLAGS)
-_DRAFT = re.compile(r"'DRAFT'", _FLAGS)
 _DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
+_TRIGGER = r"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)"
+_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}", _FLAGS)
+_CREATES_TRIGGER = re.compile(rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}", _FLAGS)
 _DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
 _OPEN_POLICY = re.compile(
     r"\bCREATE\s+POLICY\b[^;()]*\bON\s+[\"`\w.]*\btoc_[^;()]*(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS
@@ -45,19 +49,50 @@ _PATH_NAMES = {"path", "ancestors", "lineage"}
 _TREE_TYPES = {"json", "jsonb"}
 _ALLOWED_WORDS: dict[str, list[str]] = {"node_type": [*NodeType], "edge_type": [*EdgeType], "risk_level": [*RiskLevel]}
 _SECTION_OF_WORD = {"node_type": 4, "edge_type": 5, "risk_level": 6}
-_SECTION_OF_TABLE = {"toc_nodes": 4, "toc_edges": 5, "toc_assumptions": 6, "toc_edge_assumptions": 6}
+_SECTION_OF_TABLE = {  # the content of a version; observations may be recorded after it is published
+    **{"toc_versions": 2, "toc_nodes": 4, "toc_indicators": 4},
+    **{"toc_edges": 5, "toc_assumptions": 6, "toc_edge_assumptions": 6},
+}
 
 _ONLY_DRAFTS = (
     "Add toc_version_id IN (SELECT id FROM toc_versions WHERE status = 'DRAFT'), or let a trigger refuse the change."
 )
+_ONLY_DRAFT = "Add AND status = 'DRAFT' to the condition, or let a trigger refuse the change."
 _NEXT_DRAFT = "Create a draft from the published version and change that."
 
 
-def check_statement(text: str) -> Iterator[Match]:
-    """Yield the findings in a statement that names a toc_* table, with offsets in its text."""
+def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Iterator[Match]:
+    """Yield the findings in a statement that names a toc_* table, with offsets in its text.
+
+    `created_triggers` are those that the same file creates.
+    """
+    yield from _dropped_triggers(text, created_triggers)
     remaining = _DROPPED.sub(lambda found: " " * len(found[0]), text)  # what is dropped is not used any more
+    structures = list(find_json_structures(remaining))
+    for at, _, (links, trees) in structures:
+        message = f"the JSON holds structure of the theory: {format_names([*links, *trees])}"
+        yield Match(at, "block", "json_tree", 1, message, USE_EDGES)
+    remaining = blank(remaining, 0, ((at, end) for at, end, _ in structures))
     for rule in _RULES:
         yield from rule(remaining)
+
+
+def find_created_triggers(text: str) -> Iterator[str]:
+    """Yield the names of the triggers that a statement creates, in lower case."""
+    return (found[1].lower() for found in _CREATES_TRIGGER.finditer(text))
+
+
+def _dropped_triggers(text: str, created: Collection[str]) -> Iterator[Match]:
+    for found in _DROPS_TRIGGER.finditer(text):
+        if found[1].lower() in created:
+            # Replaced by the file, or dropped when the migration is undone: the order is not known here.
+            message = f"trigger {found[1]} is dropped and created in this file"
+            action = "Make sure that it exists when the migration has run."
+            yield Match(found.start(), "warn", "published_edited", 2, message, action)
+        else:
+            message = f"without trigger {found[1]} a published version can be changed"
+            action = "Keep it, or create it again in the same file."
+            yield Match(found.start(), "block", "published_edited", 2, message, action)
 
 
 def _parent(text: str) -> Iterator[Match]:
@@ -137,37 +172,35 @@ def _unknown_words(text: str) -> Iterator[Match]:
 
 
 def _published(text: str) -> Iterator[Match]:
-    is_checked = _DRAFT.search(text) is not None or _NEGATED.search(text) is not None
-    reaches_published = _IS_PUBLISHED.search(text) is not None and not is_checked
-    for found in _CHANGES.finditer(text):
+    reached = read_reached_versions(text)
+    is_upsert = _UPSERTS.search(text) is not None
+    changes = [found for found in _CHANGES.finditer(text) if is_upsert or not found[1].upper().endswith("INTO")]
+    for found, following in zip_longest(changes, changes[1:]):
         verb, table, at = found[1].split()[0].upper(), found[2].lower(), found.start()
-        if table == "toc_versions" and verb == "UPDATE":
-            yield from _version_update(text, at)
-            return
-        if table != "toc_versions" and table not in _SECTION_OF_TABLE:
+        if table not in _SECTION_OF_TABLE:
             continue
-        if reaches_published:
+        status = reached.find_assigned_status(at, following.start() if following else len(text))
+        if table == "toc_versions" and status is not None:
+            yield from _status_change(text, at, status, reached)
+        elif reached.published:
             message = f"{verb} of {table} reaches PUBLISHED versions, which are final"
             yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
-        elif not is_checked:
+        elif not (reached.only_drafts or reached.mentions_draft):
             message = f"{verb} of {table} does not say that the version is a DRAFT"
-            yield Match(at, "warn", "draft_not_checked", _SECTION_OF_TABLE.get(table, 2), message, _ONLY_DRAFTS)
+            action = _ONLY_DRAFT if table == "toc_versions" else _ONLY_DRAFTS
+            yield Match(at, "warn", "draft_not_checked", _SECTION_OF_TABLE[table], message, action)
     if _DISABLES_TRIGGERS.search(text):
         message = "without its triggers a published version can be changed"
         yield Match(0, "block", "published_edited", 2, message, "Leave the triggers on toc_* tables enabled.")
 
 
-def _version_update(text: str, at: int) -> Iterator[Match]:
-    where = _WHERE.search(text, at)
-    condition = where.start() if where else len(text)
-    status = _STATUS.search(text, at, condition)
-    if status is None:
-        return
-    if status[1].upper() == "DRAFT":
+def _status_change(text: str, at: int, status: str, reached: ReachedVersions) -> Iterator[Match]:
+    """Check an UPDATE that sets the status: the only one that may is the one that publishes a draft."""
+    if status == DRAFT:
         message = "a published version becomes a DRAFT again, so that it can be edited"
         yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
         return
-    if not _DRAFT.search(text, condition):
+    if reached.published or not (reached.only_drafts or reached.mentions_draft):
         action = "Add AND status = 'DRAFT' to the condition."
         yield Match(at, "block", "publish_unchecked", 3, "a version is published whatever its status is", action)
     if "published_at" not in text.lower():

@@ -21,11 +21,18 @@ _DOUBLE, _SINGLE, _TEMPLATE = (rf"{mark}[^{mark}\\{end}]*(?:\\.[^{mark}\\{end}]*
     ("'", r"\n"),
     ("`", ""),
 ))  # fmt: skip
+# A backslash escapes a quote in E'…' always, elsewhere in some dialects: there, if a word goes on.
+_ESCAPING_LITERAL = r"\b[eE]'[^'\\]*(?:\\.[^'\\]*)*'?"
+_LITERAL = r"'[^'\\]*(?:\\(?:'(?=\w))?[^'\\]*)*'?"
+_QUOTED_NAME = r'(?P<name>"[^"\n]*"|`[^`\n]*`)'
 _C_COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?"
 _OTHER = r"(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)|(?P<line>\n)"
 _TRIPLE = '"""[^"\\\\]*(?:(?:\\\\.|"(?!""))[^"\\\\]*)*(?:""")?'
 _TOKENS: dict[Language, re.Pattern[str]] = {
-    "sql": re.compile(rf"(?P<comment>--[^\n]*|{_C_COMMENT})|(?P<string>'[^']*'?)|{_OTHER}", re.DOTALL),
+    "sql": re.compile(
+        rf"(?P<comment>--[^\n]*|{_C_COMMENT})|(?P<string>{_ESCAPING_LITERAL}|{_LITERAL})|{_QUOTED_NAME}|{_OTHER}",
+        re.DOTALL,
+    ),
     "braces": re.compile(
         rf"(?P<comment>//[^\n]*|{_C_COMMENT})|(?P<string>{_TRIPLE}|{_DOUBLE}|{_SINGLE}|{_TEMPLATE})|{_OTHER}", re.DOTALL
     ),
@@ -57,7 +64,7 @@ class Unit(NamedTuple):
 
 
 class CodeToken(NamedTuple):
-    """A string, bracket, semicolon or line break."""
+    """A string, quoted name, bracket, semicolon or line break."""
 
     kind: str
     start: int
@@ -95,16 +102,6 @@ def blank(text: str, start: int, spans: Iterable[tuple[int, int]]) -> str:
             parts += [text[done - start : first - start], re.sub(r"[^\n]", " ", hidden)]
             done = end
     return "".join((*parts, text[done - start :]))
-
-
-def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
-    """Yield the statements of SQL. Those in the body of a function are statements too."""
-    source = read_source(text, "sql")
-    first = 0
-    for end in [*(token.start for token in source.tokens if token.kind == "end"), len(text)]:
-        if not source.text[first:end].isspace() and first < end:
-            yield Unit(start + first, source.text[first:end])
-        first = end + 1
 
 
 def split_units(source: CodeSource, language: Language) -> Iterator[Unit]:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 FINDINGS_MAX = 1_000
 SKIPPED_MAX = 100
+REASONS_MAX = 3  # in the message of an error
+
+
+class NotChecked(UsageError):
+    """No file could be checked, or one that was named could not."""
+
+    code = "not_checked"
 
 
 def check_compliance(
@@ -42,7 +49,8 @@ def check_compliance(
             "--code",
             metavar="PATH…",
             help="Check files and folders instead: SQL, migrations and source code. Needs no project. "
-            f"Exits with status {RuleViolated.exit_code} if something is blocked.",
+            f"Exits with status {RuleViolated.exit_code} if something is blocked, and with "
+            f"{NotChecked.exit_code} if nothing could be checked, or not a file that was named.",
             show_default=False,
         ),
     ] = None,
@@ -70,19 +78,28 @@ def _check_operation(invocation: Invocation, project: str, operation: str, *, le
 
 
 def _check_code(paths: list[str]) -> CommandResult:
+    """Check files and folders.
+
+    Raises:
+        NotChecked: nothing is blocked, but this proves nothing about a file that was named, or there is no file at all.
+    """
     from groundplan.purpose.compliance.code.scan import SUFFIXES, scan_text
     from groundplan.surfaces.cli.purpose.source_files import read_source_files
 
     findings: list[CodeFinding] = []
-    skipped = []
+    skipped: list[dict[str, str]] = []
+    missed: list[dict[str, str]] = []  # those of them that were named
     count = 0
     for file in read_source_files(paths, SUFFIXES):
         if file.skipped:
             skipped.append({"file": file.name, "reason": file.skipped})
+            missed += skipped[-1:] if file.is_named else []
             continue
         count += 1
         findings += scan_text(file.name, file.text, SUFFIXES.get(file.suffix))
     blocked = sum(one.severity == "block" for one in findings)
+    if not blocked and (missed or not count):
+        raise _refuse_approval(paths, missed or skipped, count)
     findings.sort(key=lambda one: one.severity == "warn")  # stable: then by file and line
     left_out = {"findings": len(findings) - FINDINGS_MAX, "skipped": len(skipped) - SKIPPED_MAX}
     data: dict[str, Any] = {
@@ -97,6 +114,22 @@ def _check_code(paths: list[str]) -> CommandResult:
     if cut:
         data["left_out"] = cut
     return CommandResult(data, lambda: _draw(data), exit_code=RuleViolated.exit_code if blocked else 0)
+
+
+def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int) -> NotChecked:
+    from groundplan.repository.rules.folder import to_display_path
+    from groundplan.surfaces.cli.purpose.source_files import FILE_BYTES_MAX
+
+    reasons = [f"{one['file']} {one['reason']}" for one in skipped]
+    reasons = reasons or [f"no SQL or source file in {to_display_path(path)}" for path in paths]
+    action = f"save it as UTF-8 text of at most {FILE_BYTES_MAX} bytes, or leave it out"
+    return NotChecked(
+        f"{'not everything' if count else 'nothing'} was checked: {', '.join(reasons[:REASONS_MAX])}"
+        + (f" and {len(reasons) - REASONS_MAX} more" if len(reasons) > REASONS_MAX else "")
+        + f"; {action if skipped else 'name a file, or another folder'}",
+        files=count,
+        skipped=skipped[:SKIPPED_MAX],
+    )
 
 
 def _draw(data: dict[str, Any]) -> None:

@@ -1,0 +1,93 @@
+"""Find the structure of a theory in JSON: the parent of a node, a tree of nodes, or a path of them.
+
+Metadata is free, so a name alone proves little: a plan for schools counts its `children`, and a `path` is often that of
+a file. Only a name that says parent, or the id of a child, is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.wording import quote_text
+from groundplan.purpose.model import PREFIXES
+
+TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
+NAMES_SHOWN_MAX = 10
+
+# Names without case, dashes and underscores, so that parent_id and parentId are the same.
+_LINKS = {"parent", "parentid", "parentids", "parentnode", "parentnodeid", "parentkey", "parentref"}
+_LINKS |= {"childid", "childids", "childnodeid", "childnodeids"}
+_TREES = {"tree", "subtree", "nested"}
+_LISTS = {"children", "childnodes", "descendants"}
+_PATHS = {"path", "treepath", "nodepath", "materializedpath", "materialisedpath", "lineage", "ancestry", "ancestors"}
+_PATHS |= {"parents"}
+
+_FOLDED = re.compile(r"[-_\s]+")
+_KEY = re.compile(rf"(?:{'|'.join(PREFIXES.values())})\d+", re.ASCII)
+_SEPARATORS = re.compile(r"(?:->|[\s/\\.,;:|>→])+")
+
+
+class MetadataStructure(NamedTuple):
+    """The names under which metadata links a node to its parent, or holds a tree or a path."""
+
+    links: list[str]
+    trees: list[str]
+
+
+def find_structure(metadata: Any) -> MetadataStructure:
+    """Return the names in JSON that hold structure, at any depth, as `outer.inner`."""
+    links: dict[str, None] = {}
+    trees: dict[str, None] = {}
+    for name, is_link in _walk(metadata, ""):
+        (links if is_link else trees)[name] = None
+    return MetadataStructure(list(links), list(trees))
+
+
+def format_names(names: list[str]) -> str:
+    """Return names from metadata for a message."""
+    more = f" and {len(names) - NAMES_SHOWN_MAX} more" if len(names) > NAMES_SHOWN_MAX else ""
+    return ", ".join(quote_text(name) for name in names[:NAMES_SHOWN_MAX]) + more
+
+
+def _walk(value: Any, above: str) -> Iterator[tuple[str, bool]]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _walk(one, above)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            folded = _FOLDED.sub("", name).lower()
+            is_link = folded in _LINKS and _is_given(one)
+            if is_link or _is_tree(folded, one):
+                yield above + name, is_link
+            else:
+                yield from _walk(one, f"{above}{name}.")
+
+
+def _is_given(value: Any) -> bool:
+    """Return whether a value can name a node. Null removes a name, and a truth value names nothing."""
+    return not isinstance(value, bool) and (value == 0 or bool(value))
+
+
+def _is_tree(folded: str, value: Any) -> bool:
+    """Return whether a value is a tree or a path, by what its name promises: objects, or keys and ids of nodes."""
+    if folded not in _TREES | _LISTS | _PATHS:
+        return False
+    inner: Any = ()
+    if folded not in _PATHS and isinstance(value, list):
+        inner = value
+    elif folded in _TREES and isinstance(value, dict):
+        inner = value.values()
+    return any(isinstance(one, dict) for one in inner) or _names_nodes(value)
+
+
+def _names_nodes(value: Any) -> bool:
+    """Return whether a text consists of keys or ids of nodes, or a list or object contains such a text."""
+    if isinstance(value, str):
+        names = [name for name in _SEPARATORS.split(value) if name]
+        return bool(names) and all(_KEY.fullmatch(name) or parse_uuid(name) for name in names)
+    if isinstance(value, dict):
+        return any(_names_nodes(name) or _names_nodes(one) for name, one in value.items())
+    return isinstance(value, list) and any(map(_names_nodes, value))
