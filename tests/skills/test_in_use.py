@@ -160,6 +160,19 @@ def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: SkillAgen
     assert agent.send(view)["run"]["status"] == "partial_committed"
 
 
+def test_the_facts_skill_leads_to_the_first_facts_of_a_project(agent: SkillAgent) -> None:
+    view, draft, edit, look, commit = calls("groundplan-facts")
+    assert agent.refuse(view)["code"] == "no_context"
+    (without_copy,) = agent.refuse(draft)["details"]["next"]
+    del draft["arguments"]["copyFrom"]
+    assert without_copy == draft
+    agent.real[RUN] = agent.send(draft)["run"]["id"]
+    agent.send(edit)
+    assert agent.send(look)["missing"] == ["/site/owner"]
+    agent.send(commit)
+    assert agent.send(view)["inputsByPointer"]["/village/households"]["valueNumber"] == 96
+
+
 def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: SkillAgent, ada: Session) -> None:
     first = [
         {"op": "add_node", "ref": "goal", "node_type": "GOAL", "title": "Nobody is ill from water"},
