@@ -109,7 +109,16 @@ def test_without_a_working_copy_an_absolute_path_is_unmatched_with_a_warning(pay
 
     assert known.unmatched_paths == ["/repo/src/pay/a.ts"]
     (warning,) = known.warnings
-    assert "--repo DIR" in warning
+    assert "paths from its root" in warning
+    assert "--repo" not in warning, "it is an option of one surface only"
+
+
+def test_outside_of_a_repository_the_warning_has_the_advice_of_the_surface(
+    pay: KnowledgeClient, tmp_path: Path
+) -> None:
+    (warning,) = within(pay, tmp_path).context("/repo/src/pay/a.ts").warnings
+
+    assert warning.endswith("or run this command in the repository")
 
 
 def test_very_many_folders_that_reach_everything_are_refused(

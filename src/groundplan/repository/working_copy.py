@@ -18,10 +18,18 @@ class WorkingCopy:
 
     A relative path starts at the folder. With `starts_at_root` it starts at the root, unless only the folder has it:
     agents know paths from the root, but may have been started below it. With `is_chosen`, the folder itself is the root
-    where there is no repository.
+    where there is no repository. `advice` says what to do where no root is known.
     """
 
-    def __init__(self, folder: str = ".", *, starts_at_root: bool = False, is_chosen: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str = ".",
+        *,
+        starts_at_root: bool = False,
+        is_chosen: bool = False,
+        advice: str = "run this command in the repository",
+    ) -> None:
+        self.advice = advice
         self._folder = folder
         self._starts_at_root = starts_at_root
         self._is_chosen = is_chosen
