@@ -91,6 +91,6 @@ OPERATION = Operation(
     output=MatchedFiles,
     handler=match_patterns,
     project=lambda _tx, request: request.project_id,
-    command=Command(("knowledge", "match"), arguments=("paths",), names={"project_id": "project"}),
+    command=Command(("knowledge", "match"), arguments=("paths",), patterns=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/matches"),
 )

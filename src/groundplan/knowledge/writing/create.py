@@ -175,6 +175,7 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "create"),
         texts=("knowledge",),
+        patterns=("paths",),
         arguments=("name",),
         names={
             "entity_type": "type",

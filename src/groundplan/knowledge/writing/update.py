@@ -239,6 +239,7 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "update"),
         texts=("knowledge",),
+        patterns=("paths",),
         arguments=("id",),
         names={
             "entity_type": "type",
