@@ -82,6 +82,13 @@ def test_a_malformed_pattern_is_refused_in_the_words_that_were_typed(atlas: Know
     assert json.loads(refused.err)["error"]["details"]["pattern"] == typed
 
 
+def test_the_hint_for_a_malformed_pattern_can_be_typed_where_it_is_read(atlas: KnowledgeCommands, root: Path) -> None:
+    for typed, stored in (("gw/", "src/pay/gw/**"), (f"{root}/docs/**", "docs/**"), (str(root / "src"), "src/**")):
+        hint = json.loads(create(atlas, typed, "--json").err)["error"]["details"]["hint"]
+        instead = hint.removeprefix("write ").split(",")[0].split(" ")[0]
+        assert create(atlas, instead, "--json").answer["data"]["atom"]["paths"] == [stored]
+
+
 def test_the_warning_about_a_folder_can_be_typed_where_it_is_read(atlas: KnowledgeCommands) -> None:
     (warning,) = create(atlas, "gw", "--json").answer["data"]["warnings"]
 

@@ -56,7 +56,7 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
         Invalid: a pattern is malformed.
         TooCostly: matching all files would take too long.
     """
-    patterns = parse_patterns(request.paths).paths
+    patterns = parse_patterns(request.paths, tx.preferences.working_copy).paths
     index = PathIndex()
     for number, pattern in enumerate(patterns):
         index.put(str(number), [pattern])
