@@ -114,7 +114,9 @@ class _Execution(msgspec.Struct, frozen=True):
             return self._run(operation)
         except AgentNotAllowed as error:
             command = operation.command or self.requested.command
-            raise (error if command is None else error.name_command(command.words)) from None
+            if command is None or "command" in error.details:
+                raise
+            raise error.name_command(command.words) from None
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
