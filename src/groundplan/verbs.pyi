@@ -1121,7 +1121,7 @@ class ContainerVerbs:
         include_graph_context: bool = False,
         budget: int | None = None,
     ) -> groundplan.work.containers.get.ContainerDetails:
-        """One project, feature or task; includeGraphContext: with what to know of its Context Files."""
+        """One project, feature or task; includeGraphContext: with what to know of its files."""
 
     def search(
         self,

@@ -164,6 +164,29 @@ def test_where_roles_are_stored_an_agent_creates_projects_for_a_responsible_pers
     assert code(bot, "work.plan", project="south", nodes=[{"ref": "a", "summary": "A"}]) == "ok"
 
 
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        ("member.bootstrap", {"scopeId": "south pole"}),
+        ("context.create_draft", {"scopeId": "south pole"}),
+        ("project.create", {"name": "south pole"}),
+        ("work.open", {"project": "south pole"}),
+    ],
+)
+def test_the_refusal_to_create_a_project_names_the_command_and_the_option_for_an_owner(
+    engine: Engine, ada: Session, operation: str, arguments: dict[str, str]
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer", kind="agent")
+
+    with pytest.raises(GroundplanError) as refused:
+        engine.session(MEMBER_BOT).call(operation, **arguments)
+
+    assert refused.value.code == "agent_not_allowed"
+    assert refused.value.details["command"] == "groundplan project create 'south pole'"
+    assert "--owner NAME" in refused.value.message
+    assert refused.value.message.count("groundplan") == 1
+
+
 def test_an_agent_under_the_name_of_its_person_leaves_them_the_owner(engine: Engine, ada: Session) -> None:
     ada.call("member.add", scopeId="atlas", userId="bot", role="viewer")
 

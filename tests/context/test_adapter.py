@@ -119,6 +119,14 @@ def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_
     assert error_of(lambda: facts.upsert_inputs(run.id, [{"pointer": "/site/size", "value": 1}])) == "frozen"
 
 
+def test_the_adapter_refuses_a_scope_without_facts_with_the_text_of_the_contract(ada: Session) -> None:
+    ada.context.create_draft_run("atlas")
+
+    with pytest.raises(NotFound, match=r"^No committed PCIV v1 context found; ") as refused:
+        ada.context.resolve_context_view("atlas")
+    assert (refused.value.code, refused.value.contract_name) == ("no_context", "Error")
+
+
 def test_rows_can_be_given_as_they_are_written_as_they_were_read_and_as_dicts(ada: Session) -> None:
     facts = ada.context
     first = facts.create_draft_run("atlas", ownership="shared")

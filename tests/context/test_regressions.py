@@ -425,10 +425,6 @@ def test_a_run_that_another_scope_calls_deleted_is_not(engine: Engine, client: C
     assert client.write("/a", 1).rev == 2
 
 
-def test_the_text_of_a_refusal_is_the_contracts(client: ContextClient) -> None:
-    assert str(error_of(client.view_in_force)).startswith("No committed PCIV v1 context found")
-
-
 def test_what_was_suggested_is_recorded_with_what_it_was_before(engine: Engine, client: ContextClient) -> None:
     client.write("/size", 5)
     client.agent.write("/size", 1, rationale="first")

@@ -175,6 +175,20 @@ def test_only_a_run_of_this_scope_can_be_copied(client: ContextClient) -> None:
     assert error_of(partial(client.draft, copyFrom="newest")).code == "invalid_id"
 
 
+@pytest.mark.parametrize("scope", ["atlas", "borealis"])
+@pytest.mark.parametrize("ownership", ["owned", "shared"])
+def test_where_nothing_was_committed_a_copy_of_the_latest_is_refused_with_the_call_that_works(
+    client: ContextClient, scope: str, ownership: str
+) -> None:
+    error = error_of(
+        partial(client.call, "context.create_draft", scopeId=scope, copyFrom="latest", ownership=ownership)
+    )
+    (step,) = error.next_steps
+
+    run = client.call(step.operation, **step.arguments).run
+    assert (run.scope_id, run.status, run.user_id) == (scope, "draft", None if ownership == "shared" else "ada")
+
+
 def test_a_draft_in_a_scope_that_is_not_there_begins_the_scope(client: ContextClient) -> None:
     other = ContextClient(client.session, "borealis")
     other.draft()

@@ -11,7 +11,7 @@ import pytest
 from groundplan import providers
 from groundplan.context.invariants import Invariant, check_view
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
@@ -19,7 +19,7 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.client import NOWHERE, ContextClient
-from tests.engines import Engine
+from tests.engines import Engine, person
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 
@@ -28,7 +28,42 @@ def test_nothing_is_in_force_before_the_first_commit(client: ContextClient) -> N
     error = error_of(client.view_in_force)
 
     assert (isinstance(error, NotFound), error.code, error.contract_name) == (True, "no_context", "Error")
-    assert error.message.startswith("No committed PCIV v1 context found")
+    assert "PCIV" not in error.message
+
+
+def call_next(client: ContextClient, error: GroundplanError) -> Any:
+    """Make the only call that an error suggests."""
+    (step,) = error.next_steps
+    return client.call(step.operation, **step.arguments)
+
+
+def test_where_nothing_is_in_force_the_next_step_shows_a_draft_of_mine_first(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    mine = client.run
+    clock.move(minutes=1)
+    ContextClient(client.by("ben").session).draft()
+
+    assert call_next(client, error_of(client.view_in_force)).run.id == mine
+    assert call_next(client.by("cleo"), error_of(client.by("cleo").view_in_force)).run.id != mine
+    named = partial(client.view, runId=mine, prefer="latest_commit")
+    assert call_next(client.by("cleo"), error_of(named)).run.id == mine
+
+
+def test_where_there_is_no_draft_the_next_step_begins_one_for_those_who_may(client: ContextClient) -> None:
+    client.call("context.discard", runId=client.run)
+    cleo = client.by(person("cleo"))
+    client.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+
+    assert error_of(cleo.view_in_force).next_steps == ()
+    assert call_next(client, error_of(client.view_in_force)).run.status == "draft"
+
+
+def test_a_user_without_a_commit_of_their_own_is_shown_the_way_to_the_facts_in_force(client: ContextClient) -> None:
+    client.commit()
+
+    error = error_of(partial(client.call, "context.view", scopeId="atlas", userId="ben"))
+    assert (error.code, call_next(client, error).run.id) == ("no_context", client.run)
 
 
 def test_the_latest_commit_is_in_force_whole_or_partial(client: ContextClient, clock: ManualClock) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from groundplan.knowledge.patterns import TooCostly
 from groundplan.repository.working_copy import WorkingCopy
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.errors import error_of
 from tests.knowledge.client import KnowledgeClient
 from tests.knowledge.conftest import ADA, open_atlas, open_client
 from tests.manual_clock import ManualClock
@@ -109,7 +111,16 @@ def test_without_a_working_copy_an_absolute_path_is_unmatched_with_a_warning(pay
 
     assert known.unmatched_paths == ["/repo/src/pay/a.ts"]
     (warning,) = known.warnings
-    assert "--repo DIR" in warning
+    assert "paths from its root" in warning
+    assert "--repo" not in warning, "it is an option of one surface only"
+
+
+def test_outside_of_a_repository_the_warning_has_the_advice_of_the_surface(
+    pay: KnowledgeClient, tmp_path: Path
+) -> None:
+    (warning,) = within(pay, tmp_path).context("/repo/src/pay/a.ts").warnings
+
+    assert warning.endswith("or run this command in the repository")
 
 
 def test_very_many_folders_that_reach_everything_are_refused(
@@ -151,6 +162,39 @@ def test_a_pattern_that_is_a_folder_of_the_working_copy_is_warned_about(client: 
 
     first, second = warned(there, "src/pay", "bin/pay", "v1.2", "src/a.ts")
     assert (first.split()[0], second.split()[0]) == ("paths[0]", "paths[2]")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "instead"),
+    [
+        ("{repo}/docs/**", "docs/**"),
+        ("{repo}/src/pay", "src/pay/**"),
+        ("{repo}/docs/", "docs/**"),
+        ("{repo}/bin/pay", "bin/pay"),
+        ("{repo}", "**"),
+        ("{repo}/**", "**"),
+        ("{repo}/src/../v1.2/*.md", "v1.2/*.md"),
+        ("/src/pay/**", "src/pay/**"),
+        ("/**/*.md", "**/*.md"),
+    ],
+)
+def test_the_hint_for_an_absolute_pattern_is_the_one_from_the_root(
+    client: KnowledgeClient, repo: Path, pattern: str, instead: str
+) -> None:
+    there = within(client, repo)
+
+    error = error_of(partial(there.atom, "New", pattern.format(repo=repo)))
+    assert (error.code, error.details["hint"].split(",")[0]) == ("malformed_pattern", f"write {instead}")
+    assert there.atom("New", instead).paths == [instead]
+
+
+@pytest.mark.parametrize("pattern", ["/elsewhere/docs/**", "{repo}-old/**", "{repo}/../a.ts", "C:/code/**"])
+def test_an_absolute_pattern_outside_of_the_repository_is_said_to_be_outside(
+    client: KnowledgeClient, repo: Path, pattern: str
+) -> None:
+    error = error_of(partial(within(client, repo).atom, "New", pattern.format(repo=repo)))
+
+    assert error.details["hint"].startswith(f"it is outside of the repository {repo};")
 
 
 def test_there_are_never_more_than_five_warnings(client: KnowledgeClient) -> None:

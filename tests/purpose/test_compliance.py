@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from groundplan.kernel.access import Permission
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.store.migrations import Dialect
@@ -394,6 +397,36 @@ def test_whoever_may_not_do_it_is_told_so(atlas: AtlasProposals) -> None:
     assert atlas.by(BEN).propose("publish").sections[6].facts["role"] == "editor"
     atlas.session.call("work.open", project="atlas", policies={"publish_role": "editor"})
     assert atlas.by(BEN).failing("publish") == set()
+
+
+@pytest.mark.parametrize(
+    ("policy", "kind", "command", "needed"),
+    [
+        ("editor", "publish", "groundplan purpose publish", "owner"),
+        ("viewer", "create_draft", "groundplan purpose draft", "editor"),
+        ("viewer", "update_node", "groundplan purpose edit", "editor"),
+    ],
+)
+def test_an_agent_is_told_the_command_of_a_person_and_the_policy(
+    atlas: AtlasProposals, policy: str, kind: str, command: str, needed: str
+) -> None:
+    atlas.session.call("work.open", project="atlas", policies={"agents": policy})
+    bot = atlas.by(local_actor("bot", kind=ActorKind.AGENT))
+
+    told = bot.propose(kind, node="OC1")
+
+    (reason,) = [one for one in told.reasons if "an agent acts as" in one]
+    assert f"an agent acts as {policy} " in reason
+    (action,) = [one for one in told.required_actions if "policy" in one]
+    assert f"{command} --project atlas, " in action
+    assert f"the policy agents to {needed}." in action
+    assert {tuple(command.split()[1:])} <= {one.words for operation in OPERATIONS for one in operation.commands}
+
+
+def test_whoever_is_limited_by_a_token_is_told_so(atlas: AtlasProposals) -> None:
+    limited = replace(ADA, role_max=Role.VIEWER)
+
+    assert any("token" in one for one in atlas.by(limited).propose("update_node", node="OC1").required_actions)
 
 
 def test_an_archived_project_can_be_read_and_not_changed(atlas: AtlasProposals) -> None:

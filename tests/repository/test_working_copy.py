@@ -46,6 +46,16 @@ def test_by_default_it_is_the_working_copy_around_the_current_folder(
     assert WorkingCopy().locate("pay/a.ts") == "src/pay/a.ts"
 
 
+def test_a_pattern_from_the_root_is_spelled_so_that_it_means_the_same_in_a_folder(root: Path) -> None:
+    folder = str(root / "src" / "pay")
+
+    assert WorkingCopy(folder).folder_names == ("src", "pay")
+    assert WorkingCopy(folder).spell_pattern("web/**") == ":/web/**"
+    assert WorkingCopy(str(root)).spell_pattern("web/**") == "web/**"
+    assert WorkingCopy(folder, starts_at_root=True).spell_pattern("web/**") == "web/**"
+    assert WorkingCopy(str(root.parent)).spell_pattern("web/**") == "web/**", "no repository is known"
+
+
 def test_an_agent_s_paths_start_at_the_root_unless_only_its_folder_has_them(root: Path) -> None:
     agent = WorkingCopy(str(root / "web"), starts_at_root=True)
 

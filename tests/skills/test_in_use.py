@@ -11,6 +11,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.operations.registry import Group
 from groundplan.session import Session
+from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
 from tests.skills.test_skills import calls
@@ -28,12 +29,21 @@ class SkillAgent:
         self.real: dict[str, str] = {}
 
     def send(self, call: dict[str, Any]) -> Any:
+        answer = self._call(call)
+        assert not answer.is_error, answer.text
+        return json.loads(answer.text)
+
+    def refuse(self, call: dict[str, Any]) -> Any:
+        """Send a call that is refused, and return the error."""
+        answer = self._call(call)
+        assert answer.is_error, answer.text
+        return json.loads(answer.text)["error"]
+
+    def _call(self, call: dict[str, Any]) -> ToolAnswer:
         text = json.dumps(call["arguments"])
         for shown, real in self.real.items():
             text = text.replace(shown, real)
-        answer = self._tools.call(call["tool"], json.loads(text))
-        assert not answer.is_error, answer.text
-        return json.loads(answer.text)
+        return self._tools.call(call["tool"], json.loads(text))
 
 
 @pytest.fixture
@@ -63,7 +73,7 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     assert suggested["context_links"]["self"]
     assert agent.send(context)["data"]["molecules"][0]["atoms"][0]["id"] == agent.real[ATOM]
 
-    claim, _, context, knowledge, paths, changelog, confirm, resolve = calls("groundplan-execution")
+    claim, _, _, context, knowledge, paths, changelog, confirm, resolve = calls("groundplan-execution")
     (taken,) = agent.send(claim)["nodes"]
     assert taken["node"]["properties"]["_claimed_by"] == "claude"
     agent.send(context)
@@ -77,6 +87,34 @@ def test_the_skills_lead_from_a_plan_to_a_task_that_is_done_and_described(agent:
     assert [node["summary"] for node in agent.send(resolve)["newly_actionable"]] == [
         "Show the rounded price in the form"
     ]
+
+
+def test_an_agent_that_is_told_to_do_a_task_claims_that_one_and_can_give_it_back(agent: SkillAgent) -> None:
+    nodes = [{"ref": "best", "summary": "The best one"}, {"ref": "meant", "summary": "The one that was meant"}]
+    plan = {"tool": "graph_plan", "arguments": {"project": "atlas", "nodes": nodes}}
+    best, agent.real[TASK] = (one["id"] for one in agent.send(plan)["created"])
+    following = {"tool": "graph_next", "arguments": {"project": "atlas"}}
+    assert agent.send(following)["nodes"][0]["node"]["id"] == best
+
+    claim, release, *_ = calls("groundplan-execution")
+    (claimed,) = agent.send(claim)["nodes"]
+    assert (claimed["node"]["id"], claimed["node"]["properties"]["_claimed_by"]) == (agent.real[TASK], "claude")
+    agent.send(release)
+    get = {"tool": "graph_context", "arguments": {"node_id": TASK}}
+    assert "_claimed_by" not in agent.send(get)["node"]["properties"]
+
+
+def test_an_agent_gives_a_task_back_with_containers(agent: SkillAgent) -> None:
+    plan = {"tool": "graph_plan", "arguments": {"project": "atlas", "nodes": [{"ref": "one", "summary": "One"}]}}
+    agent.real[TASK] = agent.send(plan)["created"][0]["id"]
+
+    advance = calls("groundplan-execution")[2]
+    version = agent.send(advance)["data"]["task"]["version"]
+    back = agent.send({"tool": "revert", "arguments": {**advance["arguments"], "version": version}})
+
+    assert back["data"]["transition"]["to"] == "NEW"
+    following = {"tool": "graph_next", "arguments": {"project": "atlas"}}
+    assert agent.send(following)["nodes"][0]["node"]["id"] == agent.real[TASK]
 
 
 def test_the_skills_lead_to_the_same_end_with_containers(agent: SkillAgent) -> None:
@@ -95,7 +133,7 @@ def test_the_skills_lead_to_the_same_end_with_containers(agent: SkillAgent) -> N
     assert [section["title"] for section in second["sections"]] == ["Implementation Plan", "Context Files"]
     assert second["graphContext"]["unmatchedPaths"] == ["src/shared/price.ts"]
 
-    advance = calls("groundplan-execution")[1]
+    advance = calls("groundplan-execution")[2]
     agent.send(advance)
     assert [one["id"] for one in agent.send(active)["data"]["items"]] == [agent.real[TASK]]
     done: dict[str, Any] = {}
@@ -122,6 +160,19 @@ def test_the_facts_skill_leads_to_facts_whose_gaps_are_in_sight(agent: SkillAgen
     assert agent.send(view)["run"]["status"] == "partial_committed"
 
 
+def test_the_facts_skill_leads_to_the_first_facts_of_a_project(agent: SkillAgent) -> None:
+    view, draft, edit, look, commit = calls("groundplan-facts")
+    assert agent.refuse(view)["code"] == "no_context"
+    (without_copy,) = agent.refuse(draft)["details"]["next"]
+    del draft["arguments"]["copyFrom"]
+    assert without_copy == draft
+    agent.real[RUN] = agent.send(draft)["run"]["id"]
+    agent.send(edit)
+    assert agent.send(look)["missing"] == ["/site/owner"]
+    agent.send(commit)
+    assert agent.send(view)["inputsByPointer"]["/village/households"]["valueNumber"] == 96
+
+
 def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: SkillAgent, ada: Session) -> None:
     first = [
         {"op": "add_node", "ref": "goal", "node_type": "GOAL", "title": "Nobody is ill from water"},
@@ -141,6 +192,8 @@ def test_the_theory_skill_leads_from_a_checklist_to_what_was_observed(agent: Ski
     agent.send(draft)
     approved = agent.send(checklist)
     assert (approved["status"], approved["markdown"][:3]) == ("APPROVED", "## ")
+    edit["arguments"]["expected_rev"] = agent.send(opened)["rev"]
     agent.send(edit)
+    assert agent.refuse(edit)["code"] == "stale_rev"
     assert agent.send(gate)["gate"] == "A"
     agent.send(record)

@@ -121,6 +121,7 @@ def test_the_skills_follow_the_steps_of_the_specification() -> None:
         ],
         "groundplan-execution": [
             "graph_next",
+            "graph_update",
             "advance",
             "query_graph context",
             "manage_graph update atom",

@@ -42,7 +42,7 @@ ARGUMENTS: Mapping[str, str] = {
     "container.create/featureId": "The feature of the task, by id. Default: none; the task belongs to the project.",
     "container.update/featureId": "The new feature of the task, by id; null for none.",
     "includeSections": "Include its sections.",
-    "includeGraphContext": "Include the knowledge about the files that its section Context Files names.",
+    "includeGraphContext": "Include the knowledge about the paths in its context links and its section Context Files.",
     "container.create/name": "The name of the project or feature.",
     "container.update/name": "The new name of the feature; a project keeps its name.",
     "container/title": "The title of the task, on one line.",

@@ -44,8 +44,7 @@ ARGUMENTS: Mapping[str, str] = {
     "allowPartial": "Allow required inputs to be unset; they are still reported as missing. The status is then "
     "`partial_committed`, even if nothing is missing.",
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
-    "hydrate": "A plan, as a JSON object, to fill with the facts, each at its pointer; `unplaced` lists those without "
-    "a place in it.",
+    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
     "context.trace/limit": "How many of the latest runs to look into. Default: 10.",
     "from": "The base run of the comparison, by id.",

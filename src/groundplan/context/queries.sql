@@ -76,6 +76,19 @@ SELECT {r.run}
  ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
  LIMIT 1;
 
+-- name: latest_draft
+-- Return a draft to show where nothing was committed: the newest of the actor, else the newest. Every run has a time of
+-- creation; the condition on it lets SQLite choose the index by creation.
+SELECT {r.run}
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.created_at > ''
+   AND r.status = 'draft'
+   AND {not_deleted}
+ ORDER BY CASE WHEN r.user_id = :actor_id THEN 0 ELSE 1 END, r.created_at DESC, r.id
+ LIMIT 1;
+
 -- name: sources_of_run
 -- The sources of a run, in the order of a view.
 SELECT id, run_id, {source}, created_at

@@ -7,12 +7,14 @@ The adapter raises the classes of the contract; each is also an error of its fam
                                  may not see it
     PcivRuntimeInvariantError    a run breaks an invariant                 RuleViolated
 
-The last owner is a rule of the kernel, but its code is one of the contract, where a project is a scope.
+For `NoContext` the contract has a text instead of a class; only the adapter raises it with that text, because others do
+not know its words. The last owner is a rule of the kernel, but its code is one of the contract, where a project is a
+scope.
 """
 
 from __future__ import annotations
 
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Unauthenticated
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Steps, Unauthenticated
 from groundplan.kernel.store.guards import ErrorFactory, make_error_factory
 
 
@@ -85,6 +87,18 @@ REFUSALS: dict[str, ErrorFactory] = {
 }
 
 
+class NoContext(NotFound):
+    """The scope has no committed run."""
+
+    code = "no_context"
+    contract_name = "Error"
+    contract_text = "No committed PCIV v1 context found"
+
+    def __init__(self, scope_id: str, *, hint: str = "", next_steps: Steps = ()) -> None:
+        problem = f"no facts of {scope_id!r} are committed" + (f"; {hint}" if hint else "")
+        GroundplanError.__init__(self, problem, next_steps=next_steps, scopeId=scope_id)
+
+
 class PcivAuthRequiredError(Unauthenticated):
     """The request names no actor."""
 
@@ -116,6 +130,8 @@ _CONTRACT_CLASSES: dict[type[GroundplanError], type[GroundplanError]] = {
 
 def to_contract_error(error: GroundplanError) -> GroundplanError:
     """Return the error as its class in the contract, with the same content; or itself if the contract has none."""
+    if isinstance(error, NoContext):
+        error.problem = error.contract_text
     if error.contract_name is not None:
         return error
     for family, contract_class in _CONTRACT_CLASSES.items():

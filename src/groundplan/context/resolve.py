@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError, check_view
+from groundplan.context.refusals import NoContext
 from groundplan.context.run import RunRow, load_run, to_pciv_run
 from groundplan.context.schemas import (
     PcivArtifactV1,
@@ -25,7 +26,7 @@ from groundplan.context.schemas import (
     Suggestion,
 )
 from groundplan.context.stored_rows import load_rows
-from groundplan.kernel.errors import GroundplanError, NotFound
+from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.next_steps import NextStep
@@ -34,21 +35,6 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import ContextInForce
 
 sql = load_queries(__file__)
-
-
-class NoContext(NotFound):
-    """The scope has no committed run."""
-
-    code = "no_context"
-    contract_name = "Error"
-
-    def __init__(self, scope_id: str) -> None:
-        steps = (
-            NextStep("context.commit", "commits a draft"),
-            NextStep("context.view", "shows a draft by its runId", {"scopeId": scope_id}),
-        )
-        # The contract prescribes this sentence.
-        GroundplanError.__init__(self, "No committed PCIV v1 context found", next_steps=steps, scopeId=scope_id)
 
 
 class ResolvedView(NamedTuple):
@@ -90,8 +76,22 @@ def _resolve_run(
         return named
     found = find_latest_committed_run(tx, user_id)
     if found is None:
-        raise NoContext(tx.project.name)
+        raise _no_context(tx, named or tx.one_or_none(sql.latest_draft, RunRow, project_id=tx.project.id))
     return found
+
+
+def _no_context(tx: Transaction, draft: RunRow | None) -> NoContext:
+    """Return the refusal with a call that this actor can make instead."""
+    scope_id = tx.project.name
+    if find_latest_committed_run(tx) is not None:  # of other users than the one who was asked for
+        step = NextStep("context.view", "without userId shows the facts in force", {"scopeId": scope_id})
+    elif draft is not None:
+        step = NextStep("context.view", "shows a draft", {"scopeId": scope_id, "runId": draft.id})
+    elif tx.project.archived_at is None and allows(tx.project.role, Permission.CONTEXT_WRITE, tx.project.policies):
+        step = NextStep("context.create_draft", "begins a draft", {"scopeId": scope_id})
+    else:
+        return NoContext(scope_id, hint="ask an editor of the project to write and commit them")
+    return NoContext(scope_id, next_steps=step)
 
 
 def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> RunRow | None:

@@ -25,6 +25,13 @@ class RepositoryPaths(Protocol):
     def is_folder(self, path: str) -> bool | None:
         """Return whether a path from the root is a folder, or None if nothing is there."""
 
+    def spell_pattern(self, pattern: str) -> str:
+        """Return how a pattern from the root is written in a request."""
+
+    @property
+    def advice(self) -> str:
+        """What to do where no working copy is known: `run this command in the repository`."""
+
 
 class Preferences(Struct, frozen=True):
     """Defaults of one session."""

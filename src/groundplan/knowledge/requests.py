@@ -13,7 +13,10 @@ from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
+from groundplan.knowledge.paths.malformed import AbsolutePattern
+from groundplan.knowledge.paths.names import ROOT
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
 
 KNOWLEDGE_BYTES_MAX = 32_768
@@ -26,6 +29,8 @@ CHANGELOG_LIMIT_MAX = 50
 LIMIT = 20
 LIMIT_MAX = 100
 
+EVERYTHING = "**"
+WILDCARD = re.compile(r"[*?\[{\\]")
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -96,8 +101,8 @@ class ParsedPatterns(NamedTuple):
     patterns: int
 
 
-def parse_patterns(patterns: list[str]) -> ParsedPatterns:
-    """Parse and normalize path patterns.
+def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) -> ParsedPatterns:
+    """Parse and normalize path patterns. The working copy only says what an absolute one would be.
 
     Raises:
         EmptyPaths: there is no pattern.
@@ -109,9 +114,34 @@ def parse_patterns(patterns: list[str]) -> ParsedPatterns:
     for index, pattern in enumerate(patterns):
         try:
             parsed.append(parse_pattern(pattern.strip()))
+        except AbsolutePattern as error:
+            raise _malformed(("paths", index), pattern, _relate_to_root(pattern.strip(), error, working_copy)) from None
         except MalformedPattern as error:
             raise _malformed(("paths", index), pattern, error) from None
     return ParsedPatterns([each.text for each in parsed], sum(len(each.alternatives) for each in parsed))
+
+
+def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: RepositoryPaths | None) -> MalformedPattern:
+    """Return the error of an absolute pattern with the same pattern from the root, or that it is outside."""
+    root = None if working_copy is None else working_copy.root
+    if working_copy is None or root is None:
+        return error
+    inside = working_copy.locate(pattern)
+    first = error.rest.partition("/")[0]
+    if inside == ROOT:
+        inside = EVERYTHING
+    elif inside == pattern:
+        # As in .gitignore, where a leading / is the root: its first name is there, or can be any.
+        if not WILDCARD.search(first) and working_copy.is_folder(first) is None:
+            return MalformedPattern(
+                error.problem,
+                f"it is outside of the repository {root}; write a pattern from its root, like src/area/**",
+            )
+        inside = error.rest
+    elif pattern.endswith("/") or working_copy.is_folder(inside):
+        inside = f"{inside}/{EVERYTHING}"
+    spelled = working_copy.spell_pattern(inside)
+    return MalformedPattern(error.problem, f"write {spelled}, which starts at the root of the repository")
 
 
 def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Invalid:

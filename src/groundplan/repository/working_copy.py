@@ -12,16 +12,26 @@ from pathlib import Path
 
 from groundplan.knowledge.paths.names import is_drive
 
+FROM_ROOT = ":/"  # begins a pattern that starts at the root, as in git
+
 
 class WorkingCopy:
     """The working copy around a folder, by default the current one.
 
     A relative path starts at the folder. With `starts_at_root` it starts at the root, unless only the folder has it:
     agents know paths from the root, but may have been started below it. With `is_chosen`, the folder itself is the root
-    where there is no repository.
+    where there is no repository. `advice` says what to do where no root is known.
     """
 
-    def __init__(self, folder: str = ".", *, starts_at_root: bool = False, is_chosen: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str = ".",
+        *,
+        starts_at_root: bool = False,
+        is_chosen: bool = False,
+        advice: str = "run this command in the repository",
+    ) -> None:
+        self.advice = advice
         self._folder = folder
         self._starts_at_root = starts_at_root
         self._is_chosen = is_chosen
@@ -30,6 +40,15 @@ class WorkingCopy:
     def root(self) -> str | None:
         """The root of the working copy, or None if the folder is in none."""
         return None if self._places is None else str(self._places[1])
+
+    @property
+    def folder_names(self) -> tuple[str, ...]:
+        """The names from the root to the folder; none at the root, or if no root is known."""
+        return () if self._places is None else self._places[0].relative_to(self._places[1]).parts
+
+    def spell_pattern(self, pattern: str) -> str:
+        """Return how a pattern from the root is written here."""
+        return pattern if self._starts_at_root or not self.folder_names else FROM_ROOT + pattern
 
     def locate(self, path: str) -> str:
         """Return a path from the root, or the path itself if it is outside of the working copy or none is known."""

@@ -229,6 +229,7 @@ def test_mcp_takes_paths_against_the_working_copy_it_is_told_or_was_started_in(
     assert tool_answer(with_option)["data"]["unmatchedPaths"] == ["/etc/hosts"]
     assert len(tool_answer(with_option)["data"]["warnings"]) == 1
     assert tool_answer(elsewhere)["data"]["unmatchedPaths"] == sorted([absolute, "/etc/hosts"])
+    assert "--repo DIR" in tool_answer(elsewhere)["data"]["warnings"][0]
 
 
 @pytest.mark.slow

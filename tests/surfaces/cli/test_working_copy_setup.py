@@ -146,6 +146,17 @@ def test_undo_takes_back_exactly_what_init_wrote(run: Run, copy: WorkingCopy, ex
     assert run("init", "--undo", "--json").answer["changes"] == []
 
 
+def test_undo_says_that_the_skills_stay_and_where_they_are(run: Run, copy: WorkingCopy) -> None:
+    run("init", "--skills", ".claude/skills")
+
+    assert run("init", "--undo", "--json").answer["skills_kept"] == [".claude/skills"]
+    assert "(.claude/skills)" in run("init", "--undo").out
+    assert (copy.folder / ".claude/skills/groundplan-facts/SKILL.md").exists()
+    shutil.rmtree(copy.folder / ".claude")
+    assert run("init", "--undo", "--json").answer["skills_kept"] == []
+    assert "--skills" in run("init", "--undo").out, "they may be elsewhere"
+
+
 def test_undo_keeps_what_people_wrote_since(run: Run, copy: WorkingCopy) -> None:
     run("init", *ALL_CLIENTS)
     settings = json.loads(Path(".mcp.json").read_bytes())

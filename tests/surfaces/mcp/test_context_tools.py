@@ -78,7 +78,8 @@ def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, a
     assert ada.code_and_name("context_run", operation="commit", runId=NOWHERE) == ("not_found", DENIED)
     assert ada.code_and_name("context_view", scopeId="atlas", runId=NOWHERE) == ("not_found", DENIED)
     assert ada.code_and_name("context_view", scopeId="atlas") == ("no_context", "Error")
-    assert ada.error("context_view", scopeId="atlas")["message"].startswith("No committed PCIV v1 context found")
+    shown = {"tool": "context_view", "arguments": {"scopeId": "atlas", "runId": run}}
+    assert ada.error("context_view", scopeId="atlas")["details"]["next"] == [shown]
     assert ada.code_and_name("context_run", operation="commit", runId="r1") == ("invalid_id", MISMATCH)
     assert ada.code_and_name("context_run", operation="commit", run=run) == ("unknown_argument", MISMATCH)
     assert ada.code_and_name("context_run", operation="comit", runId=run) == ("invalid_argument", MISMATCH)

@@ -27,6 +27,7 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "task" in tools["manage_graph"]["createdByTaskId"]["description"]
     assert "molecule" in tools["manage_graph"]["entityType"]["description"]
     assert "/" in tools["context_edit"]["inputs"]["items"]["properties"]["pointer"]["description"]
+    assert "pointer" in tools["context_view"]["hydrate"]["description"]
     assert "draft" in tools["toc_edit"]["operations"]["description"]
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 

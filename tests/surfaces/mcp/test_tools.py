@@ -11,7 +11,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
-from groundplan.context.resolve import NoContext
+from groundplan.context.refusals import NoContext
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import (
     Conflict,

@@ -89,6 +89,23 @@ def test_a_task_is_shown_with_what_one_must_know_about_its_files(client: Contain
     assert context["unmatchedPaths"] == ["docs/new.md"]
 
 
+def test_the_files_of_a_task_are_also_the_paths_among_its_context_links(client: ContainersClient) -> None:
+    client.task("walk")
+    add_knowledge(client)
+    links = ["src/pay/hook.ts#L10", "src/pay/hook.ts", "docs/new.md", "https://example.org/a.md", "9fceb02", "see Ben"]
+    node = {"ref": "one", "summary": "One", "context_links": links}
+    (planned,) = client.call("work.plan", project="atlas", nodes=[node]).created
+    section = {"entityType": "TASK", "entityId": planned.id, "title": "Context Files"}
+    client.call("section.add", **section, content="src/shared/retry.ts, docs/new.md")
+
+    asked = {"containerType": "task", "id": planned.id, "includeGraphContext": True}
+    context = to_builtins(client.call("container.get", **asked).graph_context)
+
+    assert [atom["matchedPaths"] for atom in context["molecules"][0]["atoms"]] == [["src/pay/hook.ts"]]
+    assert [one["matchedPaths"] for one in context["orphanAtoms"]] == [["src/shared/retry.ts"]]
+    assert context["unmatchedPaths"] == ["docs/new.md"]
+
+
 def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClient) -> None:
     client.task("walk")
     add_knowledge(client)

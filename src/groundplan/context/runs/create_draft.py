@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from groundplan.context.events import Op
 from groundplan.context.lean import strip_row
-from groundplan.context.resolve import NoContext, find_latest_committed_run
+from groundplan.context.refusals import NoContext
+from groundplan.context.resolve import find_latest_committed_run
 from groundplan.context.run import RunRow, load_run, missing_run, parse_id, to_pciv_run
 from groundplan.context.runs.copy_rows import copy_rows
 from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
@@ -17,6 +18,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import create_owned_project
@@ -70,7 +72,7 @@ def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
         NotFound: the run to copy is not in this scope.
         NoContext: `copyFrom` is latest, and no run was committed.
     """
-    origin = _resolve_origin(tx, request.copy_from)
+    origin = _resolve_origin(tx, request)
     row = insert_draft(tx, tx.project.id, request.ownership)
     changes = [changed("user_id", None, row.user_id)]
     if origin is not None:
@@ -92,7 +94,7 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
     copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
     project_id = create_scope(tx, request.scope_id, goal=None)
     if copied == LATEST:
-        raise NoContext(request.scope_id)
+        raise _nothing_to_copy(request)
     if copied is not None:
         raise missing_run(copied, "copyFrom")
     row = create_first_draft(tx, project_id, request.ownership)
@@ -129,15 +131,24 @@ def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> R
     return row
 
 
-def _resolve_origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
-    if copy_from is None:
+def _resolve_origin(tx: Transaction, request: CreateDraft) -> RunRow | None:
+    if request.copy_from is None:
         return None
-    if copy_from != LATEST:
-        return load_run(tx, copy_from, "copyFrom")
+    if request.copy_from != LATEST:
+        return load_run(tx, request.copy_from, "copyFrom")
     row = find_latest_committed_run(tx)
     if row is None:
-        raise NoContext(tx.project.name)
+        raise _nothing_to_copy(request)
     return row
+
+
+def _nothing_to_copy(request: CreateDraft) -> NoContext:
+    """Return the refusal to copy the facts in force where there are none, with the same call without copyFrom."""
+    arguments = {"scopeId": request.scope_id}
+    if request.ownership is not RunOwnership.OWNED:
+        arguments["ownership"] = request.ownership.value
+    step = NextStep("context.create_draft", "begins an empty draft", arguments)
+    return NoContext(request.scope_id, hint="leave out copyFrom", next_steps=step)
 
 
 BEGIN = Operation(

@@ -115,7 +115,9 @@ class _Execution(msgspec.Struct, frozen=True):
         except AgentNotAllowed as error:
             command = operation.command or self.requested.command
             words = operation.person_words or (command.words if command else ())
-            raise (error.name_command(words) if words else error) from None
+            if not words or "command" in error.details:
+                raise
+            raise error.name_command(words) from None
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:

@@ -55,6 +55,7 @@ class Command(Struct, frozen=True):
     arguments: tuple[str, ...] = ()  # input fields that are positional arguments
     names: Mapping[str, str] = field(default_factory=dict)  # input field → name of the option, if they differ
     texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)
+    patterns: tuple[str, ...] = ()  # input fields with patterns of files, which start at the current folder
     columns: tuple[str, ...] = ()  # the columns of the table for people; all fields when empty
     fixed: Mapping[str, str] = field(default_factory=dict)  # input fields with a fixed value
     without: tuple[str, ...] = ()  # input fields without an option

@@ -67,7 +67,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     Raises:
         AgentNotAllowed: the actor is an agent, stored roles decide, and no person is responsible for it.
     """
-    owner = _find_owner(tx)
+    owner = _find_owner(tx, name)
     defaults = read_default_policies(tx)
     for _ in range(ID_TRIES_MAX):
         project_id = ports.generate_project_id(tx, None)
@@ -119,16 +119,19 @@ def get_creator_role(actor: Actor) -> Role:
     return Role.EDITOR if is_limited else Role.OWNER
 
 
-def _find_owner(tx: Transaction) -> str:
+def _find_owner(tx: Transaction, name: str) -> str:
     """Return who owns a new project: its creator, or the person who is responsible for an agent."""
     actor = tx.actor
     if get_creator_role(actor) is Role.OWNER:
         return actor.id
     if actor.responsible is None:
+        import shlex  # only a refusal needs it
+
+        # By an agent of the stdio server; one with a token has the person who issued it.
         raise AgentNotAllowed(
             "an agent creates a project only for a person who then owns it; "
-            "ask a person to create it, or to name themselves as the owner when they start the agent"
-        )
+            "ask a person to create it and to add you, or to start you with --owner NAME"
+        ).name_command(("project", "create", shlex.quote(name)))
     owner = find_principal(tx, actor.responsible)
     if owner is not None and tx.scalar(sql.kind_of_principal, id=owner) != ActorKind.PERSON:
         raise AgentNotAllowed(f"{actor.responsible!r} is not a person, and only a person owns a project of an agent")

@@ -28,6 +28,14 @@ class MalformedPattern(Exception):
         self.hint = hint
 
 
+class AbsolutePattern(MalformedPattern):
+    """The text is an absolute path. Who knows the root of the repository knows what to write instead."""
+
+    def __init__(self, start: str, rest: str) -> None:
+        super().__init__(f"begins with {start!r}", f"write {rest}, without what is above the root of the repository")
+        self.rest = rest
+
+
 def empty() -> MalformedPattern:
     return MalformedPattern("is empty", "write ** for every file")
 
@@ -40,9 +48,8 @@ def negation() -> MalformedPattern:
     return MalformedPattern("begins with '!'", r"patterns only include; write \! for a name that begins so")
 
 
-def absolute(text: str, start: str) -> MalformedPattern:
-    shorter = text.removeprefix(start).lstrip("/") or "**"
-    return MalformedPattern(f"begins with {start!r}", f"write {shorter}: patterns start at the root of the repository")
+def absolute(text: str, start: str) -> AbsolutePattern:
+    return AbsolutePattern(start, text.removeprefix(start).lstrip("/") or "**")
 
 
 def bare_directory(text: str) -> MalformedPattern:

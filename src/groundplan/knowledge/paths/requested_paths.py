@@ -48,20 +48,18 @@ def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
     return path == ROOT or (looks_like_folder(path) if known is None else known)
 
 
-def warn_about_outside_paths(paths: Iterable[str], root: str | None) -> list[str]:
-    """Return a warning if paths are outside of the repository, whose root is None if it is not known."""
+def warn_about_outside_paths(paths: Iterable[str], working_copy: RepositoryPaths | None) -> list[str]:
+    """Return a warning if paths are outside of the repository, or if they are absolute and none is known."""
     outside = [path for path in paths if path != ROOT and split_path(path) is None]
     if not outside:
         return []
     shown = ", ".join(map(quote_text, outside[:OUTSIDE_SHOWN_MAX]))
     more = len(outside) - OUTSIDE_SHOWN_MAX
     named = f"{shown} and {more} more" if more > 0 else shown
-    if root is None:
-        return [
-            f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts, or start this in "
-            "the repository or with --repo DIR"
-        ]
-    return [f"{named}: outside of the repository {root}; ask for paths in it"]
+    if working_copy is None or working_copy.root is None:
+        advice = "" if working_copy is None else f", or {working_copy.advice}"
+        return [f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts{advice}"]
+    return [f"{named}: outside of the repository {working_copy.root}; ask for paths in it"]
 
 
 def _split_elements(paths: str | list[str]) -> list[str]:

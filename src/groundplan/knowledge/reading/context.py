@@ -100,8 +100,7 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
     working_copy = tx.preferences.working_copy
     paths = _parse_paths(request.paths, working_copy)
     answer = build_file_knowledge(tx, match_atoms(tx, paths), changelog_limit=of_each)
-    root = None if working_copy is None else working_copy.root
-    answer.warnings = warn_about_outside_paths(paths, root) or UNSET
+    answer.warnings = warn_about_outside_paths(paths, working_copy) or UNSET
     return answer
 
 

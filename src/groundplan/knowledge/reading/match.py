@@ -56,7 +56,7 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
         Invalid: a pattern is malformed.
         TooCostly: matching all files would take too long.
     """
-    patterns = parse_patterns(request.paths).paths
+    patterns = parse_patterns(request.paths, tx.preferences.working_copy).paths
     index = PathIndex()
     for number, pattern in enumerate(patterns):
         index.put(str(number), [pattern])
@@ -91,6 +91,6 @@ OPERATION = Operation(
     output=MatchedFiles,
     handler=match_patterns,
     project=lambda _tx, request: request.project_id,
-    command=Command(("knowledge", "match"), arguments=("paths",), names={"project_id": "project"}),
+    command=Command(("knowledge", "match"), arguments=("paths",), patterns=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/matches"),
 )

@@ -86,7 +86,7 @@ def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
     if request.paths is UNSET:
         raise missing_argument("paths", (), expected="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
-    paths, patterns = parse_patterns(request.paths)
+    paths, patterns = parse_patterns(request.paths, tx.preferences.working_copy)
     related = [] if request.related_atoms is UNSET else validate_related_atoms(tx, request.related_atoms, own_id=id_)
     common = _build_common_columns(tx, request, id_)
     molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
@@ -175,6 +175,7 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "create"),
         texts=("knowledge",),
+        patterns=("paths",),
         arguments=("name",),
         names={
             "entity_type": "type",

@@ -23,7 +23,8 @@ def warn_about_folder_patterns(patterns: Sequence[str], working_copy: Repository
         is_folder = None if working_copy is None else working_copy.is_folder(pattern)
         if is_folder or (is_folder is None and looks_like_folder(pattern)):
             why = "is a folder, and matches none of its files" if is_folder else "has no ending, so it may be a folder"
-            found.append(f"paths[{index}] {quote_text(pattern)} {why}; for everything below it write {pattern}/**")
+            instead = f"{pattern}/**" if working_copy is None else working_copy.spell_pattern(f"{pattern}/**")
+            found.append(f"paths[{index}] {quote_text(pattern)} {why}; for everything below it write {instead}")
     if len(found) > WARNINGS_MAX:
         found = [*found[: WARNINGS_MAX - 1], f"{len(found) - WARNINGS_MAX + 1} more patterns like these"]
     return found or UNSET

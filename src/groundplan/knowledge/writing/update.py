@@ -117,7 +117,7 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
     refuse_stale(KnowledgeEntityType.ATOM, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
     if request.paths is not UNSET:
-        paths, after.patterns = parse_patterns(request.paths)
+        paths, after.patterns = parse_patterns(request.paths, tx.preferences.working_copy)
         after.paths = to_json_array(paths)
     if request.molecule_id is not UNSET:
         given = request.molecule_id
@@ -239,6 +239,7 @@ OPERATION = Operation(
     command=Command(
         ("knowledge", "update"),
         texts=("knowledge",),
+        patterns=("paths",),
         arguments=("id",),
         names={
             "entity_type": "type",

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from groundplan.kernel.access import Permission, allows
-from groundplan.kernel.errors import NotFound
-from groundplan.kernel.store.authorize import authorize_organization
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import Forbidden, NotFound
+from groundplan.kernel.store.authorize import (
+    AgentNotAllowed,
+    ProjectId,
+    TokenLimited,
+    authorize_organization,
+    authorize_project,
+)
 from groundplan.kernel.store.live_catalog import LiveTable, check_row_security
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -17,6 +24,12 @@ from groundplan.purpose.compliance.section import CheckedItem, SectionResult, de
 
 SLICE = Path(__file__).parents[1]
 GUARDED_TABLES = ("toc_nodes", "toc_edges", "toc_versions")
+# The commands with which a person does what an agent may not.
+COMMANDS = {
+    OperationKind.PUBLISH: ("groundplan", "purpose", "publish"),
+    OperationKind.CREATE_DRAFT: ("groundplan", "purpose", "draft"),
+}
+EDIT_COMMAND = ("groundplan", "purpose", "edit")
 NO_ROW_SECURITY = "this engine has no row level security; the tenant filter in every query isolates tenants"
 
 
@@ -52,12 +65,7 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
             "you are not a member of the organization of this project",
             "Ask a member to add you to the project.",
         ),
-        CheckedItem(
-            "Role in the project carries the permission that the operation needs",
-            allows(role, permission, tx.project.policies),
-            f"your role in this project is {role}, but this needs {permission}",
-            "Ask an owner of the project for a higher role, or have somebody with that role do this.",
-        ),
+        _check_role(tx, kind),
     ]
     facts: dict[str, Any] = {
         "queries": queries.queries,
@@ -73,6 +81,29 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "permission": permission,
     }
     return SectionResult(7, checks, facts, decide_verdict(checks))
+
+
+def _check_role(tx: Transaction, kind: OperationKind) -> CheckedItem:
+    """Check the permission as the operation itself would, so that the way out is that of its refusal."""
+    text = "Role in the project carries the permission that the operation needs"
+    try:
+        authorize_project(tx, ProjectId(tx.project.id), kind.permission)
+    except AgentNotAllowed as error:
+        command = " ".join((*COMMANDS.get(kind, EDIT_COMMAND), "--project", shlex.quote(tx.project.name)))
+        policies = " and ".join(f"{name} to {role}" for name, role in error.details["policy"].items())
+        reason = f"an agent acts as {error.details['role']} in this project, but this needs {kind.permission}"
+        action = f"Ask a person to do this with {command}, or an owner to set the policy {policies}."
+        return CheckedItem(text, False, reason, action)
+    except TokenLimited as error:
+        reason = f"your token allows what a {error.details['role']} may do, but this needs {kind.permission}"
+        return CheckedItem(
+            text, False, reason, "Use a token with a larger role, or have somebody with that role do this."
+        )
+    except Forbidden:
+        reason = f"your role in this project is {tx.project.role}, but this needs {kind.permission}"
+        action = "Ask an owner of the project for a higher role, or have somebody with that role do this."
+        return CheckedItem(text, False, reason, action)
+    return CheckedItem(text, True)
 
 
 def _is_member(tx: Transaction) -> bool:

@@ -97,6 +97,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
     fixed: dict[str, str] = {}
     as_json = set()
     texts: set[str] = set()
+    patterns: set[str] = set()
     alone: set[str] = set()
     parameters = []
     for field in msgspec.structs.fields(operation.input):
@@ -111,6 +112,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
         texts |= {parameter.name} if field.name in command.texts else set()
+        patterns |= {parameter.name} if field.name in command.patterns else set()
         alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
 
@@ -118,6 +120,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         given = {name: value for name, value in values.items() if value is not None and value != []}
         given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
         given = parse_json_options(read_text_options(given, texts), as_json)
+        given |= {name: _anchor_patterns(given[name]) for name in patterns & given.keys()}
         needs_project = operation.name in IN_ONE_PROJECT and not given.keys() & NAMES_A_PLACE
         if needs_project and (project := invocation.suggest_project()):
             given[PROJECT] = project
@@ -146,6 +149,18 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
+
+
+def _anchor_patterns(typed: list[str]) -> list[str]:
+    """Return typed patterns from the root of the working copy, and print warnings about them."""
+    from groundplan.repository.working_copy import WorkingCopy
+    from groundplan.surfaces.cli.knowledge.typed_patterns import anchor_pattern
+
+    working_copy = WorkingCopy()
+    anchored = [anchor_pattern(pattern, working_copy) for pattern in typed]
+    for line in (pattern.warning for pattern in anchored if pattern.warning):
+        print_warning(line)
+    return [pattern.text for pattern in anchored]
 
 
 def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:

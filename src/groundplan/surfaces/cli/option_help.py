@@ -50,6 +50,10 @@ OPTION_HELP: Mapping[str, str] = {
     "task update feature": "The new feature of the task, by id; '' for none.",
     "task update complexity": "How hard it is, from 1 to 10; of two tasks of equal priority, the simpler one is next.",
     "purpose check gate": "A: is it consistent? B: is it ready to run and to measure? Or health, analysis.",
+    "knowledge path": "A pattern of the files it covers, such as pay/**, from the current folder; :/src/pay/** is from "
+    "the root of the repository.",
+    "knowledge match paths": "Patterns of files, such as pay/**, from the current folder; :/src/pay/** is from the "
+    "root of the repository.",
     "knowledge update molecule": "The molecule of the atom, by id; '' for none.",
 }
 TEXT_SOURCES = "@FILE reads it from a file, - from standard input; write @@ for a leading @."

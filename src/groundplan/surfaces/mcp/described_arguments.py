@@ -30,7 +30,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     ),
     "toc_check": ("gate", "version"),
     "toc_record": ("waivers[].refs", "decisions[].supersedes", "decisions[].answers"),
-    "context_view": ("pointers",),
+    "context_view": ("pointers", "hydrate"),
     "context_run": ("runId",),
     "context_edit": (
         *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),

@@ -288,7 +288,6 @@ CREATE_PROJECT = Operation(
     input=CreateContainer,
     output=CreatedContainer,
     handler=create_project,
-    person_words=("project", "create"),
 )
 
 OPERATION = Operation(

@@ -20,6 +20,7 @@ from groundplan.work.containers.refs import resolve_container, resolve_container
 from groundplan.work.containers.requests import ContainerId, ContainerType
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import Section, load_sections
+from groundplan.work.overlap.node_paths import extract_paths
 
 KNOWLEDGE_TENTHS = 3  # tenths of the answer's budget
 ENVELOPE_CHARS = len('{"success":true,"data":}')
@@ -48,7 +49,7 @@ class ContainerDetails(OneContainer, kw_only=True):
     )
 
     sections: list[Section] | UnsetType = UNSET
-    graph_context: Any = UNSET  # knowledge about the paths in the task's Context Files
+    graph_context: Any = UNSET  # knowledge about the paths in the task's context links and Context Files
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     briefing: Any = UNSET  # of the container, if the request has a budget
@@ -71,9 +72,10 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
         answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
     if request.include_sections or request.include_graph_context:
         sections = load_sections(tx, node)
-        paths = extract_context_files(sections) if request.include_graph_context else []
         answer.sections = sections
         if request.include_graph_context:
+            # A task of graph_plan names its files in its links.
+            paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
             answer.graph_context = find_knowledge_of_files(
                 tx, FilesQuery(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
             )
@@ -84,7 +86,7 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
 
 OPERATION = Operation(
     name="container.get",
-    summary="One project, feature or task; includeGraphContext: with what to know of its Context Files.",
+    summary="One project, feature or task; includeGraphContext: with what to know of its files.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=GetContainer,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from groundplan.briefing.coverage.coverage import Coverage
+from groundplan.repository.working_copy import WorkingCopy
 from groundplan.surfaces.cli.drawing import GAP, Lines, Part, Rows, View
 
 SHOWN_MAX = 5
@@ -39,7 +40,9 @@ def _list_gaps(answer: Coverage) -> Iterator[_GapRow]:
 def _list_next_steps(answer: Coverage) -> Iterator[str]:
     for name, (_, command) in GAPS.items():
         if entries := getattr(answer, name):
-            yield command.format(entries[0])
+            # A file is from the root, where a typed pattern starts at the current folder.
+            entry = WorkingCopy().spell_pattern(entries[0]) if name == "uncovered_files" else entries[0]
+            yield command.format(entry)
 
 
 def _note_left_out(answer: Coverage) -> Iterator[Part]:

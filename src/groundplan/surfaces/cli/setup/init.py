@@ -103,7 +103,7 @@ def init(
     ] = False,
     dry_run: Annotated[bool, _make_option("--dry-run", "Only show what would change.")] = False,
     undo: Annotated[
-        bool, _make_option("--undo", "Take back what init has written into the working copy. The plan stays.")
+        bool, _make_option("--undo", "Take back what init has written into the working copy. The plan and skills stay.")
     ] = False,
     timeout: Annotated[
         float | None,

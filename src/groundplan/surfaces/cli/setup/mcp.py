@@ -142,7 +142,12 @@ def _open_session(
         preferences=settings.preferences(
             McpVocabulary(OPERATIONS),
             answer_tokens_max=cap,
-            working_copy=WorkingCopy(repo or ".", starts_at_root=True, is_chosen=repo is not None),
+            working_copy=WorkingCopy(
+                repo or ".",
+                starts_at_root=True,
+                is_chosen=repo is not None,
+                advice="start the server in the repository or with --repo DIR",
+            ),
         ),
     )
 

@@ -96,7 +96,7 @@ KNOWLEDGE = When(
     lambda context: context.molecules or context.orphan_atoms or context.unmatched_paths,
     "Knowledge about its files:",
     *CONTEXT,
-    otherwise=("It names no files. List them in a section called Context Files.",),
+    otherwise=("It names no files. List them in its context links, or in a section called Context Files.",),
 )
 CHANGED = View(Each(get_container, *CONTAINER), FEATURE_TRANSITION)
 PAGE = (

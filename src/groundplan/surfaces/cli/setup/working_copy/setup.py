@@ -12,6 +12,7 @@ from groundplan.git_folders import find_git_folders
 from groundplan.kernel.store.open_store import is_postgres
 from groundplan.repository.setup.changes import FileRecord, PlannedSetup, apply_changes
 from groundplan.repository.working_copy import find_root
+from groundplan.skills import SKILL_FILE, SKILL_NAMES
 from groundplan.surfaces.cli import completion
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -24,6 +25,7 @@ from groundplan.surfaces.cli.setup.working_copy.repository_plan import (
 )
 
 COMPLETION = "completion"  # in the record
+SKILL_FOLDERS = ("skills", "*/skills")  # as .claude/skills; --skills may have named any other
 
 
 @dataclass(slots=True)
@@ -102,7 +104,8 @@ def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
         apply_changes(planned.changes, parts.record)
         link = short_name.remove_link(settings.short_name)
         removed += [link] if link else []
-    data = {**planned.to_data(), "removed": removed, "dry_run": dry_run}
+    skills = find_skill_folders(root)
+    data = {**planned.to_data(), "removed": removed, "skills_kept": skills, "dry_run": dry_run}
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
@@ -112,8 +115,21 @@ def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
         draw_setup(planned, [], "Would be taken back:" if dry_run else "Taken back:")
         echo(*(f"  removed  {path}" for path in removed))
         echo("", "The plan itself stays where it is: groundplan where shows its database and its configuration.")
+        seen = f" ({', '.join(skills)})" if skills else ""
+        echo(f"So do skills that --skills has installed{seen}: remove their folders if nobody needs them.")
 
     return CommandResult(data, draw)
+
+
+def find_skill_folders(root: Path) -> list[str]:
+    """Return the folders of a working copy in which clients look for skills and that have some of ours."""
+    found = {
+        folder.relative_to(root).as_posix()
+        for pattern in SKILL_FOLDERS
+        for folder in root.glob(pattern)
+        if any((folder / name / SKILL_FILE).exists() for name in SKILL_NAMES)
+    }
+    return sorted(found)
 
 
 def draw_setup(planned: PlannedSetup, notes: Iterable[str], title: str) -> None:
