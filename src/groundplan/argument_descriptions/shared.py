@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ARGUMENTS: Mapping[str, str] = {
-    "budget": "Tokens of the answer; adds a briefing of one node: why, facts, knowledge.",
+    "budget": "Tokens of the whole answer; adds a briefing: why, facts, knowledge.",
     "cursor": "Continue after this cursor: `next_cursor` of the previous page, with the same arguments.",
     "expected_rev": "The `rev` that you read; the request is refused if it has changed since.",
     "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",

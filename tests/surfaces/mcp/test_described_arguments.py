@@ -22,7 +22,7 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
 
     assert any("create a project" in tool["description"] for tool in described if tool["name"] == "graph_open")
     assert "pointers" in tools["graph_plan"]["nodes"]["items"]["properties"]["rests_on"]["description"]
-    assert "one node" in tools["graph_next"]["budget"]["description"]
+    assert "count is 1" in tools["graph_next"]["budget"]["description"]
     assert "higher" in tools["graph_plan"]["nodes"]["items"]["properties"]["properties"]["description"]
     assert "task" in tools["manage_graph"]["createdByTaskId"]["description"]
     assert "molecule" in tools["manage_graph"]["entityType"]["description"]
