@@ -57,6 +57,8 @@ WAITS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR)
 DAY = 24 * HOUR
 # By how much the clock of a writer may be wrong.
 LEADS = (0, 0, 0, 4 * MS_PER_MINUTE, -4 * MS_PER_MINUTE, 61 * MS_PER_MINUTE, -HOUR, 8 * DAY, 20 * 365 * DAY)
+# Operations of the container dialect whose answers have warnings.
+WARNING_OPERATIONS = {"container.advance", "container.revert", "container.terminate"}
 # Refusals before the lock, which leave leases as they are.
 EARLY_CODES = {"agent_not_allowed", "not_found"}
 
@@ -339,7 +341,7 @@ class WorkDriver(SteppingMachine):
         if "op_id" in arguments:
             self.sent.append(SentCall(agent, operation, arguments, answer))
         check(answer, expected)
-        if operation.startswith("work."):
+        if operation.startswith("work.") or operation in WARNING_OPERATIONS:
             self.check_warnings(answer, expected, reading)
         before = self.work.all_nodes()
         self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}

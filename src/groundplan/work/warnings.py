@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import UNSET, UnsetType
 
 from groundplan.kernel.wording import find_nearest, quote_text
@@ -38,6 +40,11 @@ class Warnings:
     def add(self, subject: str, sentence: str) -> None:
         """Add a warning about a node."""
         self._subjects.setdefault(sentence, []).append(subject)
+
+    def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
+        """Add a warning for each node that was resolved or merged while another actor's claim was live."""
+        for node_id, claimant in claimants.items():
+            self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
     def lines(self) -> list[str] | UnsetType:
         """Return at most LINES_MAX lines, of which the last counts those that are left out."""

@@ -16,7 +16,7 @@ from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
@@ -98,6 +98,8 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 node = _fetch(tx, operation.source, beside=first)
                 target = _fetch(tx, operation.target, beside=node.id)
                 _warn_about_properties(warnings, node, target)
+                if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+                    warnings.add_ended_claims({node.id: str(node.claimed_by)}, verb="merged")
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
