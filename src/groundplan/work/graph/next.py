@@ -33,7 +33,7 @@ from groundplan.work.engine.statuses import begin_features
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.named_node import pick_named
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
-from groundplan.work.graph.surroundings import fetch_surroundings
+from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.priority import rank
 from groundplan.work.requests import Decision, NodeRef
@@ -87,6 +87,7 @@ class ResolvedDependency(Struct):
     id: str
     summary: str
     evidence: list[Evidence] | UnsetType = UNSET
+    evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
 
 
 class Offer(Struct, kw_only=True):
@@ -254,10 +255,13 @@ def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: b
         evidence = (
             load_evidence(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
         )
-        offered.resolved_deps = [
-            ResolvedDependency(dep.id, dep.summary, format_evidence(evidence.get(dep.n, []), lean=lean)) for dep in done
-        ]
+        offered.resolved_deps = [_build_dependency(dep, evidence.get(dep.n, []), lean=lean) for dep in done]
     return offered
+
+
+def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bool) -> ResolvedDependency:
+    total = row.evidence_total if row.evidence_total > len(evidence) else UNSET
+    return ResolvedDependency(row.id, row.summary, format_evidence(evidence, lean=lean), total)
 
 
 def locate(tx: Transaction, request: Next) -> str:
