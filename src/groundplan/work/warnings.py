@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET, UnsetType
 
@@ -10,6 +10,7 @@ from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO
 
 LINES_MAX = 5
+NAMES_MAX = 5  # in one line
 
 # Words for a finished node, which people set as its state.
 DONE_WORDS = frozenset({"done", "complete", "completed", "finished", "resolved", "closed", "fixed", "shipped"})
@@ -56,6 +57,12 @@ class Warnings:
             kept = LINES_MAX - 1
             lines = [*lines[:kept], f"{len(lines) - kept} more warnings"]
         return lines or UNSET
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names of the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
+    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    return f"{', '.join(map(quote_text, names[:NAMES_MAX]))}{more}"
 
 
 def describe_edge_type(type_: str) -> str | None:

@@ -139,13 +139,31 @@ def test_a_child_under_a_waiting_node_is_not_held_back_and_the_answer_says_so(wo
         ({"area": None}, UNSET),
         ({"colour": "red"}, ["filter 'colour': no node has this property"]),
         ({"colour": None}, ["filter 'colour': no node has this property"]),
-        ({"colour": 1, "size": 2}, ["filter 'colour' and 1 more: no node has this property"]),
+        ({"colour": 1, "size": 2}, ["filter 'colour', 'size': no node has these properties"]),
+        ({"colour": 1, "area": "ui"}, ["filter 'colour': no node has this property"]),
+        (dict.fromkeys("uvwxyz"), ["filter 'u', 'v', 'w', 'x', 'y' and 1 more: no node has these properties"]),
     ],
 )
 def test_a_filter_for_a_property_that_no_node_has_is_pointed_out(work: WorkClient, filter_: Any, warnings: Any) -> None:
     work.plan("a\nb", each={"a": {"properties": {"area": "ui"}}})
 
     assert work.call("work.next", project=work.project, filter=filter_).warnings == warnings
+
+
+@pytest.mark.parametrize("value", ["robin", None])
+def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
+    work.plan("a\nb")
+    work.by("robin").claim()
+
+    wanted = {"_claimed_by": value, "_held": value, "_hold": None, "colour": None}
+    answer = work.call("work.next", project=work.project, filter=wanted)
+
+    assert answer.warnings == [
+        "filter '_claimed_by', '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
+        "filter '_hold': shown, but cannot be filtered here; work.query finds nodes by is_blocked",
+        "filter 'colour': no node has this property",
+    ]
+    assert work.query(claimed_by="robin") == ["a"]
 
 
 @pytest.mark.parametrize("word", ["done", " Done ", "COMPLETED", "closed"])

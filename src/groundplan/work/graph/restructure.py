@@ -10,7 +10,6 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
@@ -20,10 +19,9 @@ from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_an
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
-from groundplan.work.warnings import Warnings
+from groundplan.work.warnings import Warnings, join_names
 
 OPERATIONS_MAX = 100
-PROPERTIES_NAMED_MAX = 5  # in one warning
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
@@ -114,9 +112,7 @@ def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: Work
     kept = target.properties_value
     lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
     if lost:
-        named = ", ".join(quote_text(name) for name in lost[:PROPERTIES_NAMED_MAX])
-        more = f" and {len(lost) - PROPERTIES_NAMED_MAX} more" if len(lost) > PROPERTIES_NAMED_MAX else ""
-        warnings.add(source.id, f"its properties {named}{more} are not taken over by {target.id}")
+        warnings.add(source.id, f"its properties {join_names(lost)} are not taken over by {target.id}")
 
 
 def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
