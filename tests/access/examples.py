@@ -156,7 +156,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "briefing.search": {"text": "coast", "project": "{project}"},
     "briefing.search without project": {"text": "coast"},
     "briefing.undo": {"project": "{project}"},
-    "briefing.undo as briefing.preview_undo": {"project": "{project}", "dry_run": True},
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},

@@ -322,6 +322,7 @@ class Containers(Work):
             raise Refusal("INVALID_OPERATION")
         if self.policies.evidence == "require" and not node.evidence and not self.is_feature(node.n):
             raise Refusal("INVALID_OPERATION")
+        self._warn_of_claim(node, "resolved", agent, now)
         self._record(replace(node, resolved=True, claim=None), "resolved", now)
         self._resolve_above(node.n, agent, now)
 
@@ -544,6 +545,7 @@ class Containers(Work):
         status = self.status(parent, now)
         ends = [node for n, node in self.nodes.items() if self.feature(n) == parent]
         is_done = any(node.resolved and node.outcome is None for node in ends)
+        self._warn_of_claim(self.nodes[parent], "resolved", agent, now)
         self._record(
             replace(self.nodes[parent], resolved=True, outcome=None if is_done else "dropped", claim=None),
             "resolved" if is_done else "dropped",
@@ -580,6 +582,7 @@ class Containers(Work):
         return ContainerAnswer(
             verb=verb,
             n=n,
+            warnings=tuple(self._warnings),
             feature_turn=self._turned[0] if self._turned else None,
             dependents=own,
             dependents_of_features=of_features,

@@ -57,6 +57,8 @@ WAITS = (1, MS_PER_MINUTE // 2, MS_PER_MINUTE, HOUR - 1, HOUR)
 DAY = 24 * HOUR
 # By how much the clock of a writer may be wrong.
 LEADS = (0, 0, 0, 4 * MS_PER_MINUTE, -4 * MS_PER_MINUTE, 61 * MS_PER_MINUTE, -HOUR, 8 * DAY, 20 * 365 * DAY)
+# Operations of the container dialect whose answers have warnings.
+WARNING_OPERATIONS = {"container.advance", "container.revert", "container.terminate"}
 # Refusals before the lock, which leave leases as they are.
 EARLY_CODES = {"agent_not_allowed", "not_found"}
 
@@ -339,7 +341,7 @@ class WorkDriver(SteppingMachine):
         if "op_id" in arguments:
             self.sent.append(SentCall(agent, operation, arguments, answer))
         check(answer, expected)
-        if operation.startswith("work."):
+        if operation.startswith("work.") or operation in WARNING_OPERATIONS:
             self.check_warnings(answer, expected, reading)
         before = self.work.all_nodes()
         self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}
@@ -370,6 +372,8 @@ class WorkDriver(SteppingMachine):
     def check_refusal(self, error: GroundplanError, refused: frozenset[str], jump: JumpEffect) -> None:
         """Check that an error has an expected code and that nothing changed but leases after a jump of the clock."""
         assert error.code in refused, f"{error.code}: {error.message}"
+        if error.code == "not_actionable":
+            self.check_what_holds_back(error)
         self.touched = set()
         if jump.moved and error.code not in EARLY_CODES:
             assert self.rows.of(self.project_id) != self.stored
@@ -378,6 +382,18 @@ class WorkDriver(SteppingMachine):
             self.work = jump.work
             self.check_events(None, jump)
         assert self.rows.of(self.project_id) == self.stored
+
+    def check_what_holds_back(self, error: GroundplanError) -> None:
+        """Check that the refusal of a named node lists the ancestors that wait, and what the nearest waits for."""
+        work = self.work
+        (n,) = (n for n, node_id in self.ids.items() if node_id == error.details["node_id"])
+        waiting = [above for above in work.holders(n) if work.open_deps(above) or work.nodes[above].held is not None]
+        held_by = [] if work.nodes[n].resolved else waiting[:5]
+        told = error.details.get("held_by", [])
+        assert [one["id"] for one in told] == [self.ids[above] for above in held_by]
+        for above in held_by[:1]:
+            targets = sorted(target for target in work.waits_for(above) if not work.nodes[target].resolved)
+            assert (told[0]["waiting_for"], told[0].get("on_hold")) == (self.mentions(targets), work.nodes[above].held)
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:
         """Check what every answer says about other nodes."""

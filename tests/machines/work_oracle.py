@@ -502,6 +502,7 @@ class Work:
         if not same_node(new, old):
             self._record(new, action, now)
         if action == "resolved":
+            self._warn_of_claim(old, "resolved", agent, now)
             self._resolve_above(item.n, agent, now)
         elif action == "reopened":
             self._reopen_above(item.n, now)
@@ -509,10 +510,13 @@ class Work:
             self._warn_of_priority(item.n, new)
         if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
             self._warnings.append(Warned(item.n, "resolved without evidence"))
-        if action == "resolved" and old.claim and old.is_held_against(agent, now):
-            self._warnings.append(Warned(item.n, f"while {old.claim.agent!r} holds its claim"))
         if item.state == "Done" and not new.resolved:
             self._warnings.append(Warned(item.n, "resolved: true does"))
+
+    def _warn_of_claim(self, node: Node, verb: str, agent: str, now: int) -> None:
+        """Warn of a node, as it was before it ended, that another agent holds."""
+        if node.claim is not None and node.is_held_against(agent, now):
+            self._warnings.append(Warned(node.n, f"{verb} while {node.claim.agent!r} holds its claim"))
 
     def _warn_of_priority(self, subject: int | str, node: Node) -> None:
         if "priority" in node.properties and node.priority == float("-inf"):
@@ -634,6 +638,7 @@ class Work:
             raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
+        self._warn_of_claim(old, "merged", agent, now)
         lost = [name for name, one in old.properties.items() if not _same_value(one, kept.properties.get(name))]
         if lost:
             named = ", ".join(map(repr, lost))
@@ -671,7 +676,8 @@ class Work:
             raise Refusal("already_resolved")
         for node in still_open:
             self._refuse_held(node, agent, now)
-        for node in still_open:
+        for node in sorted(still_open):
+            self._warn_of_claim(self.nodes[node], "resolved", agent, now)
             shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now))
             dropped = replace(self.nodes[node], resolved=True, outcome="dropped", evidence=shown, claim=None)
             self._record(dropped, "dropped", now)
@@ -756,6 +762,7 @@ class Work:
             return
         if self.policies.evidence == "require" and not self.nodes[parent].evidence:
             return
+        self._warn_of_claim(self.nodes[parent], "resolved", agent, now)
         self._record(replace(self.nodes[parent], resolved=True, claim=None), "resolved", now)
         self._auto_resolved.append(parent)
         self._resolve_above(parent, agent, now)

@@ -121,11 +121,27 @@ def test_a_move_is_kept_in_history(work: WorkClient) -> None:
     assert [(one.field, one.before, one.after) for one in event.changes] == [("parent", work["phase"], work["root"])]
 
 
-def test_a_node_cannot_be_moved_into_another_project(work: WorkClient) -> None:
+def test_a_node_never_changes_its_project_and_the_error_says_what_to_do_instead(work: WorkClient) -> None:
     work.plan("a")
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
 
-    assert error_of(lambda: work.move("a", "elsewhere")).code == "mixed_projects"
+    for refused in (lambda: work.move("a", "elsewhere"), lambda: work.merge("a", "elsewhere")):
+        refusal = error_of(refused)
+        assert (refusal.code, refusal.details["nodes"]) == ("mixed_projects", [work["a"], work["elsewhere"]])
+        assert [step.operation for step in refusal.next_steps] == ["work.plan", "work.restructure", "work.update"]
+        assert refusal.next_steps[0].arguments == {"project": refusal.details["projects"][1]}
+
+
+def test_operations_on_nodes_of_two_projects_are_one_call_for_each(work: WorkClient) -> None:
+    work.plan("a")
+    other = WorkClient(work.session, "borealis", work.ids)
+    other.open()
+    other.plan("b")
+
+    drops = [{"op": "drop", "node_id": name, "reason": "not needed"} for name in ("a", "b")]
+    refusal = error_of(lambda: work.restructure(*drops))
+
+    assert (refusal.code, refusal.next_steps) == ("mixed_projects", ())
 
 
 @pytest.mark.parametrize(("name", "under"), [("oooooo", "a"), ("a", "oooooo")])

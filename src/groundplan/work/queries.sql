@@ -56,6 +56,30 @@ JOIN work_nodes AS c
        AND c.project_id = :project_id
        AND c.n = walk.n
 
+-- part: walk_above
+-- A node and its ancestors, with the number of steps to each.
+WITH RECURSIVE above (n, parent_n, step) AS (
+    SELECT c.n, c.parent_n, 0
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, walk.step + 1
+      FROM above AS walk
+      {join_parent}
+)
+
+-- part: blocked_ancestors
+-- The ancestors of that walk which wait, and so block everything below them, the nearest first.
+FROM above AS walk
+  {join_node}
+ WHERE walk.step > 0
+   AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
+   AND (:inherits OR c.kind = 'feature')
+ ORDER BY walk.step
+ LIMIT :at_most
+
 -- part: first_open_dependency
 -- The first open node that a node of a walk depends on.
 SELECT c.n

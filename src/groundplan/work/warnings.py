@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import UNSET, UnsetType
 
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO
 
 LINES_MAX = 5
+NAMES_MAX = 5  # in one line
 
 # Words for a finished node, which people set as its state.
 DONE_WORDS = frozenset({"done", "complete", "completed", "finished", "resolved", "closed", "fixed", "shipped"})
@@ -39,6 +42,11 @@ class Warnings:
         """Add a warning about a node."""
         self._subjects.setdefault(sentence, []).append(subject)
 
+    def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
+        """Add a warning for each node that was resolved or merged while another actor's claim was live."""
+        for node_id, claimant in claimants.items():
+            self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
+
     def lines(self) -> list[str] | UnsetType:
         """Return at most LINES_MAX lines, of which the last counts those that are left out."""
         lines = [
@@ -49,6 +57,12 @@ class Warnings:
             kept = LINES_MAX - 1
             lines = [*lines[:kept], f"{len(lines) - kept} more warnings"]
         return lines or UNSET
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names of the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
+    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    return f"{', '.join(map(quote_text, names[:NAMES_MAX]))}{more}"
 
 
 def describe_edge_type(type_: str) -> str | None:

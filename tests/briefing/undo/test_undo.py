@@ -264,13 +264,76 @@ def test_the_events_of_an_undo_say_what_they_undo(ada: Session, ids: dict[str, s
     assert ada.call("work.history", node_id=ids["coast"], limit=1).events[0].decision == f"undo of {undone}"
 
 
-def test_a_dry_run_says_what_it_would_do_and_changes_nothing(ada: Session, ids: dict[str, str]) -> None:
-    change(ada, "fields", ids)
-    after = dump(ada, ids)
-    first, second = undo(ada, dry_run=True), undo(ada, dry_run=True)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_dry_run_says_what_it_would_do_and_changes_nothing(
+    engine: Engine, ada: Session, ids: dict[str, str], name: str
+) -> None:
+    change(ada, name, ids)
+    after, rev, event = dump(ada, ids), engine.as_owner("SELECT rev FROM projects"), last_event(ada)
+
+    first, second = undo(ada, dry_run=True, op_id="try"), undo(ada, dry_run=True)
+
     assert first == second
-    assert first.did.operation == "work.update"
-    assert dump(ada, ids) == after
+    assert (dump(ada, ids), engine.as_owner("SELECT rev FROM projects"), last_event(ada)) == (after, rev, event)
+    done = undo(ada)
+    assert (first.dry_run, first.undone, first.did) == (True, done.undone, done.did)
+
+
+def close_loop_behind(session: Session, ids: dict[str, str]) -> str:
+    """Remove the dependency of hills on coast, let coast wait for hills by way of print, and return the removal."""
+    ends = {"from": ids["hills"], "to": ids["coast"], "type": "depends_on"}
+    session.call("work.connect", edges=[{**ends, "remove": True}])
+    event = last_event(session)
+    around = [{"from": ids[a], "to": ids[b], "type": "depends_on"} for a, b in (("coast", "print"), ("print", "hills"))]
+    session.call("work.connect", edges=around)
+    return event
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_dependency_that_would_close_a_loop_is_not_restored_and_the_error_names_the_loop(
+    ada: Session, ids: dict[str, str], dry_run: bool
+) -> None:
+    event = close_loop_behind(ada, ids)
+    before = dump(ada, ids)
+    coast, hills, print_ = (ids[name] for name in ("coast", "hills", "print"))
+
+    refusal = error_of(lambda: undo(ada, event=event, dry_run=dry_run))
+
+    assert refusal.code == "edges_rejected"
+    assert refusal.details["reasons"] == [f"{hills} to {coast}: cycle_detected"]
+    [rejected] = refusal.details["rejected"]
+    assert (rejected["from"], rejected["to"], rejected["reason"]) == (hills, coast, "cycle_detected")
+    assert rejected["path"] == [hills, coast, print_, hills]
+    assert rejected["depends_on"] == [[hills, coast], [coast, print_], [print_, hills]]
+    assert refusal.message.endswith(f"remove one of these dependencies first: {coast} on {print_}, {print_} on {hills}")
+    assert dump(ada, ids) == before
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_loop_through_the_tree_is_named_with_its_dependencies_alone(
+    ada: Session, ids: dict[str, str], dry_run: bool
+) -> None:
+    ada.call("work.connect", edges=[{"from": ids["print"], "to": ids["survey"], "type": "depends_on"}])
+    ada.call("work.connect", edges=[{"from": ids["print"], "to": ids["survey"], "type": "depends_on", "remove": True}])
+    event = last_event(ada)
+    ada.call("work.connect", edges=[{"from": ids["coast"], "to": ids["print"], "type": "depends_on"}])
+
+    [rejected] = error_of(lambda: undo(ada, event=event, dry_run=dry_run)).details["rejected"]
+
+    assert rejected["path"] == [ids["print"], ids["survey"], ids["coast"], ids["print"]]
+    assert rejected["depends_on"] == [[ids["print"], ids["survey"]], [ids["coast"], ids["print"]]]
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_node_that_would_wait_for_itself_is_not_opened_again(
+    ada: Session, ids: dict[str, str], dry_run: bool
+) -> None:
+    ada.call("work.update", updates=[{"node_id": ids["hills"], "resolved": True}])
+    event = last_event(ada)
+    # What is resolved waits for nothing, so coast may depend on it now, though it depends on coast.
+    ada.call("work.connect", edges=[{"from": ids["coast"], "to": ids["hills"], "type": "depends_on"}])
+
+    assert error_of(lambda: undo(ada, event=event, dry_run=dry_run)).code == "cycle_detected"
 
 
 def test_the_same_op_id_undoes_once(ada: Session, ids: dict[str, str]) -> None:

@@ -85,6 +85,23 @@ def test_a_refused_write_leaves_no_trace(engine: Engine, atlas: str) -> None:
     assert [op for *_, op, _ in events(engine, atlas)] == BEGINNING
 
 
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_write_that_is_discarded_returns_its_answer_and_leaves_no_trace(
+    engine: Engine, atlas: str, is_written: bool
+) -> None:
+    def change_then_discard(tx: Transaction) -> str:
+        tx.record("test.happened", "x", changed("a", 1, 2))
+        if is_written:
+            tx.write_events()
+        tx.discard()
+        return "as if"
+
+    assert engine.store.write(person("ada"), "atlas", change_then_discard) == "as if"
+
+    assert revision(engine, atlas) == 1
+    assert [op for *_, op, _ in events(engine, atlas)] == BEGINNING
+
+
 def test_a_failing_run_leaves_the_store_usable(engine: Engine, atlas: str) -> None:
     def fail(tx: Transaction) -> None:
         raise RuntimeError("a defect")

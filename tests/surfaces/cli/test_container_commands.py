@@ -88,6 +88,14 @@ def test_a_step_tells_what_came_of_it_for_others(run: Run, ids: dict[str, str]) 
     assert f"Feature {ids['coast']}: ACTIVE -> CLOSED" in given_up
 
 
+def test_a_step_over_the_claim_of_somebody_else_is_printed_with_a_warning(run: Run, ids: dict[str, str]) -> None:
+    run("--agent", "ben", "task", "advance", ids["walk"], "--version", "1")
+
+    shown = run("task", "terminate", ids["walk"], "--version", "2").out
+
+    assert f"\nWarnings:\n  {ids['walk']}: resolved while 'ben' holds its claim\n" in shown
+
+
 @pytest.mark.parametrize(
     "blockers", [("--blocked-by", "{walk},NO_OP"), ("--blocked-by", "{walk}", "--blocked-by", "NO_OP")]
 )

@@ -415,3 +415,48 @@ def test_an_answer_about_a_step_keeps_the_cap_and_counts_what_it_left_out(client
     assert answer.task.left_out == {"description": 1}
     assert 0 < len(answer.affected_dependents) == 30 - answer.left_out["affectedDependents"]
     assert 0 < len(answer.unblocked_entities) == 30 - answer.left_out["unblockedEntities"]
+
+
+def test_closing_what_somebody_else_has_claimed_names_them(client: ContainersClient, clock: ManualClock) -> None:
+    client.change_project(pipeline={"task": ["NEW", "ACTIVE", "CLOSED"]})
+    client.tasks("walk", "swim", "row")
+    for name in ("walk", "swim"):
+        client.by("ben").advance(name)
+    client.advance("row")
+
+    assert client.advance("walk").warnings == [f"{client['walk']}: resolved while 'ben' holds its claim"]
+    assert client.advance("row").warnings is UNSET  # her own
+    clock.move(hours=2)
+    taken_over = client.advance("swim")
+    assert (taken_over.transition.after, taken_over.warnings) == ("ACTIVE", UNSET)
+    assert client.advance("swim").warnings is UNSET
+
+
+def test_terminating_what_others_have_claimed_names_them_for_everything_below(
+    client: ContainersClient, clock: ManualClock
+) -> None:
+    for feature, tasks in {"coast": ("walk", "swim", "row"), "hills": ("climb",)}.items():
+        client.feature(feature)
+        client.tasks(*tasks, of=feature)
+    for who, name in {"ben": "walk", "cleo": "row"}.items():
+        client.by(who).advance(name)
+    for name in ("swim", "climb"):
+        client.by("ben").advance(name)
+
+    assert client.terminate("coast").warnings == [
+        f"{client['walk']} and 1 more: resolved while 'ben' holds its claim",
+        f"{client['row']}: resolved while 'cleo' holds its claim",
+    ]
+    clock.move(hours=2)
+    assert client.terminate("hills").warnings is UNSET
+
+
+def test_enforced_claims_refuse_to_close_or_terminate_what_somebody_else_has(client: ContainersClient) -> None:
+    client.open(policies={"claims": "enforced"})
+    client.change_project(pipeline={"task": ["NEW", "ACTIVE", "CLOSED"]})
+    client.task("walk")
+    client.by("ben").advance("walk")
+
+    for refused in (client.advance, client.terminate):
+        assert error_of(partial(refused, "walk")).code == "claimed_by_another"
+    assert client.status("walk") == "ACTIVE"

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid
 from groundplan.work.warnings import LINES_MAX, RELATIONS, Warnings, describe_edge_type
 from tests.errors import error_of
+from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient
 
 
@@ -63,6 +64,61 @@ def test_resolving_what_somebody_else_has_claimed_names_them(work: WorkClient) -
     assert f"{work['a']}: resolved while 'robin' holds its claim" in work.resolve("a").warnings
 
 
+def test_dropping_what_others_have_claimed_names_them_for_the_node_and_all_below(work: WorkClient) -> None:
+    work.plan("phase\n  a\n    deep\n  b\n  c\n  d\nother")
+    for who, name in {"ben": "deep", "cleo": "b"}.items():
+        work.by(who).call("work.claim", node_id=work[name])
+    for name in ("c", "other"):
+        work.by("ben").call("work.claim", node_id=work[name])
+    work.call("work.claim", node_id=work["d"])
+
+    assert work.drop("phase").warnings == [
+        f"{work['deep']} and 1 more: resolved while 'ben' holds its claim",
+        f"{work['b']}: resolved while 'cleo' holds its claim",
+    ]
+    assert work.drop("other").warnings == [f"{work['other']}: resolved while 'ben' holds its claim"]
+
+
+def test_merging_what_somebody_else_has_claimed_names_them(work: WorkClient) -> None:
+    work.plan("a\nb\nc")
+    work.by("ben").claim(count=2)
+
+    assert work.merge("a", "b").warnings == [f"{work['a']}: merged while 'ben' holds its claim"]
+    assert work.merge("c", "b").warnings is UNSET  # the claim of the target stays
+
+
+def test_a_parent_that_is_resolved_with_its_last_child_names_who_has_claimed_it(work: WorkClient) -> None:
+    work.open(policies={"auto_resolve_parents": True, "evidence": "off"})
+    work.plan("a")
+    work.by("ben").claim()
+    work.plan("child", under="a")
+
+    answer = work.resolve("child")
+
+    assert answer.auto_resolved == [work["a"]]
+    assert answer.warnings == [f"{work['a']}: resolved while 'ben' holds its claim"]
+
+
+def test_claims_that_are_over_or_ones_own_end_without_a_warning(work: WorkClient, clock: ManualClock) -> None:
+    work.plan("lapsed\n  below\nmerged\ntarget\nown")
+    work.by("ben").claim(count=3)
+    clock.move(hours=2)
+    work.call("work.claim", node_id=work["own"])
+
+    assert [work.drop(name).warnings for name in ("lapsed", "own")] == [UNSET, UNSET]
+    assert work.merge("merged", "target").warnings is UNSET
+
+
+def test_enforced_claims_refuse_a_drop_and_a_merge_and_end_nothing(work: WorkClient) -> None:
+    work.open(policies={"claims": "enforced"})
+    work.plan("phase\n  a\nb")
+    work.by("ben").claim()
+
+    for refused in (lambda: work.drop("phase"), lambda: work.merge("a", "b")):
+        assert error_of(refused).code == "claimed_by_another"
+    assert work.node("a").properties["_claimed_by"] == "ben"
+
+
 def test_a_child_under_a_waiting_node_is_not_held_back_and_the_answer_says_so(work: WorkClient) -> None:
     work.plan("a\nb: a")
 
@@ -83,13 +139,31 @@ def test_a_child_under_a_waiting_node_is_not_held_back_and_the_answer_says_so(wo
         ({"area": None}, UNSET),
         ({"colour": "red"}, ["filter 'colour': no node has this property"]),
         ({"colour": None}, ["filter 'colour': no node has this property"]),
-        ({"colour": 1, "size": 2}, ["filter 'colour' and 1 more: no node has this property"]),
+        ({"colour": 1, "size": 2}, ["filter 'colour', 'size': no node has these properties"]),
+        ({"colour": 1, "area": "ui"}, ["filter 'colour': no node has this property"]),
+        (dict.fromkeys("uvwxyz"), ["filter 'u', 'v', 'w', 'x', 'y' and 1 more: no node has these properties"]),
     ],
 )
 def test_a_filter_for_a_property_that_no_node_has_is_pointed_out(work: WorkClient, filter_: Any, warnings: Any) -> None:
     work.plan("a\nb", each={"a": {"properties": {"area": "ui"}}})
 
     assert work.call("work.next", project=work.project, filter=filter_).warnings == warnings
+
+
+@pytest.mark.parametrize("value", ["robin", None])
+def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
+    work.plan("a\nb")
+    work.by("robin").claim()
+
+    wanted = {"_claimed_by": value, "_held": value, "_hold": None, "colour": None}
+    answer = work.call("work.next", project=work.project, filter=wanted)
+
+    assert answer.warnings == [
+        "filter '_claimed_by', '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
+        "filter '_hold': shown, but cannot be filtered here; work.query finds nodes by is_blocked",
+        "filter 'colour': no node has this property",
+    ]
+    assert work.query(claimed_by="robin") == ["a"]
 
 
 @pytest.mark.parametrize("word", ["done", " Done ", "COMPLETED", "closed"])

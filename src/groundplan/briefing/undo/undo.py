@@ -109,22 +109,31 @@ class _PastWrite(NamedTuple):
 def undo(tx: Transaction, request: Undo) -> Undone:
     """Undo my last change of a project, or the write that a named event belongs to, as a whole.
 
+    With `dry_run`, everything is done and then rolled back, so that it is refused just as the undo would be.
+
     Raises:
         NotFound: there is no such event.
         NothingToUndo: none of the last changes is the caller's.
         NotYourChange: another actor made the change, and the caller is no owner.
         ChangedSince: what it touched was changed again.
         CannotUndo: it has no inverse.
-        EdgesRejected: an edge cannot be restored.
+        EdgesRejected: an edge cannot be restored; the details have the loop that it would close.
+        CycleDetected: a node that is opened again would wait for itself.
         ValueProtected: the value before would only be suggested.
     """
     write, call = _prepare(tx, request.event)
     _run(tx, call, write.position)
-    return _describe(write, call)
+    undone = _describe(write, call)
+    if request.dry_run:  # whatever refuses the inverse has refused it above
+        tx.discard()
+        undone.dry_run = True
+    return undone
 
 
 def preview(tx: Transaction, request: Undo) -> Undone:
-    """Return what an undo would do. It only reads, so it waits for no lock and a page can ask for it.
+    """Return the call that an undo would make, which may still be refused.
+
+    It only reads, so it waits for no lock and a page can ask for it.
 
     Raises:
         NotFound: there is no such event.
@@ -224,9 +233,10 @@ def _run(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
         call.verify(answer)
 
 
+# For pages of this program. It has no name in the catalog, because `dry_run` says more.
 PREVIEW = Operation(
     name="briefing.preview_undo",
-    summary="Say what an undo would do.",
+    summary="Say which call an undo would make.",
     permission=Permission.PROJECT_WRITE,
     effect=Effect.READ,
     input=Undo,
@@ -244,8 +254,6 @@ OPERATION = Operation(
     output=Undone,
     handler=undo,
     project=lambda _tx, request: request.project,
-    variants=(PREVIEW,),
-    choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("undo", Group.BRIEFING),
     command=Command(("undo",), arguments=("event",)),
     http=Route("POST", "/projects/{project}/undo"),

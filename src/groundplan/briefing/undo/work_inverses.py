@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
+
+import msgspec
+from msgspec import UNSET
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.events.past_writes import PastChange
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.cycles import HIDDEN_ID
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, restructure, update
 from groundplan.work.graph.depths import sort_from_below
@@ -21,6 +26,7 @@ IMPLIED_FIELDS = ("resolved", "outcome", "status", "claimed_until")
 FLIPS = (WorkOp.RESOLVED, WorkOp.DROPPED, WorkOp.REOPENED)
 UPDATES = (WorkOp.UPDATED, *FLIPS, WorkOp.CLAIMED)
 EDGES = (WorkOp.CONNECTED, WorkOp.DISCONNECTED)
+EDGES_NAMED_MAX = 5  # rejected edges in a message; the details list more
 
 _STATUS = NoInverse("a status has its own way back", NextStep("container.revert", "sets the status back"))
 _SECTION = NoInverse("a section has no inverse", NextStep("section.update_text", "changes its text"))
@@ -50,8 +56,43 @@ class EdgesRejected(Conflict):
 
     code = "edges_rejected"
 
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__(f"the edges cannot be set back: {', '.join(reasons)}", reasons=reasons)
+    def __init__(self, rejected: Sequence[connect.RejectedEdge]) -> None:
+        named = [_describe_rejected(edge) for edge in rejected[:EDGES_NAMED_MAX]]
+        more = f"; and {len(rejected) - EDGES_NAMED_MAX} more" if len(rejected) > EDGES_NAMED_MAX else ""
+        super().__init__(
+            f"the edges cannot be set back: {'; '.join(named)}{more}",
+            reasons=[f"{edge.from_} to {edge.to}: {edge.reason}" for edge in rejected],
+            rejected=[_to_details(edge) for edge in rejected[: connect.EXPLAINED_MAX]],
+        )
+
+
+def _describe_rejected(edge: connect.RejectedEdge) -> str:
+    reason = f"{edge.from_} to {edge.to}: {edge.reason}"
+    if edge.path is UNSET:
+        return reason
+    # The edge itself is a part of the loop, and not there yet.
+    others = [f"{source} on {target}" for source, target in _list_dependencies(edge) if (source, target) != _ends(edge)]
+    remedy = f", remove one of these dependencies first: {', '.join(others)}" if others else ""
+    return f"{reason} ({' -> '.join(edge.path)}){remedy}"
+
+
+def _to_details(edge: connect.RejectedEdge) -> dict[str, Any]:
+    details: dict[str, Any] = msgspec.to_builtins(edge)
+    if dependencies := _list_dependencies(edge):
+        details["depends_on"] = [list(pair) for pair in dependencies]
+    return details
+
+
+def _list_dependencies(edge: connect.RejectedEdge) -> list[tuple[str, str]]:
+    """Return the dependencies of the loop that an edge would close; without steps of the tree, each step is one."""
+    if edge.depends_on is not UNSET:
+        return [(source, target) for source, target in edge.depends_on]
+    steps = pairwise(edge.path or ())
+    return [step for step in steps if not any(node_id.startswith(HIDDEN_ID) for node_id in step)]
+
+
+def _ends(edge: connect.RejectedEdge) -> tuple[str, str]:
+    return edge.from_, edge.to
 
 
 def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
@@ -130,7 +171,7 @@ def _build_connect(events: Sequence[PastChange]) -> InverseCall:
 
 def _refuse_rejected(answer: connect.Connected) -> None:
     if answer.rejected:
-        raise EdgesRejected([f"{edge.from_} to {edge.to}: {edge.reason}" for edge in answer.rejected])
+        raise EdgesRejected(answer.rejected)
 
 
 def _build_moves(events: Sequence[PastChange]) -> InverseCall:

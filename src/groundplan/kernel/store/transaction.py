@@ -184,6 +184,11 @@ class Transaction(ABC):
         if recorded := [Event(op, subject, shared, decision) for subject in subjects]:
             self._events.setdefault(self._default_stream, []).extend(recorded)
 
+    def discard(self) -> None:
+        """Forget all events, so that the store rolls back every change of this write, as if nothing had changed."""
+        self._events.clear()
+        self._written_counts.clear()
+
     @property
     def has_events(self) -> bool:
         """Whether any event was recorded."""

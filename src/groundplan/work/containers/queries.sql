@@ -123,25 +123,9 @@ resolved, outcome, status, held_reason, blocked_reason, claimed_by, claimed_at, 
 
 -- name: waiting_above
 -- The blocked ancestors that block a node, the nearest first.
-WITH RECURSIVE above (n, parent_n, step) AS (
-    SELECT c.n, c.parent_n, 0
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = :n
-    UNION ALL
-    SELECT c.n, c.parent_n, walk.step + 1
-      FROM above AS walk
-      {join_parent}
-)
+{walk_above}
 SELECT c.id
-  FROM above AS walk
-  {join_node}
- WHERE walk.step > 0
-   AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
-   AND (:inherits OR c.kind = 'feature')
- ORDER BY walk.step
- LIMIT :at_most;
+  {blocked_ancestors};
 
 -- part: in_priority_range
 AND c.priority >= CAST(:least AS double precision)

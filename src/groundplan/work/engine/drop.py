@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from typing import NamedTuple
+
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.policies import get_policies
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.move import RootNotAllowed
 from groundplan.work.engine.readiness import Readiness
@@ -26,6 +28,15 @@ class AlreadyResolved(RuleViolated):
 
     def __init__(self, node: WorkNodeRow) -> None:
         super().__init__(f"node {node.id} is already resolved; reopen it before you drop it", node_id=node.id)
+
+
+class ClaimRow(NamedTuple):
+    """A live claim of another actor."""
+
+    n: int
+    id: str
+    claimed_by: str
+    claimed_until: str | None
 
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
@@ -51,12 +62,10 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     if node.resolved:  # and so is everything below it
         raise AlreadyResolved(node)
     rows = _load_open_rows(tx, node)
-    ns = [n for n, _, _ in rows]
-    place = {"project_id": tx.project.id, "ns": to_json_array(ns)}
-    if get_policies(tx).claims == "enforced":
-        for node_id, claimed_by, claimed_until in tx.all(sql.claims_among, **place):
-            enforce_claims(tx, node_id, claimed_by, claimed_until)
-    readiness.snapshot(ns)
+    parents = {n: parent_n for n, _, parent_n in rows}
+    _end_claims(tx, readiness, parents)
+    place = {"project_id": tx.project.id, "ns": to_json_array(parents)}
+    readiness.snapshot(parents)
     tx.run(sql.resolve_nodes, **place, outcome=DROPPED)
     tx.run(sql.add_evidence_to_all, **place, type=DROPPED, ref=reason)
     changes = (
@@ -67,5 +76,14 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     # In the order of the index by subject: in any other one, most events are put on a page that is not in memory.
     below = sorted(node_id for n, node_id, _ in rows if n != node.n)
     tx.record_each(WorkOp.DROPPED, [node.id, *below], *changes, decision=decision)
-    readiness.propagate_resolved({n: parent_n for n, _, parent_n in rows})
-    return "dropped" if len(ns) == 1 else f"dropped with {len(ns) - 1} below"
+    readiness.propagate_resolved(parents)
+    return "dropped" if len(rows) == 1 else f"dropped with {len(rows) - 1} below"
+
+
+def _end_claims(tx: Transaction, readiness: Readiness, ns: Container[int]) -> None:
+    """Note whose claims end with these nodes, or raise ClaimedByAnother when the project enforces claims."""
+    # All live claims of others are fewer than the nodes of a large drop, and an index has them.
+    for claim in sorted(tx.all(sql.live_claims_of_others, ClaimRow, project_id=tx.project.id)):
+        if claim.n in ns:
+            enforce_claims(tx, claim.id, claim.claimed_by, claim.claimed_until)
+            readiness.ended_claims[claim.id] = claim.claimed_by

@@ -806,15 +806,15 @@ WITH RECURSIVE below (n, id, parent_n) AS (
 SELECT n, id, parent_n
   FROM below;
 
--- name: claims_among
--- The claims of some nodes.
-SELECT c.id, c.claimed_by, c.claimed_until
+-- name: live_claims_of_others
+-- The live claims of other actors. In no order, so that SQLite takes the index of the claimed and not the order of the key.
+SELECT c.n, c.id, c.claimed_by, c.claimed_until
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND c.claimed_by IS NOT NULL
- ORDER BY c.n;
+   AND c.claimed_by <> :actor_id
+   AND coalesce(c.claimed_until > :now, true);
 
 -- name: add_evidence_to_all
 -- Append the same evidence to many nodes.

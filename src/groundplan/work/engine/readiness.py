@@ -104,6 +104,7 @@ class Readiness:
         self._derived: dict[int, NodeFlags] | None = None  # the states after the write, if they follow from the others
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
+        self.ended_claims: dict[str, str] = {}  # by the id of a resolved node: the other actor whose claim was live
         self._loop_suspects: set[int] = set()
         self._unordered: set[int] = set()  # nodes whose keys are to be compared with what they wait for
         self._unstarted: set[int] = set()  # nodes that neither are nor have anything below them that was started
@@ -366,6 +367,8 @@ class Readiness:
         op = WorkOp.RESOLVED if outcome is None else WorkOp.DROPPED
         self._tx.record(op, row.id, *changes, decision=self._decision)
         self._auto_resolved[row.n] = row.id
+        if is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until):
+            self.ended_claims[row.id] = str(row.claimed_by)
 
     def _may_resolve(self, row: FinishedRow) -> bool:
         """Return whether the policies allow resolving a node automatically; they bind the engine as well."""

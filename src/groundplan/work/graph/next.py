@@ -10,17 +10,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, LeftOut, Trimming
-from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import AnswerBudget, OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quote_text
 from groundplan.work import add_briefing as briefing
-from groundplan.work.engine.claims import compute_lease_end, limit_lease_end
+from groundplan.work.engine.claims import compute_lease_end
 from groundplan.work.engine.node import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -31,12 +28,12 @@ from groundplan.work.engine.node import (
     load_evidence,
 )
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
-from groundplan.work.engine.statuses import ACTIVE, begin_features
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.engine.statuses import begin_features
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.named_node import pick_named
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
-from groundplan.work.graph.surroundings import fetch_surroundings
-from groundplan.work.kinds import FEATURE, ROOT_N
+from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.priority import rank
 from groundplan.work.requests import Decision, NodeRef
@@ -44,7 +41,6 @@ from groundplan.work.shown_fields import DEPENDENCIES_MAX
 from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
-LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -91,6 +87,7 @@ class ResolvedDependency(Struct):
     id: str
     summary: str
     evidence: list[Evidence] | UnsetType = UNSET
+    evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
 
 
 class Offer(Struct, kw_only=True):
@@ -118,52 +115,6 @@ class Offers(Struct):
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     briefing: Any = UNSET  # of the node, if the request has a budget
-
-
-class NotActionable(Conflict):
-    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
-
-    code = "not_actionable"
-
-    def __init__(self, node: WorkNodeRow, waiting_for: list[str], open_children: list[str]) -> None:
-        problems = []
-        if node.n == ROOT_N or node.kind == FEATURE:
-            problems.append(f"is a {node.kind}, whose tasks are the work")
-        if node.resolved:
-            problems.append("is resolved")
-        if waiting_for:
-            problems.append(f"waits for {', '.join(waiting_for[:NAMED_MAX])}")
-        if node.held_reason is not None:
-            problems.append(f"is on hold ({quote_text(node.held_reason)})")
-        if node.blocked_above and not node.resolved:
-            problems.append("is held back by what an ancestor waits for")
-        if node.status not in (None, ACTIVE) and node.kind != FEATURE:
-            problems.append(f"has the status {node.status}")
-        if open_children:
-            problems.append(f"has open children ({', '.join(open_children[:NAMED_MAX])})")
-        super().__init__(
-            f"node {node.id} {' and '.join(problems)}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            waiting_for=waiting_for,
-            open_children=open_children,
-        )
-
-
-class AlreadyClaimed(Conflict):
-    """Another actor has claimed the named node."""
-
-    code = "already_claimed"
-
-    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
-        until = f" until {claimed_until}" if claimed_until else ""
-        super().__init__(
-            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            claimed_by=node.claimed_by,
-            claimed_until=claimed_until,
-        )
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
@@ -211,7 +162,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
-        node = _pick_named(tx, request.node_id)
+        node = pick_named(tx, request.node_id)
         guard.check(node)
         return [node]
     where: dict[str, Any] = {"project_id": tx.project.id}
@@ -227,18 +178,6 @@ def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeR
         return sorted(tx.all(query, WorkNodeRow, **where, at_most=at_most), key=rank)[:at_most]
 
     return guard.pick(find, wanted=request.count)
-
-
-def _pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
-    node = fetch_node(tx, find_node_in_project(tx, ref).n)
-    place = {"project_id": tx.project.id, "n": node.n, "at_most": LISTED_MAX}
-    if tx.one_or_none(sql.ready_node, project_id=tx.project.id, n=node.n) is None:
-        waiting_for = tx.scalars(sql.open_targets_of, **place) if node.open_deps else []
-        open_children = tx.scalars(sql.open_children_of, **place) if node.open_children else []
-        raise NotActionable(node, waiting_for, open_children)
-    if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-        raise AlreadyClaimed(node, limit_lease_end(tx, node.claimed_until))
-    return node
 
 
 def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeRow]:
@@ -316,10 +255,13 @@ def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: b
         evidence = (
             load_evidence(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
         )
-        offered.resolved_deps = [
-            ResolvedDependency(dep.id, dep.summary, format_evidence(evidence.get(dep.n, []), lean=lean)) for dep in done
-        ]
+        offered.resolved_deps = [_build_dependency(dep, evidence.get(dep.n, []), lean=lean) for dep in done]
     return offered
+
+
+def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bool) -> ResolvedDependency:
+    total = row.evidence_total if row.evidence_total > len(evidence) else UNSET
+    return ResolvedDependency(row.id, row.summary, format_evidence(evidence, lean=lean), total)
 
 
 def locate(tx: Transaction, request: Next) -> str:

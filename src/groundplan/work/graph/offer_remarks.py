@@ -7,19 +7,34 @@ from typing import Any
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.node import WorkCounts
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.warnings import Warnings
+from groundplan.work.warnings import Warnings, join_names
+
+# Properties that answers show and no node stores, with the step that finds nodes by them.
+SHOWN_PROPERTIES = (
+    (("_claimed_by", "_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
+    (("_hold",), NextStep("work.query", "finds nodes by is_blocked")),
+)
 
 sql = load_queries(__file__)
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, given: dict[str, Any], *, is_found: bool) -> None:
-    """Add warnings about properties that no node has; a value that was found needs no look."""
-    for name in (name for name, value in given.items() if value is None or not is_found):
-        if tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is None:
-            warnings.add(f"filter {quote_text(name)}", "no node has this property")
+    """Add warnings about properties that no node has, or that answers only show; what was found needs no look."""
+    doubtful = [name for name, value in given.items() if value is None or not is_found]
+    for names, step in SHOWN_PROPERTIES:
+        if shown := [name for name in given if name in names]:
+            doubtful = [name for name in doubtful if name not in shown]
+            warnings.add(f"filter {join_names(shown)}", f"shown, but cannot be filtered here; {tx.describe(step)}")
+    unknown = [name for name in doubtful if not _is_property(tx, name)]
+    if unknown:
+        these = "this property" if len(unknown) == 1 else "these properties"
+        warnings.add(f"filter {join_names(unknown)}", f"no node has {these}")
+
+
+def _is_property(tx: Transaction, name: str) -> bool:
+    return tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is not None
 
 
 def explain_no_offer(tx: Transaction) -> str:

@@ -90,7 +90,7 @@ SELECT c.id
 
 -- name: open_targets_of
 -- A few open dependencies of a node.
-SELECT t.id
+SELECT t.id, t.summary
   FROM work_edges AS d
   JOIN work_nodes AS t
     ON t.tenant_id = d.tenant_id
@@ -103,6 +103,12 @@ SELECT t.id
    AND NOT t.resolved
  ORDER BY d.to_n
  LIMIT :at_most;
+
+-- name: blocked_ancestors_of
+-- The ancestors that block a node, the nearest first.
+{walk_above}
+SELECT c.n, c.id, c.summary, c.held_reason
+  {blocked_ancestors};
 
 -- name: node_with_property
 -- A node with a property of this name. It reads all nodes if there is none, so ask only about a filter that found none.

@@ -7,23 +7,23 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import MixedProjects
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quote_text
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.engine.refs import find_node, find_node_in_project, resolve_node_project
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
 from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
-from groundplan.work.warnings import Warnings
+from groundplan.work.warnings import Warnings, join_names
 
 OPERATIONS_MAX = 100
-PROPERTIES_NAMED_MAX = 5  # in one warning
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
@@ -76,7 +76,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
 
     Raises:
         NotFound: the project has no such node.
-        MixedProjects: the nodes are in several projects.
+        MixedProjects: the nodes are in several projects; a node never changes its project.
         CycleDetected: a node would be below itself, or wait for itself.
         CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed a node.
@@ -91,13 +91,15 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         match operation:
             case Move():
                 node = _fetch(tx, operation.node_id, beside=first)
-                parent = _fetch(tx, operation.new_parent, beside=node.id)
+                parent = _fetch_destination(tx, operation.new_parent, node)
                 result = move(tx, readiness, node, parent, decision=request.decision)
                 details.append(OperationResult("move", node.id, result))
             case Merge():
                 node = _fetch(tx, operation.source, beside=first)
-                target = _fetch(tx, operation.target, beside=node.id)
+                target = _fetch_destination(tx, operation.target, node)
                 _warn_about_properties(warnings, node, target)
+                if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+                    warnings.add_ended_claims({node.id: str(node.claimed_by)}, verb="merged")
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
@@ -112,13 +114,29 @@ def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: Work
     kept = target.properties_value
     lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
     if lost:
-        named = ", ".join(quote_text(name) for name in lost[:PROPERTIES_NAMED_MAX])
-        more = f" and {len(lost) - PROPERTIES_NAMED_MAX} more" if len(lost) > PROPERTIES_NAMED_MAX else ""
-        warnings.add(source.id, f"its properties {named}{more} are not taken over by {target.id}")
+        warnings.add(source.id, f"its properties {join_names(lost)} are not taken over by {target.id}")
 
 
 def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
     return fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
+
+
+def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNodeRow:
+    """Return the node under which, or into which, a node of this project goes."""
+    found = find_node(tx, ref)
+    if found.project_id != tx.project.id:
+        raise MixedProjects(
+            f"node {node.id} is in project {tx.project.id} and node {found.id} is in project {found.project_id}; "
+            "a node never changes its project",
+            next_steps=(
+                NextStep("work.plan", "plans it there", {"project": str(found.project_id)}),
+                NextStep("work.restructure", "drops it here"),
+                NextStep("work.update", "resolves it here"),
+            ),
+            nodes=[node.id, found.id],
+            projects=[str(tx.project.id), str(found.project_id)],  # the encoder needs plain str
+        )
+    return fetch_node(tx, found.n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:

@@ -40,6 +40,7 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
     answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, listed, total=len(newly))
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
     answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
+    warnings.add_ended_claims(readiness.ended_claims)
     answer.warnings = warnings.lines()
     return answer
 

@@ -18,7 +18,6 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
 from groundplan.providers import is_knowledge_used
 from groundplan.work.completion_hints import GraphHints, build_graph_hints
@@ -240,7 +239,7 @@ def _apply(
         if item.resolved:
             _check_evidence(tx, node, len(entries), warnings)
             if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-                warnings.add(node.id, f"resolved while {quote_text(str(node.claimed_by))} holds its claim")
+                readiness.ended_claims[node.id] = str(node.claimed_by)
             node.resolve()
         else:
             changes += node.reopen()

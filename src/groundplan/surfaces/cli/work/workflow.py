@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import Fields, Lines, View, When
+from groundplan.surfaces.cli.drawing import WARNINGS, Fields, Lines, View, When
 from groundplan.surfaces.cli.terminal import INDENT, format_title
 from groundplan.surfaces.cli.work.containers import (
     FEATURE_TRANSITION,
@@ -93,6 +93,7 @@ TRANSITION = View(
     UNBLOCKED,
     FEATURE_TRANSITION,
     Lines("feature_unblocked_entities", ENTITY, title="Unblocked by the feature:"),
+    WARNINGS,
     REMINDERS,
 )
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from groundplan.briefing.undo.undo import PREVIEW
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.events.follow import parse_position
@@ -56,7 +57,7 @@ def find_inverse(visit: Visit, event_id: str) -> Any:
     if not visit.is_writer:
         return None
     try:
-        return visit.call("briefing.undo", event=event_id, dry_run=True).did.operation
+        return visit.session.run(PREVIEW, {"project": visit.project.name, "event": event_id}).did.operation
     except GroundplanError as error:
         if error.status >= 500:
             raise

@@ -34,10 +34,11 @@ from groundplan.work.containers.requests import ContainerType, WorkflowType
 from groundplan.work.engine.claims import compute_lease_end, enforce_claims
 from groundplan.work.engine.edges import load_dependents
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.engine.row import WorkNodeRow, is_claimed_by_another
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, get_status
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
+from groundplan.work.warnings import Warnings
 
 UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of a TransitionAnswer
 
@@ -82,6 +83,7 @@ class TransitionAnswer(OneContainer, kw_only=True):
     feature_transition: FeatureTransition | UnsetType = UNSET
     feature_unblocked_entities: list[Entity] | UnsetType = UNSET
     feature_unblocked_entities_total: int | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -113,6 +115,8 @@ def change_status(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, t
     was_resolved = node.resolved
     if to == CLOSED:
         _check_closable(tx, node)
+        if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            readiness.ended_claims[node.id] = str(node.claimed_by)
         node.resolve()
         op = WorkOp.RESOLVED
     else:
@@ -177,7 +181,7 @@ def build_transition_answer(
 def complete_answer(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, answer: M, *, ended: Collection[int]
 ) -> M:
-    """Fill in the container, its position, and the containers that were unblocked by the `ended` nodes."""
+    """Fill in the container, its position, warnings, and the containers that were unblocked by the `ended` nodes."""
     settled = readiness.settle()
     load_container_into(answer, tx, node.n)
     steps = load_pipelines(tx).of(WorkflowType(get_container_type(node)))
@@ -191,6 +195,9 @@ def complete_answer(
         released = list_entities(tx, settled.unblocked & of_features)
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
+    warnings = Warnings()
+    warnings.add_ended_claims(readiness.ended_claims)
+    answer.warnings = warnings.lines()
     return answer
 
 
