@@ -133,6 +133,48 @@ def test_who_repeats_a_persons_value_cannot_describe_it_anew(entered: ContextCli
     ]
 
 
+def test_evidence_stays_with_its_sources_when_a_persons_value_is_repeated(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    client.source("deed")
+    client.write("/size", 5, sourceIds=["deed"], evidenceSnippet="5 ha", provenance="user-entered")
+    client.constrain("cost", 9, sourceId=client["deed"], snippet="at most 9", provenance="user-entered")
+    client.commit()
+    clock.move(minutes=1)
+    agent = client.agent
+    agent.draft()
+    agent.source("blog")
+    agent.write("/size", 5, sourceIds=["blog"], evidenceSnippet="some five hectares")
+    agent.constrain("cost", 9, sourceId=client["blog"], snippet="around nine")
+    agent.commit()
+
+    view = client.view_in_force()
+    size, [cost] = view.inputs_by_pointer["/size"], view.constraints
+    assert (size.provenance, size.evidence_snippet, size.source_ids) == (
+        "user-entered",
+        "some five hectares",
+        [client["blog"]],
+    )
+    assert (cost.provenance, cost.snippet, cost.source_id) == ("user-entered", "around nine", client["blog"])
+
+
+def test_a_person_describes_anew_what_a_person_entered(entered: ContextClient) -> None:
+    entered.draft()
+    entered.source("survey")
+    entered.write(
+        "/site/size", 5000, required=True, sourceIds=["survey"], label="Size in acres", evidenceSnippet="p. 3"
+    )
+    entered.write("/site/notes", "")
+    entered.constrain("max_cost", 9, label="In thousands")
+
+    assert entered.commit().warnings == []
+
+    view = entered.view_in_force()
+    size = view.inputs_by_pointer["/site/size"]
+    assert (size.label, size.evidence_snippet, size.provenance) == ("Size in acres", "p. 3", "user-entered")
+    assert [one.label for one in view.constraints] == ["In thousands"]
+
+
 def test_a_person_who_commits_that_a_fact_is_no_longer_required_sees_it_as_displaced(entered: ContextClient) -> None:
     entered.agent.draft(copyFrom="latest")
     entered.edit(remove={"inputs": ["/site/size"]})

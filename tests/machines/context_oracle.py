@@ -419,7 +419,7 @@ class Facts:
         if wrong:
             raise Refusal(wrong)
         if latest is not None:
-            self._keep_entries(latest, run)
+            self._keep_entries(latest, run, by)
             run.replaced = latest.n
         run.committed_by = by.name
         run.status = "partial_committed" if partial else "committed"
@@ -428,8 +428,8 @@ class Facts:
         self._touch(run, by)
 
     @staticmethod
-    def _keep_entries(old: Run, new: Run) -> None:
-        """The value that a person entered is still theirs where somebody else says the same."""
+    def _keep_entries(old: Run, new: Run, by: Author) -> None:
+        """The value that a person entered is still theirs where somebody says the same; only a person describes it."""
         limits = {one.key: one for one in new.constraints.values()}
         everything: list[Input | Constraint] = [*old.inputs.values(), *old.constraints.values()]
         for one in everything:
@@ -437,11 +437,16 @@ class Facts:
             if now is None or not one.is_a_persons or now.provenance == "user-entered":
                 continue
             if one.kind == now.kind and same(one.value, now.value):
-                now.provenance, now.label, now.snippet = "user-entered", one.label, one.snippet
-                if isinstance(one, Constraint) and isinstance(now, Constraint):
-                    now.domain = one.domain
+                now.provenance = "user-entered"
+                is_described = by.kind == "person" or (isinstance(now, Input) and now.updated_by == "user")
+                if not is_described:
+                    now.label = one.label
+                    now.snippet = now.snippet if now.backing else one.snippet
+                    if isinstance(one, Constraint) and isinstance(now, Constraint):
+                        now.domain = one.domain
+                    if isinstance(one, Input) and isinstance(now, Input):
+                        now.field_type, now.options = one.field_type, one.options
                 if isinstance(one, Input) and isinstance(now, Input):
-                    now.field_type, now.options = one.field_type, one.options
                     if one.required and not now.required:
                         continue  # somebody else made it optional, which must stay visible
                     now.updated_by = one.updated_by

@@ -94,8 +94,9 @@ class NoContext(NotFound):
     contract_name = "Error"
     contract_text = "No committed PCIV v1 context found"
 
-    def __init__(self, scope_id: str, *, hint: str = "", next_steps: Steps = ()) -> None:
-        problem = f"no facts of {scope_id!r} are committed" + (f"; {hint}" if hint else "")
+    def __init__(self, scope_id: str, *, of_user: bool = False, hint: str = "", next_steps: Steps = ()) -> None:
+        whose = "this user" if of_user else repr(scope_id)
+        problem = f"no facts of {whose} are committed" + (f"; {hint}" if hint else "")
         GroundplanError.__init__(self, problem, next_steps=next_steps, scopeId=scope_id)
 
 

@@ -85,7 +85,8 @@ def _no_context(tx: Transaction, draft: RunRow | None) -> NoContext:
     scope_id = tx.project.name
     if find_latest_committed_run(tx) is not None:  # of other users than the one who was asked for
         step = NextStep("context.view", "without userId shows the facts in force", {"scopeId": scope_id})
-    elif draft is not None:
+        return NoContext(scope_id, of_user=True, next_steps=step)
+    if draft is not None:
         step = NextStep("context.view", "shows a draft", {"scopeId": scope_id, "runId": draft.id})
     elif tx.project.archived_at is None and allows(tx.project.role, Permission.CONTEXT_WRITE, tx.project.policies):
         step = NextStep("context.create_draft", "begins a draft", {"scopeId": scope_id})

@@ -1,7 +1,8 @@
 """Keep what a person entered where a draft repeats its value with a lower provenance.
 
-A lower provenance of the same value says less about it, so the entry of the person stays: as user-entered, and with the
-description that they gave it, because another label or unit would change what they said.
+A lower provenance of the same value says less about it, so the entry of the person stays user-entered. If somebody else
+commits the draft, the entry also keeps the description that the person gave it, because another label or unit would
+change what they said. Evidence belongs to its sources: a draft that cites some keeps its own.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from msgspec import structs
 
 from groundplan.context.editing.rows import change_row, diff_rows
 from groundplan.context.events import Op
-from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance
+from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance, UpdatedBy
 from groundplan.context.stored_rows import load_rows
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-INPUT_DESCRIPTION = ("label", "domain", "field_type", "options", "evidence_snippet")
-CONSTRAINT_DESCRIPTION = ("label", "domain", "snippet")
+INPUT_DESCRIPTION = ("label", "domain", "field_type", "options")
+CONSTRAINT_DESCRIPTION = ("label", "domain")
 
 R = TypeVar("R", InputRow, PcivConstraintV1)
 
@@ -27,40 +29,42 @@ sql = load_queries(__file__)
 
 
 def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
-    """Restore the entries of a person in the run before, and return the pointers and keys that were described anew."""
+    """Restore the entries of a person in the run before, and return the pointers and keys of changed descriptions."""
     runs = {"before_id": before_id, "run_id": run_id}
+    may_describe = tx.actor.kind is ActorKind.PERSON
+    with_sources = set(tx.scalars(sql.inputs_with_sources, run_id=run_id))
     described: list[str] = []
     for entry, repeat in zip(
         load_rows(tx, sql.entered_inputs, InputRow, **runs),
         load_rows(tx, sql.repeated_inputs, InputRow, **runs),
         strict=True,
     ):
-        after = _restore(entry, repeat, INPUT_DESCRIPTION)
+        is_described = may_describe or repeat.updated_by is UpdatedBy.USER
+        evidence = () if repeat.id in with_sources else ("evidence_snippet",)
+        after = _restore(entry, repeat, () if is_described else (*INPUT_DESCRIPTION, *evidence))
+        if diff_rows(structs.replace(repeat, provenance=Provenance.USER_ENTERED), after):
+            described.append(entry.pointer)
         # An input that is no longer required was changed by its writer, and the view must show that.
         if repeat.required or not entry.required:
             after.updated_by, after.updated_at = entry.updated_by, entry.updated_at
         change_row(tx, sql.keep_input, after)
         tx.record(Op.INPUT_CHANGED, repeat.id, *diff_rows(repeat, after))
-        if _differ(entry, repeat, INPUT_DESCRIPTION):
-            described.append(entry.pointer)
-    for limit, again in zip(
+    for entered, repeated in zip(
         load_rows(tx, sql.entered_constraints, PcivConstraintV1, **runs),
         load_rows(tx, sql.repeated_constraints, PcivConstraintV1, **runs),
         strict=True,
     ):
-        kept = _restore(limit, again, CONSTRAINT_DESCRIPTION)
-        kept.updated_at = limit.updated_at
+        snippet = () if repeated.source_id is not None else ("snippet",)
+        kept = _restore(entered, repeated, () if may_describe else (*CONSTRAINT_DESCRIPTION, *snippet))
+        if diff_rows(structs.replace(repeated, provenance=Provenance.USER_ENTERED), kept):
+            described.append(entered.key)
+        kept.updated_at = entered.updated_at
         change_row(tx, sql.keep_constraint, kept)
-        tx.record(Op.CONSTRAINT_CHANGED, again.id, *diff_rows(again, kept))
-        if _differ(limit, again, CONSTRAINT_DESCRIPTION):
-            described.append(limit.key)
+        tx.record(Op.CONSTRAINT_CHANGED, repeated.id, *diff_rows(repeated, kept))
     return described
 
 
-def _restore(entry: R, repeat: R, description: Sequence[str]) -> R:
-    given: dict[str, Any] = {name: getattr(entry, name) for name in description}
+def _restore(entry: R, repeat: R, names: Sequence[str]) -> R:
+    """Return the repeated row as user-entered, with some fields of the entry."""
+    given: dict[str, Any] = {name: getattr(entry, name) for name in names}
     return structs.replace(repeat, provenance=Provenance.USER_ENTERED, **given)
-
-
-def _differ(entry: R, repeat: R, description: Sequence[str]) -> bool:
-    return any(getattr(entry, name) != getattr(repeat, name) for name in description)

@@ -125,6 +125,13 @@ SELECT p.id, p.run_id, p.pointer, {p.input}, {p.value}
 SELECT n.id, n.run_id, n.pointer, {n.input}, {n.value}
   {repeated_entries_of_inputs};
 
+-- name: inputs_with_sources
+-- Return the ids of the inputs of a run that cite sources.
+SELECT DISTINCT input_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
 -- name: keep_input
 -- Restore the entry of a person.
 UPDATE pciv_inputs

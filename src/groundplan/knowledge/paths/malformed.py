@@ -63,7 +63,7 @@ def segment(segments: Sequence[object], alternative: str, text: str) -> Malforme
     if alternative != text:
         what = f"has the alternative {alternative!r}, which {what}"
     if name == "..":
-        return MalformedPattern(what, "patterns start at the root of the repository; write the path without '..'")
+        return MalformedPattern(what, "a pattern does not leave its folder; write the path without '..'")
     return MalformedPattern(what, "leave it out; ** means every file" if name else "write a single '/'")
 
 

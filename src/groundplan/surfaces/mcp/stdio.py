@@ -267,7 +267,7 @@ class _ServerLoop:
 
     def _dispatch(self, line: bytes | TruncatedLine) -> None:
         try:
-            message = self._decode(_refuse_truncated(line))
+            message = self._decode(_require_whole(line))
         except Invalid as error:
             from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
 
@@ -319,7 +319,7 @@ def _resume() -> None:
     """Let the worker see that it reads again."""
 
 
-def _refuse_truncated(line: bytes | TruncatedLine) -> bytes:
+def _require_whole(line: bytes | TruncatedLine) -> bytes:
     if isinstance(line, TruncatedLine):
         raise Invalid(
             f"a message may be at most {BODY_BYTES_MAX} bytes long; send less at a time",

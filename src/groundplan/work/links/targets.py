@@ -127,5 +127,6 @@ class KnownTargets:
     def _unknown_pointer(self, unknown: Sequence[str], path: ArgumentPath) -> UnknownPointer:
         step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
         near = self._facts.near.get(unknown[0], ())
-        hint = "" if unknown[0].startswith("/") else "a fact is named by its pointer, such as /site/size"
+        are_pointers = all(one.startswith("/") for one in unknown)
+        hint = "" if are_pointers else "a fact is named by its pointer, such as /site/size"
         return UnknownPointer("fact", unknown, near, step, format_argument_path(path), hint)
