@@ -270,7 +270,9 @@ def displaced(old: Run, new: Run) -> list[tuple[str, str, Any]]:
 def is_overruled(one: Input | Constraint, now: Input | Constraint) -> bool:
     """Whether a person's value became another one that no person wrote later."""
     is_same = one.kind == now.kind and same(one.value, now.value)
-    return not is_same and (now.provenance != "user-entered" or now.updated_at < one.updated_at)
+    # Somebody else may have described an input since, which a person left without a value.
+    is_a_persons = now.provenance == "user-entered" and (not isinstance(now, Input) or now.updated_by == "user")
+    return not is_same and (not is_a_persons or now.updated_at < one.updated_at)
 
 
 def filled_columns(given: Given) -> list[str]:
