@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from groundplan.purpose.compliance.metadata_structure import NAMES_SHOWN_MAX, find_structure, format_names
+from groundplan.purpose.compliance.metadata_structure import (
+    NAME_CHARS_MAX,
+    NAMES_SHOWN_MAX,
+    find_structure,
+    format_names,
+)
 
 ID = "0191f3a0-7c1e-7b52-9d4e-3f2a6c8b1d05"
 
@@ -74,4 +79,17 @@ def test_metadata_that_holds_no_nodes_is_free(metadata: Any) -> None:
 
 def test_a_message_names_a_limited_number_of_names() -> None:
     assert format_names(["a", "b"]) == "'a', 'b'"
-    assert format_names(["x"] * (NAMES_SHOWN_MAX + 2)).endswith("'x' and 2 more")
+    assert format_names(["x"] * (NAMES_SHOWN_MAX + 2)).endswith("'x' and more")
+
+
+def test_long_names_are_shortened_and_the_inner_one_is_kept() -> None:
+    ((name,), _) = find_structure({"k" * 1000: {"outer": {"parent_id": "G1"}}})
+
+    assert len(name) <= NAME_CHARS_MAX
+    assert name.endswith("….outer.parent_id")
+
+
+def test_no_more_names_are_kept_than_a_message_needs() -> None:
+    metadata = [{f"n{number}": {"parent_id": 1, "path": "G1"}} for number in range(1000)]
+
+    assert [len(names) for names in find_structure(metadata)] == [NAMES_SHOWN_MAX + 1] * 2

@@ -16,6 +16,8 @@ from groundplan.purpose.model import PREFIXES
 
 TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 NAMES_SHOWN_MAX = 10
+NAME_CHARS_MAX = 60  # of `outer.inner`, as many as a message shows; the inner end is kept
+PART_CHARS_MAX = 40  # of one name in it
 
 # Names without case, dashes and underscores, so that parent_id and parentId are the same.
 _LINKS = {"parent", "parentid", "parentids", "parentnode", "parentnodeid", "parentkey", "parentref"}
@@ -38,17 +40,22 @@ class MetadataStructure(NamedTuple):
 
 
 def find_structure(metadata: Any) -> MetadataStructure:
-    """Return the names in JSON that hold structure, at any depth, as `outer.inner`."""
+    """Return the names in JSON that hold structure, at any depth, as `outer.inner`.
+
+    The names are shortened and limited in number, so that the answer to a large request stays small.
+    """
     links: dict[str, None] = {}
     trees: dict[str, None] = {}
     for name, is_link in _walk(metadata, ""):
-        (links if is_link else trees)[name] = None
+        names = links if is_link else trees
+        if len(names) <= NAMES_SHOWN_MAX:  # one more than is shown, to know that there are more
+            names[name] = None
     return MetadataStructure(list(links), list(trees))
 
 
 def format_names(names: list[str]) -> str:
     """Return names from metadata for a message."""
-    more = f" and {len(names) - NAMES_SHOWN_MAX} more" if len(names) > NAMES_SHOWN_MAX else ""
+    more = " and more" if len(names) > NAMES_SHOWN_MAX else ""
     return ", ".join(quote_text(name) for name in names[:NAMES_SHOWN_MAX]) + more
 
 
@@ -61,9 +68,15 @@ def _walk(value: Any, above: str) -> Iterator[tuple[str, bool]]:
             folded = _FOLDED.sub("", name).lower()
             is_link = folded in _LINKS and _is_given(one)
             if is_link or _is_tree(folded, one):
-                yield above + name, is_link
-            else:
-                yield from _walk(one, f"{above}{name}.")
+                yield _join_name(above, name), is_link
+            elif isinstance(one, (dict, list)):
+                yield from _walk(one, _join_name(above, name) + ".")
+
+
+def _join_name(above: str, name: str) -> str:
+    part = name if len(name) <= PART_CHARS_MAX else f"{name[: PART_CHARS_MAX - 1]}…"
+    joined = above + part
+    return joined if len(joined) <= NAME_CHARS_MAX else f"…{joined[1 - NAME_CHARS_MAX :]}"
 
 
 def _is_given(value: Any) -> bool:
