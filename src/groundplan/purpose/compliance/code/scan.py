@@ -30,7 +30,7 @@ SUFFIXES: dict[str, Language] = {
     **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".go", ".rs", ".cs", ".php", ".swift", ".dart"), "braces"),
 }
 
-_STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
+_STATEMENT_LINE = re.compile(r"^[ \t]*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
 _PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
 _NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
 _ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes

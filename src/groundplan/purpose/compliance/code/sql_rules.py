@@ -23,8 +23,17 @@ _COLUMN = re.compile(
 )
 _REFERENCE = re.compile(r"\bREFERENCES\s+[\"`\w.]*\b(toc_\w+)", _FLAGS)
 _UNIQUE = re.compile(r"\b(?:UNIQUE|PRIMARY\s+KEY)\s*\(([^()]*)\)", _FLAGS)
-_UNIQUE_INDEX = re.compile(r"\bCREATE\s+UNIQUE\s+INDEX\b[^()]*\bON\s+[\"`\w.]*\btoc_edges\b[^()]*\(([^()]*)\)", _FLAGS)
-_UNIQUE_COLUMN = re.compile(rf"\b(?:{'|'.join(ENDS)})\b[^,()]*\bUNIQUE\b", _FLAGS)
+# No part of these runs over the word with which it begins, so that no text is read more than a few times.
+_SCHEMA = r"[\"`\w.]{0,130}"  # before the name of a table; two names of the greatest length
+_UNIQUE_INDEX = re.compile(
+    r"\bCREATE\s+UNIQUE\s+INDEX\b(?:(?!\bCREATE\b)[^()])*?\bON\s+(?:ONLY\s+)?"
+    rf"{_SCHEMA}\btoc_edges\b(?:(?!\b(?:ON|CREATE)\b)[^()])*\(([^()]*)\)",
+    _FLAGS,
+)
+_UNIQUE_COLUMN = re.compile(
+    rf"\b(?:{'|'.join(ENDS)})\b(?:(?!\b(?:{'|'.join(ENDS)})\b)[^,()])*?\bUNIQUE\b",
+    _FLAGS,
+)
 _WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
 _LITERAL = re.compile(r"'([^']*)'")
 _CHANGES = re.compile(
@@ -39,7 +48,9 @@ _DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}", _FLAGS)
 _CREATES_TRIGGER = re.compile(rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}", _FLAGS)
 _DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
 _OPEN_POLICY = re.compile(
-    r"\bCREATE\s+POLICY\b[^;()]*\bON\s+[\"`\w.]*\btoc_[^;()]*(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS
+    r"\bCREATE\s+POLICY\b(?:(?!\bCREATE\b)[^;()])*?\bON\s+"
+    rf"{_SCHEMA}\btoc_(?:(?!\b(?:ON|CREATE)\b)[^;()])*?\b(?:USING|CHECK)\s*\(\s*true\s*\)",
+    _FLAGS,
 )
 _DROPPED = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?[\"`]?\w+", _FLAGS)
 _FILLS_EDGES = re.compile(r"\bINSERT\s+INTO\s+[\"`\w.]*\btoc_edges\b", _FLAGS)
