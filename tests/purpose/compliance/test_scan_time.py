@@ -22,7 +22,13 @@ PIECES = [
     *("UPDATE toc_nodes ", "UPDATE toc_a SET status = 'DRAFT' ", "toc_a WHERE ", "NOT (status = 'DRAFT' OR "),
     *("'parent_id' ", "INSERT INTO x VALUES ('a', ", "RAISE '", "COMMENT ON a IS "),
 ]
-STARTS = ["", "CREATE TABLE toc_edges ", "CREATE UNIQUE INDEX ", "CREATE POLICY "]
+STARTS = [
+    "",
+    "CREATE TABLE toc_edges ",
+    "CREATE UNIQUE INDEX ",
+    "CREATE POLICY ",
+    "UPDATE toc_nodes SET a = 1 WHERE (status",
+]
 
 
 def measure(text: str, language: Language | None) -> float:

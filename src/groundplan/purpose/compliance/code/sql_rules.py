@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from itertools import zip_longest
 
+from groundplan.purpose.compliance.code.content_changes import ContentChange, find_changes
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
-from groundplan.purpose.compliance.code.reached_versions import DRAFT, ReachedVersions, read_reached_versions
 from groundplan.purpose.compliance.code.sql_statements import find_json_structures
 from groundplan.purpose.compliance.code.units import blank
 from groundplan.purpose.compliance.graph_model import ENDS
 from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, format_names
-from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _DEFINES = re.compile(
@@ -36,11 +35,6 @@ _UNIQUE_COLUMN = re.compile(
 )
 _WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
 _LITERAL = re.compile(r"'([^']*)'")
-_CHANGES = re.compile(
-    r"\b(UPDATE|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|INSERT\s+INTO|MERGE\s+INTO)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)",
-    _FLAGS,
-)
-_UPSERTS = re.compile(r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b", _FLAGS)
 _READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
 _DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
 _TRIGGER = r"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)"
@@ -183,20 +177,16 @@ def _unknown_words(text: str) -> Iterator[Match]:
 
 
 def _published(text: str) -> Iterator[Match]:
-    reached = read_reached_versions(text)
-    is_upsert = _UPSERTS.search(text) is not None
-    changes = [found for found in _CHANGES.finditer(text) if is_upsert or not found[1].upper().endswith("INTO")]
-    for found, following in zip_longest(changes, changes[1:]):
-        verb, table, at = found[1].split()[0].upper(), found[2].lower(), found.start()
+    for change in find_changes(text):
+        at, verb, table, status, reach = change
         if table not in _SECTION_OF_TABLE:
             continue
-        status = reached.find_assigned_status(at, following.start() if following else len(text))
         if table == "toc_versions" and status is not None:
-            yield from _status_change(text, at, status, reached)
-        elif reached.published:
+            yield from _status_change(text, change)
+        elif reach == "published":
             message = f"{verb} of {table} reaches PUBLISHED versions, which are final"
             yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
-        elif not (reached.only_drafts or reached.mentions_draft):
+        elif reach == "unknown":
             message = f"{verb} of {table} does not say that the version is a DRAFT"
             action = _ONLY_DRAFT if table == "toc_versions" else _ONLY_DRAFTS
             yield Match(at, "warn", "draft_not_checked", _SECTION_OF_TABLE[table], message, action)
@@ -205,15 +195,17 @@ def _published(text: str) -> Iterator[Match]:
         yield Match(0, "block", "published_edited", 2, message, "Leave the triggers on toc_* tables enabled.")
 
 
-def _status_change(text: str, at: int, status: str, reached: ReachedVersions) -> Iterator[Match]:
+def _status_change(text: str, change: ContentChange) -> Iterator[Match]:
     """Check an UPDATE that sets the status: the only one that may is the one that publishes a draft."""
-    if status == DRAFT:
+    at = change.at
+    if change.status == VersionStatus.DRAFT:
         message = "a published version becomes a DRAFT again, so that it can be edited"
         yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
         return
-    if reached.published or not (reached.only_drafts or reached.mentions_draft):
+    if change.reach != "drafts":
+        message = "a version is published without the plain condition that it is a DRAFT"
         action = "Add AND status = 'DRAFT' to the condition."
-        yield Match(at, "block", "publish_unchecked", 3, "a version is published whatever its status is", action)
+        yield Match(at, "block", "publish_unchecked", 3, message, action)
     if "published_at" not in text.lower():
         action = "Set published_at in the same statement."
         yield Match(at, "warn", "publish_unchecked", 3, "published_at is not set with the status", action)
