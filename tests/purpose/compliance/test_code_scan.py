@@ -50,6 +50,10 @@ BLOCKED_SQL = [
     ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),
     ("DROP TRIGGER a ON §nodes; -- CREATE TRIGGER a\nCREATE TRIGGER b ON §nodes;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a AFTER UPDATE ON menus BEGIN END;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a BEFORE UPDATE ON §edges;", (1, 2, "published_edited")),
+    ("DROP TRIGGER §a; CREATE TRIGGER §a BEFORE UPDATE ON menus;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; COMMENT ON TABLE §nodes IS 'create trigger a on §nodes';", (1, 2, "published_edited")),
     ("UPDATE §versions SET status = 'PUBLISHED' WHERE id = 1;", (1, 3, "publish_unchecked")),
     ("CREATE TABLE §nodes (node_type text CHECK (node_type IN ('GOAL', 'IMPACT')));", (1, 4, "unknown_type")),
     ("CREATE TABLE §edges (edge_type text CHECK (edge_type IN ('BLOCKS')));", (1, 5, "unknown_type")),
@@ -212,6 +216,7 @@ def test_a_parent_id_of_something_else_is_one_warning_a_file() -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
+        ("sql", "DROP TRIGGER IF EXISTS §frozen;\nCREATE TRIGGER §frozen BEFORE UPDATE OF a ON public.§nodes BEGIN;"),
         ("sql", "DROP TRIGGER IF EXISTS Frozen ON §nodes;\nCREATE OR REPLACE TRIGGER frozen BEFORE UPDATE ON §nodes;"),
         (
             "indented",
@@ -227,6 +232,7 @@ def test_a_trigger_that_the_same_file_creates_may_be_dropped_with_a_warning(lang
 
 
 def test_a_trigger_of_another_table_may_be_dropped() -> None:
+    assert scan("DROP TRIGGER §sync ON menus;") == []
     assert scan("DROP TRIGGER frozen ON menus;\nSELECT id FROM §nodes WHERE tenant_id = 1;") == []
 
 

@@ -37,9 +37,12 @@ _WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)
 _LITERAL = re.compile(r"'([^']*)'")
 _READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
 _DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
-_TRIGGER = r"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)"
-_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}", _FLAGS)
-_CREATES_TRIGGER = re.compile(rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}", _FLAGS)
+_NAME = r"(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)[\"`\]]?"  # possibly with its schema
+_TRIGGER = rf"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?{_NAME}"
+_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}(?:\s+ON\s+{_NAME})?", _FLAGS)
+_CREATES_TRIGGER = re.compile(
+    rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}(?:(?!\bTRIGGER\b)[^;()])*?\bON\s+{_NAME}", _FLAGS
+)
 _DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
 _OPEN_POLICY = re.compile(
     r"\bCREATE\s+POLICY\b(?:(?!\bCREATE\b)[^;()])*?\bON\s+"
@@ -49,6 +52,8 @@ _OPEN_POLICY = re.compile(
 _DROPPED = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?[\"`]?\w+", _FLAGS)
 _FILLS_EDGES = re.compile(r"\bINSERT\s+INTO\s+[\"`\w.]*\btoc_edges\b", _FLAGS)
 _TENANT = re.compile(r"\btenant_id\b|\bgp_tenant\b", _FLAGS)
+
+TriggerKey = tuple[str, str | None]  # its name and its table, in lower case; SQLite drops one without naming the table
 
 _PATH_NAMES = {"path", "ancestors", "lineage"}
 _TREE_TYPES = {"json", "jsonb"}
@@ -66,7 +71,7 @@ _ONLY_DRAFT = "Add AND status = 'DRAFT' to the condition, or let a trigger refus
 _NEXT_DRAFT = "Create a draft from the published version and change that."
 
 
-def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Iterator[Match]:
+def check_statement(text: str, *, created_triggers: Collection[TriggerKey] = ()) -> Iterator[Match]:
     """Yield the findings in a statement that names a toc_* table, with offsets in its text.
 
     `created_triggers` are those that the same file creates.
@@ -82,14 +87,20 @@ def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Ite
         yield from rule(remaining)
 
 
-def find_created_triggers(text: str) -> Iterator[str]:
-    """Yield the names of the triggers that a statement creates, in lower case."""
-    return (found[1].lower() for found in _CREATES_TRIGGER.finditer(text))
+def find_created_triggers(text: str) -> Iterator[TriggerKey]:
+    """Yield the triggers on toc_* tables that a statement creates, by name and table, and by name alone."""
+    for found in _CREATES_TRIGGER.finditer(_LITERAL.sub(lambda one: " " * len(one[0]), text)):
+        name, table = found[1].lower(), found[2].lower()
+        if table.startswith("toc_"):
+            yield from ((name, table), (name, None))
 
 
-def _dropped_triggers(text: str, created: Collection[str]) -> Iterator[Match]:
+def _dropped_triggers(text: str, created: Collection[TriggerKey]) -> Iterator[Match]:
     for found in _DROPS_TRIGGER.finditer(text):
-        if found[1].lower() in created:
+        name, table = found[1].lower(), found[2] and found[2].lower()
+        if table and not table.startswith("toc_"):
+            continue
+        if (name, table) in created:
             # Replaced by the file, or dropped when the migration is undone: the order is not known here.
             message = f"trigger {found[1]} is dropped and created in this file"
             action = "Make sure that it exists when the migration has run."
