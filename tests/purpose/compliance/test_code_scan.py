@@ -46,6 +46,8 @@ BLOCKED_SQL = [
     ),
     ("DELETE FROM §versions WHERE status = 'PUBLISHED';", (1, 2, "published_edited")),
     ("ALTER TABLE §nodes DISABLE TRIGGER ALL;", (1, 2, "published_edited")),
+    ("-- note\rALTER TABLE §nodes DISABLE TRIGGER ALL;", (2, 2, "published_edited")),
+    ("-- note\r\n\r\nALTER TABLE §nodes DISABLE TRIGGER ALL;", (3, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen ON §nodes;", (1, 2, "published_edited")),
     ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),

@@ -47,6 +47,8 @@ def scan_text(file: str, text: str, language: Language | None = None) -> list[Co
     """
     if not (TOC_NAME.search(text) or _PARENT_ID.search(text)):
         return []
+    # A carriage return ends a line too, and with it a comment. The offsets stay the same.
+    text = text.replace("\r\n", " \n").replace("\r", "\n")
     lines = [found.start() for found in re.finditer("\n", text)]
     matches, elsewhere = _find(text, language or ("sql" if _STATEMENT_LINE.search(text) else "braces"))
     if elsewhere:
