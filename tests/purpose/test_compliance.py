@@ -319,7 +319,7 @@ def test_the_answer_about_much_structure_in_metadata_stays_small(atlas: AtlasPro
         return len(encode(atlas.propose("create_node", node_type="GOAL", title="P", metadata=metadata)))
 
     half = 128 * 1024
-    names = ("parent" + f"{number:015b}".replace("0", "-").replace("1", "_") for number in range(half // 26))
+    names = (f"parent{number:015b}id".replace("0", "-").replace("1", "_") for number in range(half // 26))
 
     assert measure({"k" * half: dict.fromkeys(names, 1)}) - measure({}) < 10_000
 

@@ -10,7 +10,7 @@ from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match,
 from groundplan.purpose.compliance.code.sql_statements import find_json_structures
 from groundplan.purpose.compliance.code.units import blank
 from groundplan.purpose.compliance.graph_model import ENDS
-from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, format_names
+from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 
 _FLAGS = re.IGNORECASE | re.ASCII
@@ -55,7 +55,6 @@ _TENANT = re.compile(r"\btenant_id\b|\bgp_tenant\b", _FLAGS)
 
 TriggerKey = tuple[str, str | None]  # its name and its table, in lower case; SQLite drops one without naming the table
 
-_PATH_NAMES = {"path", "ancestors", "lineage"}
 _TREE_TYPES = {"json", "jsonb"}
 _ALLOWED_WORDS: dict[str, list[str]] = {"node_type": [*NodeType], "edge_type": [*EdgeType], "risk_level": [*RiskLevel]}
 _SECTION_OF_WORD = {"node_type": 4, "edge_type": 5, "risk_level": 6}
@@ -130,10 +129,10 @@ def _columns(text: str) -> Iterator[Match]:
         name, kind, at = found[1].lower(), found[2].lower(), found.start(1)
         if name == "parent":
             yield _adjacency(at, f"column {found[1]} makes an adjacency list of the theory")
-        elif name in _PATH_NAMES or kind == "ltree":
+        elif fold_name(name) in PATH_NAMES or kind == "ltree":
             message = f"column {table}.{found[1]} is a materialised path, which cannot hold several parents"
             yield Match(at, "block", "materialised_path", 1, message, USE_EDGES)
-        elif name in TREE_NAMES:
+        elif fold_name(name) in TREE_NAMES:
             yield Match(at, "block", "json_tree", 1, f"column {table}.{found[1]} holds a tree", USE_EDGES)
         elif kind in _TREE_TYPES and name != "metadata":
             message = f"column {table}.{found[1]} of type {found[2]} can hold a tree"
