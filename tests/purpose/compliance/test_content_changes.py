@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from groundplan.purpose.compliance.code.units import Language
 from tests.purpose.compliance.test_code_scan import blocked, scan
 
 REACHES_PUBLISHED = [
@@ -65,6 +66,16 @@ def test_a_plain_condition_on_drafts_has_no_findings_and_may_publish_them(condit
         text = f"UPDATE §versions SET {assigned}, published_at = NULL WHERE tenant_id = :t AND {condition};"
         assert scan(text) == []
     assert scan(f"DELETE FROM §edges WHERE tenant_id = :t AND {condition};") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "quote"),
+    [("indented", '"""'), ("indented", '"'), ("braces", "`"), ("braces", '"""')],
+)
+def test_a_plain_condition_is_read_at_the_end_of_a_string(language: Language, quote: str) -> None:
+    text = "UPDATE §nodes SET title = :title WHERE tenant_id = :t AND status = 'DRAFT'"
+
+    assert scan(f"run({quote}{text}{quote})", language) == []
 
 
 NOT_PLAIN = [

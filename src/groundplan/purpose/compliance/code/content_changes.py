@@ -28,8 +28,8 @@ _TOKEN = re.compile(
 )
 _ASSIGNED_STATUS = re.compile(r"(?:\A|,)\s*(?:[\w\"`]+\.)?[\"`]?status[\"`]?\s*=\s*'(DRAFT|PUBLISHED)'", _FLAGS)
 
-_STATUS = r"(?:[\w\"`]+\.){0,3}[\"`]?status[\"`]?(?:\s*::\s*\w+)?"
-_IS_DRAFT = re.compile(rf"{_STATUS}\s*(?:==?\s*'DRAFT'|IN\s*\(\s*'DRAFT'\s*\))(?:\s*::\s*\w+)?", _FLAGS)
+_STATUS = r"(?:[\w\"`]+\.){0,3}[\"`\[]?status[\"`\]]?(?:\s*::\s*\w+)?"
+_IS_DRAFT = re.compile(rf"{_STATUS}\s*(?:==?\s*N?'DRAFT'|IN\s*\(\s*'DRAFT'\s*\))(?:\s*::\s*\w+)?", _FLAGS)
 _NESTED = re.compile(r"(?:(?P<in>[\w.\"`]+\s+IN)|(?P<exists>EXISTS))?\s*\(", _FLAGS)
 _SELECT = re.compile(r"\s*SELECT\b", _FLAGS)
 _VERSIONS = re.compile(r"\b(?:FROM|JOIN)\s+[\w.\"`]{0,130}\btoc_versions\b", _FLAGS)
