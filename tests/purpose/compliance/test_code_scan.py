@@ -5,7 +5,6 @@ The examples write § for the prefix of the tables: this file is checked as well
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from groundplan.purpose.compliance.code.units import Language
 from groundplan.surfaces.cli.purpose.source_files import read_source_files
 
 ROOT = Path(__file__).parents[3]
-SECONDS_MAX = 3.0  # for 32 KiB: a tenth of a second where time is linear, ten where it is quadratic
 
 
 def scan(text: str, language: Language = "sql") -> list[CodeFinding]:
@@ -48,10 +46,16 @@ BLOCKED_SQL = [
     ),
     ("DELETE FROM §versions WHERE status = 'PUBLISHED';", (1, 2, "published_edited")),
     ("ALTER TABLE §nodes DISABLE TRIGGER ALL;", (1, 2, "published_edited")),
+    ("-- note\rALTER TABLE §nodes DISABLE TRIGGER ALL;", (2, 2, "published_edited")),
+    ("-- note\r\n\r\nALTER TABLE §nodes DISABLE TRIGGER ALL;", (3, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen ON §nodes;", (1, 2, "published_edited")),
     ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),
     ("DROP TRIGGER a ON §nodes; -- CREATE TRIGGER a\nCREATE TRIGGER b ON §nodes;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a AFTER UPDATE ON menus BEGIN END;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a BEFORE UPDATE ON §edges;", (1, 2, "published_edited")),
+    ("DROP TRIGGER §a; CREATE TRIGGER §a BEFORE UPDATE ON menus;", (1, 2, "published_edited")),
+    ("DROP TRIGGER a ON §nodes; COMMENT ON TABLE §nodes IS 'create trigger a on §nodes';", (1, 2, "published_edited")),
     ("UPDATE §versions SET status = 'PUBLISHED' WHERE id = 1;", (1, 3, "publish_unchecked")),
     ("CREATE TABLE §nodes (node_type text CHECK (node_type IN ('GOAL', 'IMPACT')));", (1, 4, "unknown_type")),
     ("CREATE TABLE §edges (edge_type text CHECK (edge_type IN ('BLOCKS')));", (1, 5, "unknown_type")),
@@ -60,78 +64,6 @@ BLOCKED_SQL = [
     ("ALTER TABLE §edges NO FORCE ROW LEVEL SECURITY;", (1, 7, "row_security_off")),
     ("CREATE POLICY p ON §nodes FOR SELECT USING (true);", (1, 7, "open_policy")),
 ]
-
-
-# The conditions by which an UPDATE reaches published versions, whatever it sets.
-REACHES_PUBLISHED = [
-    "status = 'PUBLISHED' AND tenant_id = :t",
-    "tenant_id = :t\n   and v.status='published'",
-    "'PUBLISHED' = status",
-    "\"status\"::text = 'PUBLISHED'",
-    "lower(status) = 'published'",
-    "status IN ('DRAFT', 'PUBLISHED')",
-    "status = ANY (ARRAY['PUBLISHED'])",
-    "(status = 'DRAFT' OR v.status = 'PUBLISHED')",
-    "status <> 'DRAFT'",
-    "status NOT IN ('DRAFT')",
-    "NOT (status = 'DRAFT')",
-    "id NOT IN (1, 2) AND status = 'PUBLISHED'",
-    "NOT EXISTS (SELECT 1 FROM §versions d WHERE d.id = v.id AND d.status = 'DRAFT')",
-    "published_at IS NOT NULL",
-]
-SETS = "SET label = 'x', profile = 'light', content_hash = NULL, published_at = NOW(), version_number = 7"
-
-
-@pytest.mark.parametrize("table", ["versions", "nodes", "edges", "assumptions", "edge_assumptions", "indicators"])
-@pytest.mark.parametrize("condition", REACHES_PUBLISHED)
-def test_an_update_that_reaches_published_versions_is_blocked_however_it_says_so(table: str, condition: str) -> None:
-    assert blocked(f"UPDATE §{table} v {SETS}\nWHERE {condition};") == [(1, 2, "published_edited")]
-    assert blocked(f"update §{table} as v\n{SETS.lower()} where {condition.lower()}") == [(1, 2, "published_edited")]
-
-
-ONLY_DRAFTS = [
-    "status = 'DRAFT'",
-    "status <> 'PUBLISHED'",
-    "status IN ('DRAFT')",
-    "published_at IS NULL",
-    "NOT (status = 'PUBLISHED')",
-    "status = 'DRAFT' AND NOT EXISTS (SELECT 1 FROM §versions WHERE status = 'DRAFT' AND id <> :id)",
-    "id IN (SELECT id FROM §versions WHERE status = 'DRAFT') AND label IN (SELECT p FROM x WHERE status = 'PUBLISHED')",
-]
-
-
-@pytest.mark.parametrize("condition", ONLY_DRAFTS)
-def test_an_update_of_drafts_alone_has_no_findings_and_may_publish_them(condition: str) -> None:
-    for assigned in ("label = (SELECT label FROM x WHERE status = 'PUBLISHED')", "status = 'PUBLISHED'"):
-        text = f"UPDATE §versions SET {assigned}, published_at = NULL WHERE tenant_id = :t AND {condition};"
-        assert scan(text) == []
-
-
-@pytest.mark.parametrize("condition", ["id = :id", "status <> 'DRAFT'", "status = 'PUBLISHED'", "label = 'x'"])
-def test_a_version_may_be_published_only_if_it_is_a_draft(condition: str) -> None:
-    assert blocked(f"UPDATE §versions SET status = 'PUBLISHED', label = 'DRAFT' WHERE {condition};") == [
-        (1, 3, "publish_unchecked")
-    ]
-
-
-@pytest.mark.parametrize("change", ["UPDATE §versions SET label = 'x'", "DELETE FROM §versions", "TRUNCATE §versions"])
-def test_a_change_of_versions_that_does_not_say_which_is_a_warning(change: str) -> None:
-    found = scan(f"{change} -- tenant_id")
-
-    assert ("warn", 2, "draft_not_checked") in {(one.severity, one.section, one.rule) for one in found}
-    assert not blocked(change)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "WITH p AS (SELECT id FROM §versions WHERE status = 'PUBLISHED') UPDATE §versions SET label = 'x' FROM p;",
-        "INSERT INTO §versions (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET label = 'x' WHERE status = 'PUBLISHED';",
-        "MERGE INTO §versions v USING x ON v.id = x.id WHEN MATCHED AND v.status = 'PUBLISHED' THEN UPDATE SET a = 1;",
-    ],
-)
-def test_a_published_version_is_not_reached_by_a_detour(text: str) -> None:
-    assert blocked(text) == [(1, 2, "published_edited")]
 
 
 @pytest.mark.parametrize(("text", "finding"), BLOCKED_SQL)
@@ -286,6 +218,7 @@ def test_a_parent_id_of_something_else_is_one_warning_a_file() -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
+        ("sql", "DROP TRIGGER IF EXISTS §frozen;\nCREATE TRIGGER §frozen BEFORE UPDATE OF a ON public.§nodes BEGIN;"),
         ("sql", "DROP TRIGGER IF EXISTS Frozen ON §nodes;\nCREATE OR REPLACE TRIGGER frozen BEFORE UPDATE ON §nodes;"),
         (
             "indented",
@@ -301,6 +234,7 @@ def test_a_trigger_that_the_same_file_creates_may_be_dropped_with_a_warning(lang
 
 
 def test_a_trigger_of_another_table_may_be_dropped() -> None:
+    assert scan("DROP TRIGGER §sync ON menus;") == []
     assert scan("DROP TRIGGER frozen ON menus;\nSELECT id FROM §nodes WHERE tenant_id = 1;") == []
 
 
@@ -328,37 +262,6 @@ def test_the_language_of_a_file_with_another_name_is_told_by_its_statements() ->
     text = "CREATE TABLE §nodes (parent_id int)".replace("§", "toc_")
 
     assert [one.rule for one in scan_text("V1__nodes", text) if one.severity == "block"] == ["parent_id"]
-
-
-PIECES = [
-    *("{", "}", "(", "'", '"', "`", '\\"', '"""', "/*", "--", ";", "\n", ",\n", "\n\n@a ", ") {", "x => {", "a 'b' "),
-    *(
-        "class A {",
-        "class A:\n ",
-        "UPDATE toc_nodes ",
-        "toc_a SET status ",
-        "toc_a WHERE ",
-        "UNIQUE (",
-        "path ",
-        "parent_id ",
-        "UPDATE toc_a SET ",
-        "NOT (status = 'DRAFT' OR ",
-        "'parent_id' ",
-        "'{''",
-        "E'\\",
-    ),
-]
-
-
-@pytest.mark.parametrize("language", ["sql", "indented", "braces"])
-@pytest.mark.parametrize("piece", PIECES)
-def test_no_text_takes_more_than_linear_time(language: Language, piece: str) -> None:
-    text = "toc_nodes parent_id " + piece * ((1 << 15) // len(piece))
-    began = time.process_time()
-
-    scan_text("file", text, language)
-
-    assert time.process_time() - began < SECONDS_MAX
 
 
 @pytest.mark.slow

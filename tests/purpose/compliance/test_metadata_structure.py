@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from groundplan.purpose.compliance.metadata_structure import NAMES_SHOWN_MAX, find_structure, format_names
+from groundplan.purpose.compliance.metadata_structure import (
+    NAME_CHARS_MAX,
+    NAMES_SHOWN_MAX,
+    find_structure,
+    format_names,
+)
 
 ID = "0191f3a0-7c1e-7b52-9d4e-3f2a6c8b1d05"
 
@@ -14,7 +19,9 @@ LINKS: list[tuple[dict[str, Any], str]] = [
     ({"parent_id": "G1"}, "parent_id"),
     ({"parentId": 0}, "parentId"),
     ({"Parent-Node-ID": ID}, "Parent-Node-ID"),
-    ({"parent": "Health"}, "parent"),
+    ({"parent": "G1"}, "parent"),
+    ({"parent": [ID]}, "parent"),
+    ({"parent": {"name": "Health"}}, "parent"),
     ({"parent_key": {"key": "G1"}}, "parent_key"),
     ({"child_ids": ["a", "b"]}, "child_ids"),
     ({"layout": [{"x": 1}, {"parent_ref": "OC1"}]}, "layout.parent_ref"),
@@ -23,8 +30,10 @@ TREES: list[tuple[dict[str, Any], str]] = [
     ({"children": [{"title": "a", "children": []}]}, "children"),
     ({"children": ["OC1", "OC2"]}, "children"),
     ({"children": {"OC1": 1}}, "children"),
-    ({"tree": {"Health": {"Water": {}}}}, "tree"),
-    ({"subtree": [{"name": "Wells"}]}, "subtree"),
+    ({"tree": {"title": "Health"}}, "tree"),
+    ({"tree": {"Health": {"children": {}}}}, "tree"),
+    ({"subtree": [{"nodeType": "OUTPUT"}]}, "subtree"),
+    ({"nested": [{"name": "Wells", "id": ID}]}, "nested"),
     ({"path": "/G1/OC1/OP1"}, "path"),
     ({"path": "G1.OC1"}, "path"),
     ({"path": "G1 -> OC1 → OP12"}, "path"),
@@ -49,6 +58,10 @@ FREE: list[Any] = [
     {"children": {"girls": {"under_5": 3}, "boys": {"under_5": 4}}},
     {"tree": {"species": "oak", "height_m": 3}},
     {"tree": "oak"},
+    {"tree": [{"species": "oak"}]},
+    {"parent": "Mrs Smith"},
+    {"parent": 2},
+    {"parent": {}},
     {"parents": 120},
     {"parent_id": None},
     {"parent": True},
@@ -74,4 +87,17 @@ def test_metadata_that_holds_no_nodes_is_free(metadata: Any) -> None:
 
 def test_a_message_names_a_limited_number_of_names() -> None:
     assert format_names(["a", "b"]) == "'a', 'b'"
-    assert format_names(["x"] * (NAMES_SHOWN_MAX + 2)).endswith("'x' and 2 more")
+    assert format_names(["x"] * (NAMES_SHOWN_MAX + 2)).endswith("'x' and more")
+
+
+def test_long_names_are_shortened_and_the_inner_one_is_kept() -> None:
+    ((name,), _) = find_structure({"k" * 1000: {"outer": {"parent_id": "G1"}}})
+
+    assert len(name) <= NAME_CHARS_MAX
+    assert name.endswith("….outer.parent_id")
+
+
+def test_no_more_names_are_kept_than_a_message_needs() -> None:
+    metadata = [{f"n{number}": {"parent_id": 1, "path": "G1"}} for number in range(1000)]
+
+    assert [len(names) for names in find_structure(metadata)] == [NAMES_SHOWN_MAX + 1] * 2

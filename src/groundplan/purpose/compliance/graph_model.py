@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from groundplan.kernel.store.live_catalog import LiveTable, Reference
-from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, MetadataStructure, format_names
+from groundplan.purpose.compliance.metadata_structure import (
+    PATH_NAMES,
+    TREE_NAMES,
+    MetadataStructure,
+    fold_name,
+    format_names,
+)
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures
 
 NODES, EDGES = "toc_nodes", "toc_edges"
@@ -31,7 +37,8 @@ def check_graph_model(tables: Mapping[str, LiveTable], metadata: MetadataStructu
         *_find_columns(tables, lambda name, _type: name == "parent" or name.startswith("parent_")),
         *(f"{NODES}.{', '.join(one.columns)}" for one in _list_references(tables, NODES) if one.table == NODES),
     ]
-    trees = _find_columns(tables, lambda name, kind: kind.lower() in TREE_TYPES or name in TREE_NAMES)
+    structures = TREE_NAMES | PATH_NAMES
+    trees = _find_columns(tables, lambda name, kind: kind.lower() in TREE_TYPES or fold_name(name) in structures)
     narrow = [
         key
         for key in (tables[EDGES].keys if EDGES in tables else [])

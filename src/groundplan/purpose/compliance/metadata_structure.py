@@ -1,7 +1,7 @@
 """Find the structure of a theory in JSON: the parent of a node, a tree of nodes, or a path of them.
 
-Metadata is free, so a name alone proves little: a plan for schools counts its `children`, and a `path` is often that of
-a file. Only a name that says parent, or the id of a child, is enough.
+Metadata is free, so a name alone proves little: a plan for schools counts its `children`, the `parent` of a child is a
+person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough.
 """
 
 from __future__ import annotations
@@ -14,16 +14,26 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.model import PREFIXES
 
-TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 NAMES_SHOWN_MAX = 10
+NAME_CHARS_MAX = 60  # of `outer.inner`, as many as a message shows; the inner end is kept
+PART_CHARS_MAX = 40  # of one name in it
 
-# Names without case, dashes and underscores, so that parent_id and parentId are the same.
-_LINKS = {"parent", "parentid", "parentids", "parentnode", "parentnodeid", "parentkey", "parentref"}
+# Names as fold_name returns them.
+TREE_NAMES = {"tree", "subtree", "nested", "children", "childnodes", "descendants"}
+PATH_NAMES = {
+    "path",
+    "treepath",
+    "nodepath",
+    "materializedpath",
+    "materialisedpath",
+    "lineage",
+    "ancestry",
+    "ancestors",
+}
+PATH_NAMES |= {"parents"}
+_LINKS = {"parentid", "parentids", "parentnode", "parentnodeid", "parentkey", "parentref"}
 _LINKS |= {"childid", "childids", "childnodeid", "childnodeids"}
-_TREES = {"tree", "subtree", "nested"}
-_LISTS = {"children", "childnodes", "descendants"}
-_PATHS = {"path", "treepath", "nodepath", "materializedpath", "materialisedpath", "lineage", "ancestry", "ancestors"}
-_PATHS |= {"parents"}
+_NODE_NAMES = {"title", "key", "nodetype", "children"}  # in an object that is a node
 
 _FOLDED = re.compile(r"[-_\s]+")
 _KEY = re.compile(rf"(?:{'|'.join(PREFIXES.values())})\d+", re.ASCII)
@@ -37,18 +47,28 @@ class MetadataStructure(NamedTuple):
     trees: list[str]
 
 
+def fold_name(name: str) -> str:
+    """Return a name without case, dashes and underscores, so that parent_id and parentId are the same."""
+    return _FOLDED.sub("", name).lower()
+
+
 def find_structure(metadata: Any) -> MetadataStructure:
-    """Return the names in JSON that hold structure, at any depth, as `outer.inner`."""
+    """Return the names in JSON that hold structure, at any depth, as `outer.inner`.
+
+    The names are shortened and limited in number, so that the answer to a large request stays small.
+    """
     links: dict[str, None] = {}
     trees: dict[str, None] = {}
     for name, is_link in _walk(metadata, ""):
-        (links if is_link else trees)[name] = None
+        names = links if is_link else trees
+        if len(names) <= NAMES_SHOWN_MAX:  # one more than is shown, to know that there are more
+            names[name] = None
     return MetadataStructure(list(links), list(trees))
 
 
 def format_names(names: list[str]) -> str:
     """Return names from metadata for a message."""
-    more = f" and {len(names) - NAMES_SHOWN_MAX} more" if len(names) > NAMES_SHOWN_MAX else ""
+    more = " and more" if len(names) > NAMES_SHOWN_MAX else ""
     return ", ".join(quote_text(name) for name in names[:NAMES_SHOWN_MAX]) + more
 
 
@@ -58,29 +78,37 @@ def _walk(value: Any, above: str) -> Iterator[tuple[str, bool]]:
             yield from _walk(one, above)
     elif isinstance(value, dict):
         for name, one in value.items():
-            folded = _FOLDED.sub("", name).lower()
-            is_link = folded in _LINKS and _is_given(one)
+            folded = fold_name(name)
+            is_link = _is_link(folded, one)
             if is_link or _is_tree(folded, one):
-                yield above + name, is_link
-            else:
-                yield from _walk(one, f"{above}{name}.")
+                yield _join_name(above, name), is_link
+            elif isinstance(one, (dict, list)):
+                yield from _walk(one, _join_name(above, name) + ".")
 
 
-def _is_given(value: Any) -> bool:
-    """Return whether a value can name a node. Null removes a name, and a truth value names nothing."""
-    return not isinstance(value, bool) and (value == 0 or bool(value))
+def _join_name(above: str, name: str) -> str:
+    part = name if len(name) <= PART_CHARS_MAX else f"{name[: PART_CHARS_MAX - 1]}…"
+    joined = above + part
+    return joined if len(joined) <= NAME_CHARS_MAX else f"…{joined[1 - NAME_CHARS_MAX :]}"
+
+
+def _is_link(folded: str, value: Any) -> bool:
+    """Return whether a value can name a parent or child. Null removes a name, and a truth value names nothing."""
+    if folded == "parent":
+        return (bool(value) and isinstance(value, dict)) or _names_nodes(value)
+    return folded in _LINKS and not isinstance(value, bool) and (value == 0 or bool(value))
 
 
 def _is_tree(folded: str, value: Any) -> bool:
-    """Return whether a value is a tree or a path, by what its name promises: objects, or keys and ids of nodes."""
-    if folded not in _TREES | _LISTS | _PATHS:
-        return False
-    inner: Any = ()
-    if folded not in _PATHS and isinstance(value, list):
-        inner = value
-    elif folded in _TREES and isinstance(value, dict):
-        inner = value.values()
-    return any(isinstance(one, dict) for one in inner) or _names_nodes(value)
+    """Return whether a value is a tree or a path, by what its name promises: nodes, or their keys and ids."""
+    if folded in TREE_NAMES:
+        inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        return any(map(_is_node, (value, *inner))) or _names_nodes(value)
+    return folded in PATH_NAMES and _names_nodes(value)
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, dict) and any(fold_name(name) in _NODE_NAMES for name in value)
 
 
 def _names_nodes(value: Any) -> bool:

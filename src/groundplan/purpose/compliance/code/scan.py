@@ -30,10 +30,11 @@ SUFFIXES: dict[str, Language] = {
     **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".go", ".rs", ".cs", ".php", ".swift", ".dart"), "braces"),
 }
 
-_STATEMENT_LINE = re.compile(r"^\s*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
+_STATEMENT_LINE = re.compile(r"^[ \t]*(?:CREATE|ALTER|INSERT|UPDATE|DELETE|SELECT)\s", re.IGNORECASE | re.MULTILINE)
 _PARENT_ID = re.compile(r"\bparent_id\b|\bparentId\b", re.ASCII)
 _NAME = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
 _ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes
+_TRIPLE_QUOTES = ('"""', "'''")
 _JOINT = re.compile(r"[\s+\\]{0,200}[a-zA-Z]?")  # with the prefix of a string, such as f
 
 Rules = Callable[[str], Iterator[Match]]
@@ -47,6 +48,8 @@ def scan_text(file: str, text: str, language: Language | None = None) -> list[Co
     """
     if not (TOC_NAME.search(text) or _PARENT_ID.search(text)):
         return []
+    # A carriage return ends a line too, and with it a comment. The offsets stay the same.
+    text = text.replace("\r\n", " \n").replace("\r", "\n")
     lines = [found.start() for found in re.finditer("\n", text)]
     matches, elsewhere = _find(text, language or ("sql" if _STATEMENT_LINE.search(text) else "braces"))
     if elsewhere:
@@ -109,9 +112,18 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
 def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
     """Return the content of some strings, with spaces for their quotes and for what stands between them."""
     first, last = strings[0].start, strings[-1].end
-    gaps = [(before.end - 1, after.start + 1) for before, after in pairwise(strings)]
-    content = blank(source.text[first:last], first, [(first, first + 1), *gaps, (last - 1, last)])
+    inner = [_find_content(source.text, one) for one in strings]
+    gaps = [(before[1], after[0]) for before, after in pairwise(inner)]
+    content = blank(source.text[first:last], first, [(first, inner[0][0]), *gaps, (inner[-1][1], last)])
     return _ESCAPED.sub(r" \1\2\1 ", content)
+
+
+def _find_content(text: str, string: CodeToken) -> tuple[int, int]:
+    """Return where the content of a string begins and ends, between one or three quotes."""
+    mark = text[string.start : string.start + 3]
+    is_triple = mark in _TRIPLE_QUOTES and string.end - string.start >= 6 and text.endswith(mark, 0, string.end)
+    quotes = 3 if is_triple else 1
+    return string.start + quotes, string.end - quotes
 
 
 def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:

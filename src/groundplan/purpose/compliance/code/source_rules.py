@@ -38,7 +38,7 @@ _PUBLISHED = re.compile(
 _EXCLUDES = re.compile(r"\bexclude\(", re.ASCII)
 _DRAFT = re.compile(r"[\"']DRAFT[\"']|\bDRAFT\b", re.ASCII)
 _SETS = re.compile(
-    r"\.\s*(?:update|set|update_all)\s*\(\s*\{?[^{}]{0,400}?\bstatus[\"']?\s*(?::|=>|=)\s*[\"'](DRAFT|PUBLISHED)[\"']"
+    r"\.\s*(?:update|set|update_all)\s*\((?:\s*\{)?[^{}]{0,400}?\bstatus[\"']?\s*(?::|=>|=)\s*[\"'](DRAFT|PUBLISHED)[\"']"
 )
 _VERSIONS = re.compile(r"\btoc_versions\b|\b[tT]ocVersions?\b", re.ASCII)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from itertools import zip_longest
 
+from groundplan.purpose.compliance.code.content_changes import ContentChange, find_changes
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
-from groundplan.purpose.compliance.code.reached_versions import DRAFT, ReachedVersions, read_reached_versions
 from groundplan.purpose.compliance.code.sql_statements import find_json_structures
 from groundplan.purpose.compliance.code.units import blank
 from groundplan.purpose.compliance.graph_model import ENDS
-from groundplan.purpose.compliance.metadata_structure import TREE_NAMES, format_names
-from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
+from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _DEFINES = re.compile(
@@ -23,29 +22,39 @@ _COLUMN = re.compile(
 )
 _REFERENCE = re.compile(r"\bREFERENCES\s+[\"`\w.]*\b(toc_\w+)", _FLAGS)
 _UNIQUE = re.compile(r"\b(?:UNIQUE|PRIMARY\s+KEY)\s*\(([^()]*)\)", _FLAGS)
-_UNIQUE_INDEX = re.compile(r"\bCREATE\s+UNIQUE\s+INDEX\b[^()]*\bON\s+[\"`\w.]*\btoc_edges\b[^()]*\(([^()]*)\)", _FLAGS)
-_UNIQUE_COLUMN = re.compile(rf"\b(?:{'|'.join(ENDS)})\b[^,()]*\bUNIQUE\b", _FLAGS)
-_WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
-_LITERAL = re.compile(r"'([^']*)'")
-_CHANGES = re.compile(
-    r"\b(UPDATE|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|INSERT\s+INTO|MERGE\s+INTO)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)",
+# No part of these runs over the word with which it begins, so that no text is read more than a few times.
+_SCHEMA = r"[\"`\w.]{0,130}"  # before the name of a table; two names of the greatest length
+_UNIQUE_INDEX = re.compile(
+    r"\bCREATE\s+UNIQUE\s+INDEX\b(?:(?!\bCREATE\b)[^()])*?\bON\s+(?:ONLY\s+)?"
+    rf"{_SCHEMA}\btoc_edges\b(?:(?!\b(?:ON|CREATE)\b)[^()])*\(([^()]*)\)",
     _FLAGS,
 )
-_UPSERTS = re.compile(r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b", _FLAGS)
+_UNIQUE_COLUMN = re.compile(
+    rf"\b(?:{'|'.join(ENDS)})\b(?:(?!\b(?:{'|'.join(ENDS)})\b)[^,()])*?\bUNIQUE\b",
+    _FLAGS,
+)
+_WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
+_LITERAL = re.compile(r"'([^']*)'")
 _READS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:ONLY\s+)?[\"`\w.]*\btoc_\w+", _FLAGS)
 _DISABLES_TRIGGERS = re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS)
-_TRIGGER = r"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)"
-_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}", _FLAGS)
-_CREATES_TRIGGER = re.compile(rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}", _FLAGS)
+_NAME = r"(?:[\"`\[]?\w+[\"`\]]?\.)?[\"`\[]?(\w+)[\"`\]]?"  # possibly with its schema
+_TRIGGER = rf"TRIGGER\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?{_NAME}"
+_DROPS_TRIGGER = re.compile(rf"\bDROP\s+{_TRIGGER}(?:\s+ON\s+{_NAME})?", _FLAGS)
+_CREATES_TRIGGER = re.compile(
+    rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_TRIGGER}(?:(?!\bTRIGGER\b)[^;()])*?\bON\s+{_NAME}", _FLAGS
+)
 _DISABLES_ROW_SECURITY = re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS)
 _OPEN_POLICY = re.compile(
-    r"\bCREATE\s+POLICY\b[^;()]*\bON\s+[\"`\w.]*\btoc_[^;()]*(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS
+    r"\bCREATE\s+POLICY\b(?:(?!\bCREATE\b)[^;()])*?\bON\s+"
+    rf"{_SCHEMA}\btoc_(?:(?!\b(?:ON|CREATE)\b)[^;()])*?\b(?:USING|CHECK)\s*\(\s*true\s*\)",
+    _FLAGS,
 )
 _DROPPED = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?:IF\s+EXISTS\s+)?[\"`]?\w+", _FLAGS)
 _FILLS_EDGES = re.compile(r"\bINSERT\s+INTO\s+[\"`\w.]*\btoc_edges\b", _FLAGS)
 _TENANT = re.compile(r"\btenant_id\b|\bgp_tenant\b", _FLAGS)
 
-_PATH_NAMES = {"path", "ancestors", "lineage"}
+TriggerKey = tuple[str, str | None]  # its name and its table, in lower case; SQLite drops one without naming the table
+
 _TREE_TYPES = {"json", "jsonb"}
 _ALLOWED_WORDS: dict[str, list[str]] = {"node_type": [*NodeType], "edge_type": [*EdgeType], "risk_level": [*RiskLevel]}
 _SECTION_OF_WORD = {"node_type": 4, "edge_type": 5, "risk_level": 6}
@@ -61,7 +70,7 @@ _ONLY_DRAFT = "Add AND status = 'DRAFT' to the condition, or let a trigger refus
 _NEXT_DRAFT = "Create a draft from the published version and change that."
 
 
-def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Iterator[Match]:
+def check_statement(text: str, *, created_triggers: Collection[TriggerKey] = ()) -> Iterator[Match]:
     """Yield the findings in a statement that names a toc_* table, with offsets in its text.
 
     `created_triggers` are those that the same file creates.
@@ -77,14 +86,20 @@ def check_statement(text: str, *, created_triggers: Collection[str] = ()) -> Ite
         yield from rule(remaining)
 
 
-def find_created_triggers(text: str) -> Iterator[str]:
-    """Yield the names of the triggers that a statement creates, in lower case."""
-    return (found[1].lower() for found in _CREATES_TRIGGER.finditer(text))
+def find_created_triggers(text: str) -> Iterator[TriggerKey]:
+    """Yield the triggers on toc_* tables that a statement creates, by name and table, and by name alone."""
+    for found in _CREATES_TRIGGER.finditer(_LITERAL.sub(lambda one: " " * len(one[0]), text)):
+        name, table = found[1].lower(), found[2].lower()
+        if table.startswith("toc_"):
+            yield from ((name, table), (name, None))
 
 
-def _dropped_triggers(text: str, created: Collection[str]) -> Iterator[Match]:
+def _dropped_triggers(text: str, created: Collection[TriggerKey]) -> Iterator[Match]:
     for found in _DROPS_TRIGGER.finditer(text):
-        if found[1].lower() in created:
+        name, table = found[1].lower(), found[2] and found[2].lower()
+        if table and not table.startswith("toc_"):
+            continue
+        if (name, table) in created:
             # Replaced by the file, or dropped when the migration is undone: the order is not known here.
             message = f"trigger {found[1]} is dropped and created in this file"
             action = "Make sure that it exists when the migration has run."
@@ -114,10 +129,10 @@ def _columns(text: str) -> Iterator[Match]:
         name, kind, at = found[1].lower(), found[2].lower(), found.start(1)
         if name == "parent":
             yield _adjacency(at, f"column {found[1]} makes an adjacency list of the theory")
-        elif name in _PATH_NAMES or kind == "ltree":
+        elif fold_name(name) in PATH_NAMES or kind == "ltree":
             message = f"column {table}.{found[1]} is a materialised path, which cannot hold several parents"
             yield Match(at, "block", "materialised_path", 1, message, USE_EDGES)
-        elif name in TREE_NAMES:
+        elif fold_name(name) in TREE_NAMES:
             yield Match(at, "block", "json_tree", 1, f"column {table}.{found[1]} holds a tree", USE_EDGES)
         elif kind in _TREE_TYPES and name != "metadata":
             message = f"column {table}.{found[1]} of type {found[2]} can hold a tree"
@@ -172,20 +187,16 @@ def _unknown_words(text: str) -> Iterator[Match]:
 
 
 def _published(text: str) -> Iterator[Match]:
-    reached = read_reached_versions(text)
-    is_upsert = _UPSERTS.search(text) is not None
-    changes = [found for found in _CHANGES.finditer(text) if is_upsert or not found[1].upper().endswith("INTO")]
-    for found, following in zip_longest(changes, changes[1:]):
-        verb, table, at = found[1].split()[0].upper(), found[2].lower(), found.start()
+    for change in find_changes(text):
+        at, verb, table, status, reach = change
         if table not in _SECTION_OF_TABLE:
             continue
-        status = reached.find_assigned_status(at, following.start() if following else len(text))
         if table == "toc_versions" and status is not None:
-            yield from _status_change(text, at, status, reached)
-        elif reached.published:
+            yield from _status_change(text, change)
+        elif reach == "published":
             message = f"{verb} of {table} reaches PUBLISHED versions, which are final"
             yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
-        elif not (reached.only_drafts or reached.mentions_draft):
+        elif reach == "unknown":
             message = f"{verb} of {table} does not say that the version is a DRAFT"
             action = _ONLY_DRAFT if table == "toc_versions" else _ONLY_DRAFTS
             yield Match(at, "warn", "draft_not_checked", _SECTION_OF_TABLE[table], message, action)
@@ -194,15 +205,17 @@ def _published(text: str) -> Iterator[Match]:
         yield Match(0, "block", "published_edited", 2, message, "Leave the triggers on toc_* tables enabled.")
 
 
-def _status_change(text: str, at: int, status: str, reached: ReachedVersions) -> Iterator[Match]:
+def _status_change(text: str, change: ContentChange) -> Iterator[Match]:
     """Check an UPDATE that sets the status: the only one that may is the one that publishes a draft."""
-    if status == DRAFT:
+    at = change.at
+    if change.status == VersionStatus.DRAFT:
         message = "a published version becomes a DRAFT again, so that it can be edited"
         yield Match(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
         return
-    if reached.published or not (reached.only_drafts or reached.mentions_draft):
+    if change.reach != "drafts":
+        message = "a version is published without the plain condition that it is a DRAFT"
         action = "Add AND status = 'DRAFT' to the condition."
-        yield Match(at, "block", "publish_unchecked", 3, "a version is published whatever its status is", action)
+        yield Match(at, "block", "publish_unchecked", 3, message, action)
     if "published_at" not in text.lower():
         action = "Set published_at in the same statement."
         yield Match(at, "warn", "publish_unchecked", 3, "published_at is not set with the status", action)

@@ -1,8 +1,7 @@
-"""Split SQL into statements, and decide what of their string literals is code.
+"""Split SQL into statements, and hide the string literals that no statement runs.
 
-Text is not: what a comment of a table or a log entry says is replaced by spaces. Four kinds of literals stay: SQL that
-is run, which gives statements of its own; JSON with structure; a literal in the place of a name; and plain words, such
-as a status.
+Only three kinds of literals are text: the values of an INSERT, what COMMENT ON says, and the message of a RAISE. Any
+other literal may be SQL or a name when the statement runs, so it stays visible.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
+from operator import itemgetter
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.purpose.compliance.code.finding import PARENT, TOC_NAME
 from groundplan.purpose.compliance.code.units import CodeSource, Unit, blank, read_source
 from groundplan.purpose.compliance.metadata_structure import MetadataStructure, find_structure
-
-BEFORE_CHARS_MAX = 240  # of the text before a literal, to see what it is
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _SQL = re.compile(
@@ -26,15 +24,7 @@ _SQL = re.compile(
     r"|UPDATE\s+(?:ONLY\s+)?\S+(?:\s+(?:AS\s+)?\w+)?\s+SET|DELETE\s+FROM|DROP\s+TRIGGER)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_PLAIN_WORDS = re.compile(r"[\w -]{0,60}", re.ASCII)
-_NAME = re.compile(r"[^\s']*")
-_BEFORE_NAME = re.compile(
-    r"(?:\b(?:TABLE|EXISTS|INTO|UPDATE|FROM|JOIN|ADD|COLUMN|ON|REFERENCES)|->>?|#>>?|\?[|&]?"
-    r"|\bjsonb?_\w+\s*\([^()]{0,200})\s*\Z",
-    _FLAGS,
-)
-_IN_LIST = re.compile(r"[(,]\s*\Z")
-_TYPE = re.compile(r"\s+(?!AS\b)[a-z]", _FLAGS)  # what follows the name of a column where a table is defined
+_EVENT = re.compile(r"(?P<bracket>[()])|(?P<end>;)|(?P<into>\bINSERT\s+INTO\b)|(?P<raise>\bRAISE\b\s*\(?)|\w+", _FLAGS)
 _DOUBLED = re.compile(r"''([^']*)''")  # a literal inside a literal
 _JSON_LINK = re.compile(rf'"(?:{PARENT.pattern})"\s*:', _FLAGS)  # also in JSON that is put together from parts
 _JSON = re.compile(r"'(\s*[{\[](?:[^']|'')*)'")
@@ -48,14 +38,17 @@ def is_sql(text: str) -> bool:
 def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
     """Yield the statements of SQL. Those in the body of a function, and those in a literal, are statements too."""
     source = read_source(text, "sql")
+    literals = list(_find_literals(source))
+    texts = _find_texts(source, [first for first, _, _ in literals])
     hidden: list[tuple[int, int]] = []
-    for first, end, is_closed in _find_literals(source):
+    for first, end, is_closed in literals:
         content = source.text[first:end]
-        if not is_closed or (is_sql(content) and TOC_NAME.search(content)):
+        if is_closed and first in texts:
+            if not (_JSON_LINK.search(content) or _has_structure(content)):
+                hidden.append((first, end))
+        elif not is_closed or (is_sql(content) and TOC_NAME.search(content)):
             yield from _split(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
-        elif _is_code(source.text, first, end):
-            continue
-        hidden.append((first, end))
+            hidden += _find_gaps(content, first)
     yield from _split(CodeSource(blank(source.text, 0, hidden), source.tokens), start)
 
 
@@ -90,15 +83,45 @@ def _find_literals(source: CodeSource) -> Iterator[tuple[int, int, bool]]:
             first = None
 
 
-def _is_code(text: str, first: int, end: int) -> bool:
-    """Return whether the content of a literal stays: plain words, a name, or JSON with structure."""
-    content = text[first:end]
-    if not (PARENT.search(content) or TOC_NAME.search(content)):
-        return bool(_PLAIN_WORDS.fullmatch(content)) or _has_structure(content)
-    before = text[max(0, first - 1 - BEFORE_CHARS_MAX) : first - 1]
-    is_column = _IN_LIST.search(before) and _TYPE.match(text, end + 1)
-    is_name = _NAME.fullmatch(content) and (is_column or _BEFORE_NAME.search(before))
-    return bool(is_name or _JSON_LINK.search(content)) or _has_structure(content)
+def _find_texts(source: CodeSource, literals: list[int]) -> set[int]:
+    """Return which of the literals, by their offsets, are text that no statement runs."""
+    quoted = ((one.start, one.end) for one in source.tokens if one.kind in ("string", "name"))
+    events: list[tuple[int, re.Match[str] | None]] = [(first, None) for first in literals]
+    events += ((found.start(), found) for found in _EVENT.finditer(blank(source.text, 0, quoted)))
+    texts: set[int] = set()
+    depth = base = 0
+    statement = ""  # INSERT, COMMENT or RAISE, at the depth `base`
+    text_depth: int | None = None  # of the brackets in which literals are text
+    for at, found in sorted(events, key=itemgetter(0)):
+        if found is None:
+            texts |= {at} if depth == text_depth else set()
+            continue
+        word = found[0].upper()
+        if found["bracket"]:
+            depth += 1 if word == "(" else -1
+        if found["end"] or depth < base:
+            depth, base, statement, text_depth = (0 if found["end"] else depth), 0, "", None
+        elif found["into"] or word == "COMMENT":
+            base, statement, text_depth = depth, "INSERT" if found["into"] else word, None
+        elif found["raise"]:
+            base, statement = depth, "RAISE"
+            depth += word.endswith("(")
+            text_depth = depth
+        elif depth == base and not found["bracket"]:
+            if statement == "INSERT":  # another word ends the list of values
+                text_depth = depth + 1 if word == "VALUES" else None
+            elif statement == "COMMENT" and word == "IS":
+                text_depth = depth
+    return texts
+
+
+def _find_gaps(content: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a literal around its toc_* names: the statement around it still names these tables."""
+    first = 0
+    for found in TOC_NAME.finditer(content):
+        yield start + first, start + found.start()
+        first = found.end()
+    yield start + first, start + len(content)
 
 
 def _has_structure(content: str) -> bool:

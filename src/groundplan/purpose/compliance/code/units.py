@@ -42,12 +42,10 @@ _TOKENS: dict[Language, re.Pattern[str]] = {
     ),
 }
 _CLASS_HEAD = re.compile(r"\b(?:class|model|interface|struct|enum|entity|record|trait|type)\b", re.ASCII)
-_BODY_HEAD = re.compile(
-    r"(?:\)(?:\s*:\s*[\w<>\[\],.|]{1,200})?|=>|\b(?:else|try|do|finally|loop)"
-    r"|\b(?:function|func|fn|fun|namespace|module)\b[^{}=]*)\s*\Z"
-)
+_BODY_HEAD = re.compile(r"(?:\)(?:\s*:\s*[\w<>\[\],.|]{1,200})?|=>|\b(?:else|try|do|finally|loop))\s*\Z")
+_FUNCTION_HEAD = re.compile(r"\b(?:function|func|fn|fun|namespace|module)\b")
 _TABLE_CALL = re.compile(r"\b(?:create|alter|change)_?table\b|\bSchema::(?:create|table)\b", re.IGNORECASE)
-_TABLE_CALL_CHARS = 60  # between the name of such a call and the end of its first argument
+_TABLE_CALL_CHARS = 60  # between the name of such a call and the bracket around the function
 _CONTINUES = re.compile(r"[ \t]*[.?:&|+,)\]}=]")
 _UNFINISHED = tuple(",=+&|?:.(")
 _BLOCK_LINE = re.compile(
@@ -149,9 +147,9 @@ def _split_braces(source: CodeSource) -> Iterator[Unit]:
 def _kind_of_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["body", "class", "join"]:
     top = stack[-1]
     head = text[max(_head_start(stack, brace), brace - HEAD_CHARS_MAX) : brace]
-    if top.kind == "join" and _TABLE_CALL.search(text, max(0, top.opened - _TABLE_CALL_CHARS), brace):
+    if top.kind == "join" and _TABLE_CALL.search(text, max(0, top.opened - _TABLE_CALL_CHARS), top.opened):
         return "join"  # the columns of the table are statements of this function
-    if _BODY_HEAD.search(head):
+    if _BODY_HEAD.search(head) or _FUNCTION_HEAD.search(head, max(map(head.rfind, "{}=")) + 1):
         return "body"
     return "class" if top.kind != "join" and _CLASS_HEAD.search(head) else "join"
 
