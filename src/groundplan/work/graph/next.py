@@ -31,7 +31,6 @@ from groundplan.work.engine.refs import find_node_in_project, resolve_node_proje
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.engine.statuses import begin_features
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.named_node import pick_named
 from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
 from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
 from groundplan.work.overlap.guard import OverlapGuard
@@ -162,6 +161,8 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
+        from groundplan.work.graph.named_node import pick_named  # most requests name none
+
         node = pick_named(tx, request.node_id)
         guard.check(node)
         return [node]
