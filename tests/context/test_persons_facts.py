@@ -158,6 +158,36 @@ def test_evidence_stays_with_its_sources_when_a_persons_value_is_repeated(
     assert (cost.provenance, cost.snippet, cost.source_id) == ("user-entered", "around nine", client["blog"])
 
 
+def test_the_words_of_an_agent_never_become_those_of_a_person(entered: ContextClient, clock: ManualClock) -> None:
+    agent = entered.agent
+    for sources, words in ((["survey"], "as surveyed"), ([], "made up")):
+        agent.draft()
+        agent.source("survey")
+        agent.write("/site/size", 5000, required=True, sourceIds=sources, evidenceSnippet=words)
+        agent.write("/site/notes", "", required=True)
+        agent.constrain("max_cost", 9)
+        agent.commit()
+        clock.move(minutes=1)
+
+    view = entered.view_in_force()
+    size = view.inputs_by_pointer["/site/size"]
+    assert (size.evidence_snippet, size.source_ids) == (None, [])  # the quotation went with its source
+    assert view.inputs_by_pointer["/site/notes"].required is False
+
+
+def test_who_commits_another_description_is_its_writer(entered: ContextClient, clock: ManualClock) -> None:
+    entered.agent.draft()
+    entered.agent.write("/site/size", 5000, required=True, label="Acres")
+    entered.agent.write("/site/notes", "")
+    entered.agent.constrain("max_cost", 9)
+    clock.move(minutes=1)
+
+    entered.by("ben", ActorKind.PERSON).commit()
+
+    size = entered.view_in_force().inputs_by_pointer["/site/size"]
+    assert (size.label, size.updated_by, size.updated_at) == ("Acres", "user", "2026-03-01T10:01:00.000Z")
+
+
 def test_a_person_describes_anew_what_a_person_entered(entered: ContextClient) -> None:
     entered.draft()
     entered.source("survey")

@@ -429,8 +429,7 @@ class Facts:
         run.committed_at = by.at if last is None or last < by.at else last + 1
         self._touch(run, by)
 
-    @staticmethod
-    def _keep_entries(old: Run, new: Run, by: Author) -> None:
+    def _keep_entries(self, old: Run, new: Run, by: Author) -> None:
         """The value that a person entered is still theirs where somebody says the same; only a person describes it."""
         limits = {one.key: one for one in new.constraints.values()}
         everything: list[Input | Constraint] = [*old.inputs.values(), *old.constraints.values()]
@@ -440,19 +439,29 @@ class Facts:
                 continue
             if one.kind == now.kind and same(one.value, now.value):
                 now.provenance = "user-entered"
-                is_described = by.kind == "person" or (isinstance(now, Input) and now.updated_by == "user")
-                if not is_described:
-                    now.label = one.label
-                    now.snippet = now.snippet if now.backing else one.snippet
-                    if isinstance(one, Constraint) and isinstance(now, Constraint):
-                        now.domain = one.domain
-                    if isinstance(one, Input) and isinstance(now, Input):
-                        now.field_type, now.options = one.field_type, one.options
-                if isinstance(one, Input) and isinstance(now, Input):
-                    if one.required and not now.required:
-                        continue  # somebody else made it optional, which must stay visible
-                    now.updated_by = one.updated_by
-                now.updated_at = one.updated_at
+                self._describe(one, now, by)
+
+    @staticmethod
+    def _describe(one: Input | Constraint, now: Input | Constraint, by: Author) -> None:
+        """Describe a kept entry: as the person did, unless a person did it anew."""
+        is_described = by.kind == "person" or (isinstance(now, Input) and now.updated_by == "user")
+        if not is_described:
+            now.label = one.label
+            if not now.backing:
+                now.snippet = None if one.backing else one.snippet  # a quotation goes with its sources
+        if isinstance(one, Constraint) and isinstance(now, Constraint):
+            now.domain = now.domain if is_described else one.domain
+            now.updated_at = one.updated_at
+        if isinstance(one, Input) and isinstance(now, Input):
+            if not is_described:
+                now.field_type, now.options, now.required = one.field_type, one.options, one.required
+            same_words = definition(one, evidence=False) == definition(now, evidence=False)
+            if one.required and not now.required:
+                return  # somebody else made it optional, which must stay visible
+            if same_words:
+                now.updated_by, now.updated_at = one.updated_by, one.updated_at
+            elif now.updated_by != "user":
+                now.updated_by, now.updated_at = "user", by.at
 
     def discard(self, n: int, *, by: Author) -> None:
         self._refuse_foreign_draft(self._draft(n), by)
