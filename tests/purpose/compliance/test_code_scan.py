@@ -51,6 +51,11 @@ BLOCKED_SQL = [
     ("DROP TRIGGER §nodes_frozen ON §nodes;", (1, 2, "published_edited")),
     ('drop trigger\nif exists "public"."frozen" on §nodes cascade', (1, 2, "published_edited")),
     ("DROP TRIGGER §nodes_frozen;", (1, 2, "published_edited")),
+    ("DROP TRIGGER guard_§versions_frozen_update;", (1, 2, "published_edited")),
+    (
+        "UPDATE OR IGNORE §nodes SET title = 'x' WHERE status = 'PUBLISHED' AND tenant_id = 1;",
+        (1, 2, "published_edited"),
+    ),
     ("DROP TRIGGER a ON §nodes; -- CREATE TRIGGER a\nCREATE TRIGGER b ON §nodes;", (1, 2, "published_edited")),
     ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a AFTER UPDATE ON menus BEGIN END;", (1, 2, "published_edited")),
     ("DROP TRIGGER a ON §nodes; CREATE TRIGGER a BEFORE UPDATE ON §edges;", (1, 2, "published_edited")),

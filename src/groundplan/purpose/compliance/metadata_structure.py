@@ -16,6 +16,7 @@ from groundplan.purpose.model import PREFIXES
 
 NAMES_SHOWN_MAX = 10
 NAME_CHARS_MAX = 60  # of `outer.inner`, as many as a message shows; the inner end is kept
+LEVELS_MAX = 3  # below a name, in which keys and ids of nodes are looked for
 PART_CHARS_MAX = 40  # of one name in it
 
 # Names as fold_name returns them.
@@ -111,11 +112,13 @@ def _is_node(value: Any) -> bool:
     return isinstance(value, dict) and any(fold_name(name) in _NODE_NAMES for name in value)
 
 
-def _names_nodes(value: Any) -> bool:
-    """Return whether a text consists of keys or ids of nodes, or a list or object contains such a text."""
+def _names_nodes(value: Any, levels: int = LEVELS_MAX) -> bool:
+    """Return whether a text consists of keys or ids of nodes, or a list or object contains such a text near its top."""
+    if not levels:
+        return False  # what is deeper is looked at under its own name
     if isinstance(value, str):
         names = [name for name in _SEPARATORS.split(value) if name]
         return bool(names) and all(_KEY.fullmatch(name) or parse_uuid(name) for name in names)
     if isinstance(value, dict):
-        return any(_names_nodes(name) or _names_nodes(one) for name, one in value.items())
-    return isinstance(value, list) and any(map(_names_nodes, value))
+        return any(_names_nodes(name) or _names_nodes(one, levels - 1) for name, one in value.items())
+    return isinstance(value, list) and any(_names_nodes(one, levels - 1) for one in value)

@@ -17,10 +17,13 @@ Span = tuple[int, int]
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _CHANGES = re.compile(
-    r"\b(UPDATE|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|INSERT\s+INTO|MERGE\s+INTO)\s+(?:ONLY\s+)?[\"`\w.]*\b(toc_\w+)",
+    r"\b(UPDATE(?:\s+OR\s+\w+)?|DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?|(?:INSERT(?:\s+OR\s+\w+)?|REPLACE|MERGE)\s+INTO)"
+    r"\s+(?:ONLY\s+)?[\"`\[\w.]*\b(toc_\w+)",
     _FLAGS,
 )
-_UPSERTS = re.compile(r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b", _FLAGS)
+_UPSERTS = re.compile(
+    r"\bDO\s+UPDATE\b|\bON\s+DUPLICATE\s+KEY\s+UPDATE\b|\bTHEN\s+(?:UPDATE|DELETE)\b|\bREPLACE\s+INTO\b", _FLAGS
+)
 _TOKEN = re.compile(
     r"'[^']*'?|(?P<open>\()|(?P<close>\))|\b(?:(?P<set>SET)|(?P<where>WHERE)|(?P<after>RETURNING|ORDER|LIMIT)"
     r"|(?P<and>AND)|(?P<other>OR|XOR|CASE|BETWEEN|UNION|INTERSECT|EXCEPT))\b|(?P<bars>\|\|)",
@@ -28,8 +31,11 @@ _TOKEN = re.compile(
 )
 _ASSIGNED_STATUS = re.compile(r"(?:\A|,)\s*(?:[\w\"`]+\.)?[\"`]?status[\"`]?\s*=\s*'(DRAFT|PUBLISHED)'", _FLAGS)
 
-_STATUS = r"(?:[\w\"`]+\.){0,3}[\"`\[]?status[\"`\]]?(?:\s*::\s*\w+)?"
-_IS_DRAFT = re.compile(rf"{_STATUS}\s*(?:==?\s*N?'DRAFT'|IN\s*\(\s*'DRAFT'\s*\))(?:\s*::\s*\w+)?", _FLAGS)
+_CAST = r"(?:\s*::\s*[\w.\"]+)?"
+_STATUS = rf"(?:[\w\"`]+\.){{0,3}}[\"`\[]?status[\"`\]]?{_CAST}"
+_IS_DRAFT = re.compile(
+    rf"{_STATUS}\s*(?:==?\s*N?'DRAFT'|IN\s*\(\s*'DRAFT'\s*\)){_CAST}|N?'DRAFT'{_CAST}\s*==?\s*{_STATUS}", _FLAGS
+)
 _NESTED = re.compile(r"(?:(?P<in>[\w.\"`]+\s+IN)|(?P<exists>EXISTS))?\s*\(", _FLAGS)
 _SELECT = re.compile(r"\s*SELECT\b", _FLAGS)
 _VERSIONS = re.compile(r"\b(?:FROM|JOIN)\s+[\w.\"`]{0,130}\btoc_versions\b", _FLAGS)

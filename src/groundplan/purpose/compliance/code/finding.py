@@ -7,9 +7,11 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-# A table by its name, or a class or variable that is named after one.
+# A table by its name, or a trigger, class or variable that is named after one.
 TOC_NAME = re.compile(
-    r"\b(?i:toc_)[a-zA-Z]\w*|\b[tT]oc(?:Node|Edge|Version|Assumption|EdgeAssumption|Indicator)s?(?![a-z])", re.ASCII
+    r"(?<![a-zA-Z0-9])(?i:toc_)[a-zA-Z]\w*"
+    r"|\b[tT]oc(?:Node|Edge|Version|Assumption|EdgeAssumption|Indicator)s?(?![a-z])",
+    re.ASCII,
 )
 PARENT = re.compile(r"\bparent_?(?:node_?|toc_?)?id\b|\bparent_(?:node|key|ref)\b", re.IGNORECASE | re.ASCII)
 USE_EDGES = "Connect nodes by rows of toc_edges: a node can have several parents."
