@@ -307,6 +307,7 @@ class Containers(Work):
         if after == CLOSED:
             self._close(node, agent, now)
         else:
+            self._warn_of_claim(node, "moved on", agent, now)
             moved = replace(node, resolved=False, status=None if after == NEW else after, claim=None)
             action = "reopened" if node.resolved else action
             if node.resolved:

@@ -43,7 +43,7 @@ class Warnings:
         self._subjects.setdefault(sentence, []).append(subject)
 
     def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
-        """Add a warning for each node that was resolved or merged while another actor's claim was live."""
+        """Add a warning for each node that was resolved, moved on or merged while another actor's claim was live."""
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 

@@ -417,6 +417,16 @@ def test_an_answer_about_a_step_keeps_the_cap_and_counts_what_it_left_out(client
     assert 0 < len(answer.unblocked_entities) == 30 - answer.left_out["unblockedEntities"]
 
 
+def test_moving_on_what_somebody_else_has_claimed_names_them(client: ContainersClient) -> None:
+    client.tasks("walk", "swim")
+    for name in ("walk", "swim"):
+        client.by("ben").advance(name)
+
+    assert client.advance("walk").warnings == [f"{client['walk']}: moved on while 'ben' holds its claim"]
+    assert client.revert("swim").warnings == [f"{client['swim']}: moved on while 'ben' holds its claim"]
+    assert client.advance("swim").warnings is UNSET  # nobody holds it now
+
+
 def test_closing_what_somebody_else_has_claimed_names_them(client: ContainersClient, clock: ManualClock) -> None:
     client.change_project(pipeline={"task": ["NEW", "ACTIVE", "CLOSED"]})
     client.tasks("walk", "swim", "row")

@@ -113,10 +113,10 @@ def change_status(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, t
     before = get_status(node, now=tx.now)
     enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
     was_resolved = node.resolved
+    if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):  # every step ends the claim of another
+        readiness.ended_claims[node.id] = str(node.claimed_by)
     if to == CLOSED:
         _check_closable(tx, node)
-        if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-            readiness.ended_claims[node.id] = str(node.claimed_by)
         node.resolve()
         op = WorkOp.RESOLVED
     else:
@@ -196,7 +196,8 @@ def complete_answer(
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
     warnings = Warnings()
-    warnings.add_ended_claims(readiness.ended_claims)
+    verb = "resolved" if answer.transition.after in TERMINAL else "moved on"
+    warnings.add_ended_claims(readiness.ended_claims, verb=verb)
     answer.warnings = warnings.lines()
     return answer
 
