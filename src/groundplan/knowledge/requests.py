@@ -16,7 +16,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.knowledge.paths.malformed import AbsolutePattern
-from groundplan.knowledge.paths.names import ROOT
+from groundplan.knowledge.paths.names import EVERY_FILE, ROOT
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
 
 KNOWLEDGE_BYTES_MAX = 32_768
@@ -29,7 +29,6 @@ CHANGELOG_LIMIT_MAX = 50
 LIMIT = 20
 LIMIT_MAX = 100
 
-EVERYTHING = "**"
 WILDCARD = re.compile(r"[*?\[{\\]")
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -129,7 +128,7 @@ def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: Reposito
     inside = working_copy.locate(pattern)
     first = error.rest.partition("/")[0]
     if inside == ROOT:
-        inside = EVERYTHING
+        inside = EVERY_FILE
     elif inside == pattern:
         # As in .gitignore, where a leading / is the root: its first name is there, or can be any.
         if not WILDCARD.search(first) and working_copy.is_folder(first) is None:
@@ -139,7 +138,7 @@ def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: Reposito
             )
         inside = error.rest
     elif pattern.endswith("/") or working_copy.is_folder(inside):
-        inside = f"{inside}/{EVERYTHING}"
+        inside = f"{inside}/{EVERY_FILE}"
     spelled = working_copy.spell_pattern(inside)
     return MalformedPattern(error.problem, f"write {spelled}, which starts at the root of the repository")
 

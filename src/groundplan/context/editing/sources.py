@@ -46,7 +46,7 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
     )
     if before is None:
         if fields.get("kind") is SourceKind.MANUAL and "title" in fields:
-            fields.setdefault("uri", fields["title"])  # what somebody said or wrote down has no other address
+            fields.setdefault("uri", fields["title"])  # a conversation or a note has no other address
         for name, wanted in REQUIRED.items():
             if name not in fields:
                 raise missing_argument(name, path, expected=wanted)

@@ -29,7 +29,7 @@ class MalformedPattern(Exception):
 
 
 class AbsolutePattern(MalformedPattern):
-    """The text is an absolute path. Who knows the root of the repository knows what to write instead."""
+    """The text is an absolute path; `rest` is the path after its start."""
 
     def __init__(self, start: str, rest: str) -> None:
         super().__init__(f"begins with {start!r}", f"write {rest}, without what is above the root of the repository")

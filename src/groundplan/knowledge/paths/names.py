@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ROOT = "."  # the root of the repository, as a path
+EVERY_FILE = "**"  # the pattern that matches all paths
 DRIVE_CHARS = 2  # `C:`
 # Files that usually have no ending.
 # fmt: off

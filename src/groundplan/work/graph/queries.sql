@@ -293,18 +293,21 @@ SELECT a.n AS n_1, a.id AS id_1, a.summary AS summary_1, a.context_links AS cont
 
 -- part: resolved_dependencies_of
 SELECT c.n, c.id, c.summary, '[]' AS context_links, CAST(NULL AS bigint) AS depth, {evidence_total}
-          FROM work_edges AS d
-          JOIN work_nodes AS c
-            ON c.tenant_id = d.tenant_id
-           AND c.project_id = d.project_id
-           AND c.n = d.to_n
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.from_n = :n
-           AND d.type = 'depends_on'
-           AND c.resolved
-         ORDER BY c.changed_rev DESC, c.n
-         LIMIT :dependencies_max
+  {from_resolved_dependencies}
+ LIMIT :dependencies_max
+
+-- part: from_resolved_dependencies
+FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND c.resolved
+ ORDER BY c.changed_rev DESC, c.n
 
 -- name: surroundings
 -- The ancestors of a node with their links, of very many the nearest; and its resolved dependencies. One statement, because

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.malformed import MalformedPattern
+from groundplan.knowledge.paths.names import EVERY_FILE
 from groundplan.knowledge.paths.pattern import parse_pattern
 from groundplan.repository.working_copy import FROM_ROOT, WorkingCopy
 
-EVERY_FILE = "**"
 SPECIAL = re.compile(r"[\\*?\[\]{}]|^!")
 
 

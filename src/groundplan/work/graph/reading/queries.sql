@@ -330,17 +330,7 @@ SELECT id, context_links
 -- name: resolved_dependencies
 -- The resolved dependencies of a node, the latest first, and how many there are.
 SELECT c.n, c.id, c.summary, count(*) OVER () AS total
-  FROM work_edges AS d
-  JOIN work_nodes AS c
-    ON c.tenant_id = d.tenant_id
-   AND c.project_id = d.project_id
-   AND c.n = d.to_n
- WHERE d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.from_n = :n
-   AND d.type = 'depends_on'
-   AND c.resolved
- ORDER BY c.changed_rev DESC, c.n
+  {from_resolved_dependencies}
  LIMIT :at_most;
 
 -- name: resolved_siblings
