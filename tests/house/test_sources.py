@@ -11,7 +11,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "groundplan"
-LINES_MAX = 400
 
 SKIPPED_FOLDERS = {"build", "dist", "node_modules", "__pycache__"}
 TEXT_SUFFIXES = {".py", ".sql", ".md", ".toml", ".lock", ".txt", ".yaml", ".yml", ".json", ".cfg", ".sh", ""}
@@ -89,13 +88,6 @@ def test_a_module_without_its_idea_is_found() -> None:
     assert [bool(ast.get_docstring(ast.parse(text))) for text in (*opened, *silent)] == [
         begins_with_docstring(text) for text in (*opened, *silent)
     ]
-
-
-def test_no_module_of_the_package_is_longer_than_its_reader_can_hold() -> None:
-    lengths = {
-        relative_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")
-    }
-    assert not {name: length for name, length in lengths.items() if length > LINES_MAX}
 
 
 def test_no_file_has_a_name_without_an_edge() -> None:
