@@ -22,7 +22,7 @@ from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.identities.email_address import get_domain, normalize_email
-from groundplan.kernel.identities.invitation import InvitationRow
+from groundplan.kernel.identities.invitation import InvitationState, InvitationView
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.members.member import add_to_organization
 from groundplan.kernel.store.authorize import authorize_organization
@@ -116,7 +116,7 @@ class _Match(NamedTuple):
     principal_id: str
     email: str | None = None  # the address to bind; None: the account is bound already
     is_new: bool = False
-    invitation: InvitationRow | None = None
+    invitation: InvitationView | None = None
 
 
 def bind_login(store: Store, identity: VerifiedIdentity) -> Actor:
@@ -167,12 +167,12 @@ def _find_person(tx: Transaction, identity: VerifiedIdentity) -> _Match:
     if not identity.email or not identity.email_verified:
         raise EmailNotVerified
     email = normalize_email(identity.email)
-    invitation = tx.one_or_none(sql.open_invitation, InvitationRow, email=email)
-    is_open = invitation is not None and invitation.expires_at > tx.now
+    invitation = tx.one_or_none(sql.open_invitation, InvitationView, email=email)
+    is_open = invitation is not None and invitation.state is InvitationState.OPEN
     if invitation is not None and is_open:
-        if _find_kind_and_role(tx, invitation.principal_id)[1] is None:
+        if _find_kind_and_role(tx, invitation.name)[1] is None:
             raise PersonRemoved
-        return _Match(invitation.principal_id, email, invitation=invitation)
+        return _Match(invitation.name, email, invitation=invitation)
     if get_domain(email) not in _list_allowed_domains(tx):
         raise NotInvited(email) if invitation is None else InvitationExpired(email, invitation.expires_at)
     return _match_by_domain(tx, email)

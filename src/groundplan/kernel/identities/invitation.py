@@ -1,16 +1,29 @@
-"""An invitation: a person who is expected under an e-mail address, until their first login."""
+"""Invitations: a person who is expected under an e-mail address, until their first login.
+
+Also whom a name or an address stands for, and the operations that list and revoke invitations.
+"""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
+from typing import ClassVar, NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.errors import Conflict
+from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.identities.email_address import is_email, normalize_email
 from groundplan.kernel.ids import make_random_letters
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.members.member import find_principal
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.authorize import administers
 from groundplan.kernel.store.guards import Frozen, make_error_factory
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -28,28 +41,6 @@ class InvitationState(StrEnum):
     EXPIRED = "expired"
     ACCEPTED = "accepted"
     REVOKED = "revoked"
-
-
-class InvitationRow(Struct):
-    """A stored invitation."""
-
-    id: str
-    email: str
-    principal_id: str
-    created_at: str
-    created_by: str
-    expires_at: str
-    accepted_at: str | None
-    revoked_at: str | None
-    revoked_by: str | None
-
-    def get_state(self, now: str) -> InvitationState:
-        """Return whether somebody can use the invitation at a time."""
-        if self.accepted_at is not None:
-            return InvitationState.ACCEPTED
-        if self.revoked_at is not None:
-            return InvitationState.REVOKED
-        return InvitationState.OPEN if self.expires_at > now else InvitationState.EXPIRED
 
 
 class InvitationView(Struct):
@@ -97,29 +88,13 @@ REFUSALS = {
 }
 
 
-def view_invitation(row: InvitationRow, now: str) -> InvitationView:
-    """Return an invitation as answers show it."""
-    return InvitationView(
-        row.id,
-        row.email,
-        row.principal_id,
-        row.get_state(now),
-        row.created_at,
-        row.created_by,
-        row.expires_at,
-        row.accepted_at,
-        row.revoked_at,
-        row.revoked_by,
-    )
-
-
 def find_person_of_email(tx: Transaction, email: str) -> str | None:
     """Return the person whom an address stands for, by an account or else by an open invitation."""
     rows = tx.all(sql.person_of_email, email=email)
     return str(max(rows, key=lambda row: bool(row[1]))[0]) if rows else None
 
 
-def invite(tx: Transaction, email: str, *, principal_id: str) -> InvitationRow | None:
+def invite(tx: Transaction, email: str, *, principal_id: str) -> InvitationView | None:
     """Expect a member of the organization under an address. Returns None if the address has an open invitation."""
     tx.run(sql.end_expired_invitation, email=email)
     invitation_id = make_random_letters(ID_CHARS)
@@ -133,19 +108,19 @@ def invite(tx: Transaction, email: str, *, principal_id: str) -> InvitationRow |
         changed("name", None, principal_id),
         changed("expires_at", None, expires_at),
     )
-    return tx.one(sql.invitation, InvitationRow, id=invitation_id)
+    return tx.one(sql.invitation, InvitationView, id=invitation_id)
 
 
-def revoke_row(tx: Transaction, row: InvitationRow) -> None:
+def revoke_open(tx: Transaction, invitation: InvitationView) -> None:
     """Revoke an open invitation."""
-    tx.run(sql.revoke_invitation, id=row.id)
-    tx.record(KernelOp.INVITATION_REVOKED, row.id, changed("revoked_at", None, tx.now))
+    tx.run(sql.revoke_invitation, id=invitation.id)
+    tx.record(KernelOp.INVITATION_REVOKED, invitation.id, changed("revoked_at", None, tx.now))
 
 
 def revoke_invitations_of(tx: Transaction, principal_id: str) -> None:
     """Revoke the open invitations for somebody."""
-    for row in tx.all(sql.open_invitations_of, InvitationRow, principal_id=principal_id):
-        revoke_row(tx, row)
+    for row in tx.all(sql.open_invitations_of, InvitationView, principal_id=principal_id):
+        revoke_open(tx, row)
 
 
 def unbind_accounts(tx: Transaction, principal_id: str) -> int:
@@ -158,3 +133,123 @@ def unbind_accounts(tx: Transaction, principal_id: str) -> int:
     if rows:
         tx.run(sql.remove_identities, principal_id=principal_id)
     return len(rows)
+
+
+class ExpectedPerson(NamedTuple):
+    """A principal, which may not exist yet, and the address to invite; None if that is not needed."""
+
+    id: str
+    email: str | None = None
+
+
+def find_expected_person(tx: Transaction, name: str, *, kind: ActorKind, email: str | None = None) -> ExpectedPerson:
+    """Return whom a name stands for. A person's name may be their address; `email` is the address of another name.
+
+    Raises:
+        AddressInUse: `email` stands for another person already.
+        Invalid: the address is malformed.
+    """
+    if email is None and (kind is not ActorKind.PERSON or not is_email(name)):
+        return ExpectedPerson(find_principal(tx, name) or name)
+    address = normalize_email(name if email is None else email, ("name",) if email is None else ("email",))
+    known_as = find_person_of_email(tx, address)
+    if email is None:
+        named = find_principal(tx, name)
+        if known_as is None and named not in (None, address):
+            return ExpectedPerson(str(named))  # it was added as a name, before addresses were invited
+        user_id = known_as or address
+        row = tx.one_or_none(sql.person, id=user_id)
+        if row is not None and row[0] != ActorKind.PERSON:
+            return ExpectedPerson(user_id)  # an agent or a service never logs in
+    else:
+        user_id = find_principal(tx, name) or name
+        if known_as not in (None, user_id):
+            raise AddressInUse(address)
+    return ExpectedPerson(user_id, address if known_as is None else None)
+
+
+def invite_person(tx: Transaction, person: ExpectedPerson) -> InvitationView | UnsetType:
+    """Invite somebody who has joined the organization, if they have an address without an account."""
+    return UNSET if person.email is None else invite(tx, person.email, principal_id=person.id) or UNSET
+
+
+class ListInvitations(Struct, forbid_unknown_fields=True):
+    """The filter of the list."""
+
+    ended: bool = False
+
+
+class Invitations(Struct):
+    """Invitations, newest first."""
+
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("invitations",)))
+
+    invitations: list[InvitationView]
+    left_out: LeftOut = UNSET
+
+
+def list_invitations(tx: Transaction, request: ListInvitations) -> Invitations:
+    """Return the invitations that the caller made, or all for an administrator; those that ended only on request."""
+    found = tx.all(sql.invitations if administers(tx) else sql.own_invitations, InvitationView)
+    ended = (InvitationState.ACCEPTED, InvitationState.REVOKED)
+    shown = [one for one in found if request.ended or one.state not in ended]
+    return Invitations(sorted(shown, key=lambda one: (one.created_at, one.id), reverse=True))
+
+
+LIST = Operation(
+    name="invitation.list",
+    summary="List invitations that were not used yet; used and revoked ones too when asked.",
+    permission=Permission.INVITATION_LIST,
+    effect=Effect.READ,
+    input=ListInvitations,
+    output=Invitations,
+    handler=list_invitations,
+    command=Command(
+        ("org", "invitation", "list"), columns=("id", "email", "name", "state", "created_by", "expires_at")
+    ),
+    http=Route("GET", "/organization/invitations"),
+)
+
+
+class RevokeInvitation(Struct, forbid_unknown_fields=True):
+    """The invitation to revoke."""
+
+    id: Name
+    op_id: OpId = None
+
+
+class OneInvitation(Struct):
+    """The invitation after the change."""
+
+    invitation: InvitationView
+
+
+def revoke(tx: Transaction, request: RevokeInvitation) -> OneInvitation:
+    """Revoke an invitation. Revoking it again changes nothing.
+
+    Raises:
+        NotFound: there is no such invitation, or somebody else made it.
+        InvitationIsFinal: it was used; remove the member instead.
+    """
+    found = tx.one_or_none(sql.invitation, InvitationView, id=request.id)
+    if found is None or not (found.created_by == tx.actor.id or administers(tx)):
+        raise NotFound("invitation", request.id)
+    if found.accepted_at is not None:
+        raise InvitationIsFinal(f"{found.email} has used this invitation; remove the member {found.name!r} instead")
+    if found.revoked_at is None:
+        revoke_open(tx, found)
+    return OneInvitation(tx.one(sql.invitation, InvitationView, id=found.id))
+
+
+REVOKE = Operation(
+    name="invitation.revoke",
+    summary="Revoke an invitation, so that nobody can use it any more.",
+    permission=Permission.INVITATION_REVOKE,
+    effect=Effect.DESTROY,
+    input=RevokeInvitation,
+    output=OneInvitation,
+    handler=revoke,
+    idempotent=True,
+    command=Command(("org", "invitation", "revoke"), arguments=("id",)),
+    http=Route("DELETE", "/organization/invitations/{id}"),
+)

@@ -1,5 +1,8 @@
--- columns: invitation
-id, email, principal_id, created_at, created_by, expires_at, accepted_at, revoked_at, revoked_by
+-- part: invitation
+id, email, principal_id AS name,
+       CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+            WHEN expires_at > :now THEN 'open' ELSE 'expired' END AS state,
+       created_at, created_by, expires_at, accepted_at, revoked_at, revoked_by
 
 -- part: use_principal_index
 -- Without these, SQLite takes the primary key and reads every row of the organization.

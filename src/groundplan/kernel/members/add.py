@@ -7,8 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
-from groundplan.kernel.identities.invitation import InvitationView
-from groundplan.kernel.identities.invite_person import find_expected_person, invite_person
+from groundplan.kernel.identities.invitation import InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView, join
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool

@@ -8,8 +8,7 @@ from groundplan.kernel.access import OrganizationRole, Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.identities.invitation import InvitationView
-from groundplan.kernel.identities.invite_person import ExpectedPerson, find_expected_person, invite_person
+from groundplan.kernel.identities.invitation import ExpectedPerson, InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import add_to_organization
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
