@@ -14,7 +14,8 @@ from groundplan.kernel.events import follow
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
-from groundplan.surfaces.http.events import feed
+from groundplan.surfaces.http.events.messages import encode_change
+from groundplan.surfaces.http.events.streams import AccessEnded, EventStream, EventStreams, SentPart
 from tests.engines import Engine
 from tests.manual_clock import ManualClock
 from tests.surfaces.http.event_server import event_server
@@ -101,14 +102,19 @@ def test_a_token_that_is_revoked_during_a_check_shows_no_later_event(engine: Eng
 def test_a_check_before_the_read_would_show_a_later_event(
     engine: Engine, ada: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check_then_read(self: feed.Feed, position: follow.EventPosition, connection: HTTPConnection) -> Any:
+    def check_then_read(
+        self: EventStreams, actor: Actor, position: follow.EventPosition, stream: EventStream
+    ) -> SentPart:
         try:
-            self._reader.recheck(connection)
+            self._recheck(stream.connection)
         except Unauthenticated:
-            raise feed.AccessEnded from None
-        return self._reader.store.read(self.key.actor, lambda tx: self.key.read_changes(tx, position))
+            raise AccessEnded from None
+        project = str(stream.start.project_id)
+        part = self._store.read(actor, lambda tx: follow.read_changes(tx, project, position))
+        last = part.changes[-1].last if part.changes else position
+        return SentPart(b"".join(map(encode_change, part.changes)), last, False, False)
 
-    monkeypatch.setattr(feed.Feed, "_read", check_then_read)
+    monkeypatch.setattr(EventStreams, "_read", check_then_read)
     assert is_event_between_seen(engine, ada)
 
 

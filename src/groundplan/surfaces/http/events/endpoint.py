@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Match
 
-from groundplan.kernel.errors import GroundplanError, Invalid, Unavailable, Unexpected
+from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
 from groundplan.kernel.events.follow import EventPosition, parse_position
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -21,8 +21,7 @@ from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.http.answers import COMMON_HEADERS, Answer, send_answer
 from groundplan.surfaces.http.arguments import split_path
-from groundplan.surfaces.http.events.feed import RETRY_S, AccessEnded, Feed
-from groundplan.surfaces.http.events.messages import HEARTBEAT, EventMessage, encode_change, encode_named, encode_retry
+from groundplan.surfaces.http.events.messages import encode_named, encode_retry
 from groundplan.surfaces.http.events.streams import EventStream, EventStreams
 from groundplan.surfaces.http.negotiation import accepts
 from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem, method_not_allowed
@@ -113,47 +112,11 @@ class EventsRoute(BaseRoute):
                     await send({"type": "http.response.body", "body": body, "more_body": not is_last})
                 if is_last:
                     return
-                body, is_last = await self._next(stream)
+                body, is_last = await self._streams.next(stream)
         except TimeoutError:
             return
         except Exception:
             self._log()
-
-    async def _next(self, stream: EventStream) -> tuple[bytes, bool]:
-        """Wait for what to send next, and return it and whether it is the last."""
-        feed = stream.feed
-        while True:
-            if feed.is_revoked:
-                return encode_named("closed"), True
-            if self._streams.is_stopping:
-                return encode_named("bye"), True
-            found = feed.list_after(stream.position)
-            if found is None:
-                found = await _read_missed(feed, stream.position)
-                if found is None:
-                    continue
-            if found:
-                stream.position = found[-1].last
-                return b"".join(message.encoded for message in found), False
-            if feed.has_ended:
-                return encode_named("closed"), True
-            if stream.beats != feed.beats:
-                stream.beats = feed.beats
-                return HEARTBEAT, False
-            await feed.wait_for_change()
-
-
-async def _read_missed(feed: Feed, position: EventPosition) -> list[EventMessage] | None:
-    """Return the messages after a position that the feed does not keep; None if nothing may be sent now."""
-    try:
-        part = await feed.read_after(position)
-    except AccessEnded:
-        feed.end(is_revoked=True)
-        return None
-    except Unavailable:
-        await asyncio.sleep(RETRY_S)
-        return None
-    return None if feed.is_revoked else list(map(encode_change, part.changes))
 
 
 def _greet(stream: EventStream) -> bytes:

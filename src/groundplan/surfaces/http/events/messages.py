@@ -9,7 +9,7 @@ again), `closed` (there is nothing more to see) and `bye` (the server stops; con
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from groundplan.kernel.events.follow import AreaChange, EventPosition
 from groundplan.kernel.output_gate import encode
@@ -17,20 +17,12 @@ from groundplan.kernel.output_gate import encode
 HEARTBEAT = b": heartbeat\n\n"
 
 
-class EventMessage(NamedTuple):
-    """A change as it is sent, with the positions of its first and last event."""
-
-    first: EventPosition
-    last: EventPosition
-    encoded: bytes
-
-
-def encode_change(change: AreaChange) -> EventMessage:
+def encode_change(change: AreaChange) -> bytes:
     """Return the message of a change."""
     data: dict[str, Any] = {"area": change.area, "ids": change.ids, "actor": change.actor}
     if change.left_out:
         data["left_out"] = change.left_out
-    return EventMessage(change.first, change.last, b"id: %s\ndata: %s\n\n" % (str(change.last).encode(), encode(data)))
+    return b"id: %s\ndata: %s\n\n" % (str(change.last).encode(), encode(data))
 
 
 def encode_named(name: str, *, rev: int | None = None, position: EventPosition | None = None) -> bytes:

@@ -1,4 +1,9 @@
-"""All open streams of a server: their feeds and their limits."""
+"""All open streams of a server: what each sends next, and their limits.
+
+A wake-up, or the next heartbeat, makes a stream read what came after its position, in one short transaction of its
+principal, and then authenticate again: whoever is still let in after the read was let in at each commit in it. Streams
+of one principal that are at the same position share the read.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +13,26 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
-from typing import Any
+from typing import NamedTuple
 
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import Unexpected
-from groundplan.kernel.events.follow import EventPosition, FollowStart, start_following
-from groundplan.kernel.organizations.follow import start_following_organization
+from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
+from groundplan.kernel.events.follow import EventPosition, FollowedPart, FollowStart, read_changes, start_following
+from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
+from groundplan.kernel.store.commits.commit_watch import WatchedProject
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.events.commit_listener import CommitListener
-from groundplan.surfaces.http.events.feed import Feed, FeedKey, FeedReader
+from groundplan.surfaces.http.events.messages import HEARTBEAT, encode_change, encode_named
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
+PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
+RETRY_S = 1.0  # after a read that failed because the store was busy
+_RETRY_AFTER = {"retry-after": "5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +47,74 @@ class StreamLimits:
     retry_ms: int = 2_000  # after which a client connects again
 
 
-class EventStream:
-    """The stream of one client."""
+class AccessEnded(Exception):
+    """The principal may not follow the project any more."""
 
-    def __init__(self, number: int, feed: Feed, start: FollowStart, position: EventPosition, *, is_reset: bool) -> None:
-        self.number = number
-        self.feed = feed
+
+class SentPart(NamedTuple):
+    """What came after a position, as it is sent."""
+
+    body: bytes
+    last: EventPosition
+    has_more: bool  # or the end is known by the next read
+    has_ended: bool  # there is nothing more to come
+
+
+class SharedRead(NamedTuple):
+    """A read that streams at the same position share, unless they were woken after its beginning."""
+
+    began_at: float
+    part: asyncio.Future[SentPart]
+
+
+class EventStream:
+    """The stream of one client. Used on the event loop only."""
+
+    def __init__(
+        self,
+        connection: HTTPConnection,
+        actor: Actor,
+        start: FollowStart,
+        position: EventPosition,
+        *,
+        is_reset: bool,
+        beat_at: float,
+    ) -> None:
+        self.connection = connection
+        self.actor = actor  # with the token and its limits
         self.start = start
         self.position = position
         self.is_reset = is_reset
-        self.beats = feed.beats
+        self.beat_at = beat_at
+        self.read_at = 0.0
+        self.woken_at = 0.0
+        self._woken = asyncio.Event()
+        self._woken.set()  # for what was committed since `start` was read
+
+    @property
+    def principal(self) -> tuple[str, str]:
+        return (self.actor.organization, self.actor.id)
+
+    @property
+    def watched(self) -> WatchedProject:
+        return WatchedProject(self.actor.organization, self.start.project_id or "")
+
+    def wake(self) -> None:
+        """Read soon what is new."""
+        self.woken_at = asyncio.get_running_loop().time()
+        self._woken.set()
+
+    async def wait(self) -> bool:
+        """Wait until there may be something new, and return whether a heartbeat is due instead."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(max(0.0, self.read_at + PACE_S - loop.time()))
+        try:
+            async with asyncio.timeout_at(self.beat_at):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        self._woken.clear()
+        return loop.time() >= self.beat_at
 
 
 class EventStreams:
@@ -69,14 +135,13 @@ class EventStreams:
         self.is_stopping = False
         self._store = store
         self._authenticate = authenticate
+        self._recheck = recheck or authenticate
         self._listener = listener
+        self._log = log
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
-        self._reader = FeedReader(store, recheck or authenticate, self._run_in_thread, log)
-        self._feeds: dict[FeedKey, Feed] = {}
-        self._tasks: dict[Feed, asyncio.Task[None]] = {}
-        self._streams: dict[int, EventStream] = {}
+        self._streams: set[EventStream] = set()
         self._per_principal: Counter[tuple[str, str]] = Counter()
-        self._numbers = count()
+        self._reads: dict[tuple[Actor, str | None, EventPosition], SharedRead] = {}
 
     def __len__(self) -> int:
         return len(self._streams)
@@ -93,45 +158,90 @@ class EventStreams:
             HttpProblem: there are too many streams, or the server stops.
         """
         self._refuse_over_limit()
-        actor, start = await self._run_in_thread(partial(self._start, connection, project, after))
+        loop = asyncio.get_running_loop()
+        actor, start = await loop.run_in_executor(self._threads, self._start, connection, project, after)
         self._refuse_over_limit(actor)
         is_reset = after is not None and (after > start.last or start.missed > self.limits.missed_max)
         position = start.last if after is None or is_reset else after
         if start.is_archived and position == start.last and not is_reset:
             return None
-        feed = self._join_feed(FeedKey(actor, start.project_id), start.last)
-        stream = EventStream(next(self._numbers), feed, start, position, is_reset=is_reset)
-        feed.connections[stream.number] = connection
-        self._streams[stream.number] = stream
-        self._per_principal[_get_principal(actor)] += 1
+        beat_at = loop.time() + self.limits.heartbeat_s
+        stream = EventStream(connection, actor, start, position, is_reset=is_reset, beat_at=beat_at)
+        self._streams.add(stream)
+        self._per_principal[stream.principal] += 1
+        self._listener.subscribe(stream, stream.watched, stream.wake)
         return stream
 
+    async def next(self, stream: EventStream) -> tuple[bytes, bool]:
+        """Wait for what a stream sends next, and return it and whether it is the last."""
+        while True:
+            is_beat = await stream.wait()
+            if self.is_stopping:
+                return encode_named("bye"), True
+            try:
+                part = await self._read_shared(stream)
+            except AccessEnded:
+                return encode_named("closed"), True
+            except Unavailable:
+                await asyncio.sleep(RETRY_S)
+                stream.wake()
+                continue
+            except Exception:
+                self._log()
+                return encode_named("closed"), True
+            if part.body:
+                stream.position = part.last
+                if part.has_more:
+                    stream.wake()
+                return part.body, False
+            if part.has_ended:
+                return encode_named("closed"), True
+            if is_beat:
+                stream.beat_at = asyncio.get_running_loop().time() + self.limits.heartbeat_s
+                return HEARTBEAT, False
+
     def leave(self, stream: EventStream) -> None:
-        """Forget a stream whose client is gone, and its feed if it was the last one."""
-        feed = stream.feed
-        principal = _get_principal(feed.key.actor)
-        del self._streams[stream.number]
-        del feed.connections[stream.number]
-        self._per_principal[principal] -= 1
-        if not self._per_principal[principal]:
-            del self._per_principal[principal]
-        if not feed.connections:
-            self._tasks.pop(feed).cancel()
-            if self._feeds.get(feed.key) is feed:
-                del self._feeds[feed.key]
-            self._listener.unsubscribe(feed)
+        """Forget a stream whose client is gone."""
+        self._listener.unsubscribe(stream)
+        self._streams.discard(stream)
+        self._per_principal[stream.principal] -= 1
+        if not self._per_principal[stream.principal]:
+            del self._per_principal[stream.principal]
 
     def stop(self) -> None:
         """End every stream with `bye`, and open no more."""
         self.is_stopping = True
-        for stream in self._streams.values():
-            stream.feed.end(is_revoked=False)
+        for stream in self._streams:
+            stream.wake()
 
     def close(self) -> None:
-        """End the tasks and the threads."""
-        for task in self._tasks.values():
-            task.cancel()
+        """End the threads."""
         self._threads.shutdown(wait=True, cancel_futures=True)
+
+    async def _read_shared(self, stream: EventStream) -> SentPart:
+        """Return what came after the position of a stream.
+
+        Raises:
+            AccessEnded: the principal may not read it.
+            Unavailable: the store is busy.
+        """
+        loop = asyncio.get_running_loop()
+        key = (stream.actor, stream.start.project_id, stream.position)
+        shared = self._reads.get(key)
+        if shared is None or shared.began_at < stream.woken_at or shared.part.done():
+            reading = loop.run_in_executor(self._threads, self._read, stream.actor, stream.position, stream)
+            shared = self._reads[key] = SharedRead(loop.time(), reading)
+            reading.add_done_callback(partial(self._forget_read, key))
+        stream.read_at = loop.time()
+        return await asyncio.shield(shared.part)
+
+    def _forget_read(self, key: tuple[Actor, str | None, EventPosition], reading: asyncio.Future[SentPart]) -> None:
+        if (shared := self._reads.get(key)) is not None and shared.part is reading:
+            del self._reads[key]
+        if not reading.cancelled():
+            reading.exception()  # all clients may be gone by now
+
+    # --- In a thread ----------------------------------------------------------------------------------------------
 
     def _start(
         self, connection: HTTPConnection, project: str | None, after: EventPosition | None
@@ -146,6 +256,26 @@ class EventStreams:
 
         return actor, self._store.read(actor, start)
 
+    def _read(self, actor: Actor, position: EventPosition, stream: EventStream) -> SentPart:
+        project = stream.start.project_id
+
+        def read(tx: Transaction) -> FollowedPart:
+            return read_organization_changes(tx, position) if project is None else read_changes(tx, project, position)
+
+        try:
+            part = self._store.read(actor, read)
+            # After the read, because a token that was revoked before one of these commits is refused now.
+            actor_now = self._recheck(stream.connection)
+        except (Unauthenticated, NotFound, Forbidden):
+            raise AccessEnded from None
+        except HttpProblem as problem:
+            raise Unavailable(problem.problem, code=problem.code) from None
+        if actor_now != actor:
+            raise AccessEnded
+        body = b"".join(map(encode_change, part.changes))
+        last = part.changes[-1].last if part.changes else position
+        return SentPart(body, last, not part.is_complete or part.is_archived, part.is_archived)
+
     def _refuse_over_limit(self, actor: Actor | None = None) -> None:
         if self.is_stopping:
             raise HttpProblem(503, "stopping", "the server stops; connect again in a moment", headers=_RETRY_AFTER)
@@ -154,7 +284,7 @@ class EventStreams:
                 503, "too_many_streams", "the server has too many open streams; try again later", headers=_RETRY_AFTER
             )
         limit = self.limits.per_principal
-        if actor is not None and self._per_principal[_get_principal(actor)] >= limit:
+        if actor is not None and self._per_principal[actor.organization, actor.id] >= limit:
             raise HttpProblem(
                 429,
                 "too_many_streams",
@@ -162,21 +292,3 @@ class EventStreams:
                 headers=_RETRY_AFTER,
                 limit=limit,
             )
-
-    def _join_feed(self, key: FeedKey, position: EventPosition) -> Feed:
-        feed = self._feeds.get(key)
-        if feed is None or feed.has_ended:
-            feed = self._feeds[key] = Feed(key, self._reader, position, heartbeat_s=self.limits.heartbeat_s)
-            self._tasks[feed] = asyncio.get_running_loop().create_task(feed.run())
-            self._listener.subscribe(feed, key.watched, feed.wake)
-        return feed
-
-    async def _run_in_thread(self, call: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
-
-
-_RETRY_AFTER = {"retry-after": "5"}
-
-
-def _get_principal(actor: Actor) -> tuple[str, str]:
-    return (actor.organization, actor.id)
