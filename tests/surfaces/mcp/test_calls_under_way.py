@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
-from typing import Any
 
 import pytest
 
 from groundplan.surfaces.mcp import stdio
-from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.lines import CHUNK_BYTES
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ThreadConnection, call, envelope
 
@@ -172,37 +169,7 @@ def test_a_ping_that_came_with_a_long_call_is_answered_during_it(
     assert connection.receive()["id"] == "held"
 
 
-def test_a_short_call_is_read_and_performed_by_one_thread_also_after_a_long_one(
-    connection: ThreadConnection, tools: GateTools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    readers: list[str] = []
-    receive = Connection.receive
-
-    def note_reader(server: Connection, message: Any) -> None:
-        readers.append(threading.current_thread().name)
-        receive(server, message)
-
-    monkeypatch.setattr(Connection, "receive", note_reader)
-    connection.initialize()
-    connection.request("tools/call", call("wait"), id="held")
-    assert tools.began.wait(PATIENCE_S)
-    connection.ask("ping")
-    assert readers[-1] != stdio.WORKER_NAME
-    tools.release.set()
-    connection.receive()
-
-    # A busy machine can make any call a long one, but not each of many.
-    for _ in range(1000):
-        connection.ask("tools/call", call("echo"))
-        if readers[-1] == stdio.WORKER_NAME:
-            break
-    assert readers[-1] == stdio.WORKER_NAME
-
-
-def test_calls_keep_their_order_while_the_threads_take_turns_reading(
-    connection: ThreadConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stdio, "LONG_CALL_S", 0.0)  # the helper reads as soon as it can
+def test_calls_keep_their_order(connection: ThreadConnection) -> None:
     connection.initialize()
     for burst in range(1, 60):
         ids = [f"{burst}.{n}" for n in range(burst % 7 + 1)]

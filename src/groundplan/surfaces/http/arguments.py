@@ -138,9 +138,8 @@ def _invalid_address() -> Invalid:
     return Invalid("the address is not UTF-8; encode every character as UTF-8, then as %XX", code="invalid_utf8")
 
 
-def _read_body(endpoint: Endpoint, head: RequestHead, body: bytes) -> dict[str, Any]:
-    if not endpoint.takes_body:
-        raise Invalid(f"{head.method} has no body; send arguments in the query string", code="unexpected_body")
+def check_content_type(head: RequestHead) -> None:
+    """Refuse a body that is no JSON in UTF-8, or is compressed."""
     given = head.headers.get("content-type", "")
     name, _, parameters = given.partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
@@ -153,6 +152,12 @@ def _read_body(endpoint: Endpoint, head: RequestHead, body: bytes) -> dict[str, 
         )
     if head.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise HttpProblem(415, "unsupported_media_type", "the body must not be compressed; leave out Content-Encoding")
+
+
+def _read_body(endpoint: Endpoint, head: RequestHead, body: bytes) -> dict[str, Any]:
+    if not endpoint.takes_body:
+        raise Invalid(f"{head.method} has no body; send arguments in the query string", code="unexpected_body")
+    check_content_type(head)
     value = decode(body)
     if not isinstance(value, dict):
         raise Invalid(f"the body must be an object, not {describe_value(value)}", code="invalid_body")

@@ -3,16 +3,16 @@
     undecided ──initialize──────────────▶ handshake    requests use the revision agreed once
         └─────a request with envelope───▶ stateless    every request has its own revision
 
-The first such message decides the era of the connection; requests of the other era are refused. One thread at a
-time calls `receive`, the worker calls `perform`. They share only the calls in flight, a dict whose single operations
-are atomic, and the cancellation of each call.
+The first such message decides the era of the connection; requests of the other era are refused. Over stdio a connection
+is the process, over HTTP a session, or one request of the stateless revision. `receive` and `perform` may run in
+several threads: they share only the calls in flight, a dict whose single operations are atomic, and their cancellation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from groundplan.surfaces.mcp.recovery import RecoveredRequest
 
 
+Send: TypeAlias = Callable[[Any], None]
+
+
 class Batch:
     """The answers to an array of messages, sent as one array when the last one is complete."""
 
-    def __init__(self, send: Callable[[Any], None], pending_count: int) -> None:
+    def __init__(self, send: Send, pending_count: int) -> None:
         self._send = send
         self._pending_count = pending_count
         self._answers: list[Message] = []
@@ -53,9 +56,9 @@ class Batch:
 
 
 class Call:
-    """A request for the worker, or a refused tool call whose tool still has to phrase the error."""
+    """A request that takes time, or a refused tool call whose tool still has to phrase the error."""
 
-    __slots__ = ("batch", "cancellation", "id", "is_withdrawn", "method", "params", "refusal", "stateless")
+    __slots__ = ("cancellation", "id", "is_withdrawn", "method", "params", "refusal", "send", "stateless")
 
     def __init__(
         self,
@@ -64,44 +67,38 @@ class Call:
         params: Message,
         *,
         stateless: bool,
-        batch: Batch | None = None,
+        send: Send,
         refusal: Invalid | None = None,
     ) -> None:
         self.id = request_id
         self.method = method
         self.params = params
         self.stateless = stateless
-        self.batch = batch
+        self.send = send
         self.refusal = refusal
         self.cancellation = Cancellation()
         self.is_withdrawn = False  # the client wants no answer
 
 
 class Connection:
-    """The protocol of one connection, without I/O and threads."""
+    """The protocol of one connection, without I/O and threads. `send` gets each answer; None stands for no answer."""
 
-    def __init__(
-        self, tools: Tools, version: str, *, send: Callable[[Any], None], enqueue: Callable[[Call], None]
-    ) -> None:
-        self._tools = tools
+    def __init__(self, version: str, revision: str | None = None) -> None:
         self._server = describe_server(version)
-        self._send = send
-        self._enqueue = enqueue
         self._in_flight: dict[RequestId, Call] = {}
-        self._running: Call | None = None
         self._stop_reason: str | None = None
-        self.revision: str | None = None  # None until the era is decided
+        self.revision = revision  # None until the era is decided
 
-    def receive(self, message: Any) -> None:
-        """Answer a message, or queue it for the worker."""
+    def receive(self, message: Any, send: Send, cancellation: Cancellation | None = None) -> list[Call]:
+        """Answer a message, or return the calls to perform, which answer it. `cancellation` can end its call."""
         if type(message) is dict:
-            self._receive_one(message, None)
-        elif type(message) is list:
-            self._receive_batch(message)
-        else:
-            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
+            return self._receive_one(message, send, cancellation=cancellation)
+        if type(message) is list:
+            return self._receive_batch(message, send)
+        send(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
+        return []
 
-    def refuse(self, request: RecoveredRequest | None, error: Invalid) -> None:
+    def refuse(self, request: RecoveredRequest | None, error: Invalid, send: Send) -> list[Call]:
         """Answer a line that the input gate refused, under the id of its request if it is known.
 
         A tool call gets the error as the result of its tool: that text reaches the agent, which can fix the call.
@@ -112,69 +109,67 @@ class Connection:
             if request is not None:
                 request_id = self._check_unused_id(request.message["id"])
                 if request.message["method"] == "tools/call":
-                    self._enqueue_call(self._build_rejected_call(request_id, request, error))
-                    return
+                    call = self._build_rejected_call(request_id, request, error, send)
+                    self._in_flight[request_id] = call
+                    return [call]
             raise protocol.unreadable_message(error)
         except RpcError as refused:
-            self._send(build_error(request_id, refused))
+            send(build_error(request_id, refused))
+            return []
 
-    def perform(self, call: Call) -> None:
-        """Run a queued call and answer it, unless the client cancelled it."""
-        self._running = call
-        if self._stop_reason is not None:  # after the assignment above: `stop` may not have seen this call
+    def perform(self, call: Call, tools: Tools) -> None:
+        """Run a call and answer it, unless the client cancelled it."""
+        if self._stop_reason is not None:
             call.cancellation.cancel(self._stop_reason)
-        answer = None if call.is_withdrawn else self._run_call(call)
-        self._running = None
+        answer = None if call.is_withdrawn else self._run_call(call, tools)
         # Before the answer goes out: a client may use the id again as soon as it has read it.
         del self._in_flight[call.id]
-        self._send_answer(None if call.is_withdrawn else answer, call.batch)
+        call.send(None if call.is_withdrawn else answer)
 
     def stop(self, reason: str) -> None:
-        """Cancel the running call and those that begin later; they are answered with an error. From any thread."""
+        """Cancel all calls, also those that begin later; they are answered with an error. From any thread."""
         self._stop_reason = reason
-        running = self._running
-        if running is not None:
-            running.cancellation.cancel(reason)
+        for call in list(self._in_flight.values()):
+            call.cancellation.cancel(reason)
 
-    def _send_answer(self, answer: Message | None, batch: Batch | None) -> None:
-        if batch is not None:
-            batch.add_answer(answer)
-        elif answer is not None:
-            self._send(answer)
-
-    def _receive_batch(self, messages: list[Any]) -> None:
+    def _receive_batch(self, messages: list[Any], send: Send) -> list[Call]:
         if self.revision != protocol.BATCH_REVISION or not messages:
             reason = "a batch needs at least one message" if not messages else "this revision has no batches"
-            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, reason, {"code": "invalid_batch"})))
-            return
-        batch = Batch(self._send, len(messages))
+            send(build_error(None, RpcError(protocol.INVALID_REQUEST, reason, {"code": "invalid_batch"})))
+            return []
+        batch = Batch(send, len(messages))
+        calls: list[Call] = []
         for message in messages:
             if type(message) is dict:
-                self._receive_one(message, batch)
+                calls += self._receive_one(message, batch.add_answer, in_batch=True)
             else:
                 batch.add_answer(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
+        return calls
 
-    def _receive_one(self, message: Message, batch: Batch | None) -> None:
+    def _receive_one(
+        self, message: Message, send: Send, *, in_batch: bool = False, cancellation: Cancellation | None = None
+    ) -> list[Call]:
         answer: Message | None = None
         request_id: RequestId | None = None
         try:
-            if protocol.is_response(message):
-                self._send_answer(None, batch)
-                return
-            request_id = protocol.parse_id(message)
-            protocol.check_shape(message)
-            if request_id is None:
-                self._handle_notification(message)
-            else:
-                new_id, request_id = request_id, None
-                request_id = self._check_unused_id(new_id)
-                value = self._handle_request(request_id, message, batch)
-                if value is None:
-                    return  # queued: the worker settles it
-                answer = build_result(request_id, value)
+            if not protocol.is_response(message):
+                request_id = protocol.parse_id(message)
+                protocol.check_shape(message)
+                if request_id is None:
+                    self._handle_notification(message)
+                else:
+                    new_id, request_id = request_id, None
+                    request_id = self._check_unused_id(new_id)
+                    handled = self._handle_request(request_id, message, send, in_batch=in_batch)
+                    if isinstance(handled, Call):
+                        handled.cancellation = cancellation or handled.cancellation
+                        self._in_flight[request_id] = handled
+                        return [handled]
+                    answer = build_result(request_id, handled)
         except RpcError as error:
             answer = build_error(request_id, error)
-        self._send_answer(answer, batch)
+        send(answer)
+        return []
 
     def _handle_notification(self, message: Message) -> None:
         """Handle a notification. It is never answered, not even with an error."""
@@ -196,16 +191,12 @@ class Connection:
             raise RpcError(protocol.INVALID_REQUEST, "a request with this id is still in progress", data)
         return request_id
 
-    def _enqueue_call(self, call: Call) -> None:
-        self._in_flight[call.id] = call
-        self._enqueue(call)
-
-    def _handle_request(self, request_id: RequestId, message: Message, batch: Batch | None) -> Message | None:
-        """Return the result of a request, or None if the worker will answer it."""
+    def _handle_request(self, request_id: RequestId, message: Message, send: Send, *, in_batch: bool) -> Message | Call:
+        """Return the result of a request, or the call that will answer it."""
         method = message["method"]
         params = protocol.parse_params(message)
         if method == "initialize":
-            return self._initialize(params, batch)
+            return self._initialize(params, in_batch=in_batch)
         revision = self._resolve_revision(method, params)
         if revision is not None:
             self.revision = revision
@@ -214,8 +205,7 @@ class Connection:
         elif method == "ping":
             return {}
         params = check_call_params(method, params)
-        self._enqueue_call(Call(request_id, method, params, stateless=revision is not None, batch=batch))
-        return None
+        return Call(request_id, method, params, stateless=revision is not None, send=send)
 
     def _resolve_revision(self, method: str, params: Message) -> str | None:
         """Return the revision in the envelope of a request, or None without an envelope."""
@@ -233,7 +223,9 @@ class Connection:
             _check_opening(method, params)
         return None
 
-    def _build_rejected_call(self, request_id: RequestId, request: RecoveredRequest, error: Invalid) -> Call:
+    def _build_rejected_call(
+        self, request_id: RequestId, request: RecoveredRequest, error: Invalid, send: Send
+    ) -> Call:
         method = request.message["method"]
         params = protocol.parse_params(request.message)
         if request.is_whole or protocol.has_envelope(params):
@@ -246,15 +238,15 @@ class Connection:
             check_call_params(method, params)
         # Only the name, so that the rest of a refused line does not wait in memory for the worker.
         named = {"name": params.get("name")}
-        return Call(request_id, method, named, stateless=stateless, refusal=error)
+        return Call(request_id, method, named, stateless=stateless, send=send, refusal=error)
 
-    def _initialize(self, params: Message, batch: Batch | None) -> Message:
+    def _initialize(self, params: Message, *, in_batch: bool) -> Message:
         requested = params.get("protocolVersion")
         if self.revision in protocol.STATELESS_REVISIONS:
             raise protocol.unsupported_revision(
                 f"this connection speaks {self.revision}, which has no initialize", requested
             )
-        if batch is not None:
+        if in_batch:
             raise RpcError(protocol.INVALID_REQUEST, "initialize cannot be part of a batch")
         if type(requested) is not str:
             raise RpcError(protocol.INVALID_PARAMS, "initialize needs a protocolVersion, which must be a string")
@@ -267,10 +259,10 @@ class Connection:
             "instructions": INSTRUCTIONS,
         }
 
-    def _run_call(self, call: Call) -> Message:
+    def _run_call(self, call: Call, tools: Tools) -> Message:
         try:
             value = answer_method(
-                self._tools,
+                tools,
                 call.method,
                 call.params,
                 stateless_server=self._server if call.stateless else None,

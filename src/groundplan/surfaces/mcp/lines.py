@@ -54,7 +54,6 @@ class LineReader:
         self._line = _LineBuffer(limit_bytes)
         self._whole: deque[bytes | TruncatedLine] = deque()  # read, and not returned yet
         self._has_ended = False
-        self.read_count = 0  # how often it waited for input
 
     @property
     def has_line(self) -> bool:
@@ -71,7 +70,6 @@ class LineReader:
 
     def fill(self) -> None:
         """Wait for input and read what there is."""
-        self.read_count += 1
         chunk = _read_chunk(self._fd)
         if self._line.is_empty and chunk and chunk.find(b"\n") == len(chunk) - 1 <= self._limit_bytes:
             self._whole.append(chunk[:-1])  # exactly one line, as most often

@@ -24,6 +24,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_PROTOCOL_VERSION = -32022
+HEADER_MISMATCH = -32020  # over HTTP
 NOT_JSON = ("invalid_json", "invalid_utf8")  # the input gate's codes for a line that is a parse error
 
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"

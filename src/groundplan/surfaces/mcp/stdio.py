@@ -1,13 +1,10 @@
-"""The server loop: one thread reads the requests and runs the calls; another one helps while a call takes long.
+"""The server loop: one thread reads the requests and answers pings, another one runs the calls.
 
-    stdin ──▶ worker ──▶ writer ──▶ stdout          as long as every call is short
+    stdin ──▶ reader ──ping, refusals──▶ writer ──▶ stdout
+                └──tools/call──▶ queue ──▶ worker ──▶ writer
 
-    stdin ──▶ helper ──ping, refusals──▶ writer     while a call takes long: the helper reads,
-                └──tools/call──▶ queue ──▶ worker   and cancels the call if the client says so
-
-So `ping` and cancellation are served while a call runs, and a short call does not pass from thread to thread, which
-would take a tenth of its time. The helper is the thread that called `serve`: the main thread in the MCP server, where
-signals arrive.
+So `ping` and cancellation are served while a call runs. The reader is the thread that called `serve`: the main thread
+in the MCP server, where signals arrive.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ import select
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -35,10 +31,9 @@ from groundplan.surfaces.mcp.lines import LineReader, LineWriter, TruncatedLine
 from groundplan.surfaces.mcp.protocol import build_error
 from groundplan.surfaces.stop_signals import STOP_SIGNALS, handle_stop_signals
 
-# Calls read ahead of the worker. Beyond this the helper waits, so that a flooding client fills its pipe and not our
+# Calls read ahead of the worker. Beyond this the reader waits, so that a flooding client fills its pipe and not our
 # memory. Its pings wait as well, until the worker catches up.
 QUEUED_CALLS_MAX = 256
-LONG_CALL_S = 0.01  # the helper reads after one to two times this
 END_WITHIN_S = 1.8  # after a signal
 LOST_READER_CHECK_S = 0.05  # after the end of the input
 CLIENT_GONE = "the client is gone"
@@ -73,11 +68,9 @@ def serve(
 
 
 class _ServerLoop:
-    """The worker, its helper, and which of them reads the input.
+    """The thread that reads, and the worker that runs the calls one after the other.
 
-    The helper takes over reading only while the worker has a job, and gives it back when it has none. `_switch` guards
-    what decides this: `_helper_reads`, `_unfinished` and `_is_watching`. `stop` takes no lock, because a signal may
-    call it on a thread that has it.
+    `stop` takes no lock, because a signal may call it on a thread that has it.
     """
 
     def __init__(
@@ -93,158 +86,77 @@ class _ServerLoop:
         self._input = LineReader(input_fd, BODY_BYTES_MAX)
         self._decode: Callable[[bytes], Any] = strict_json.decode  # replaced by a faster one, as that of the writer
         self._on_ready = on_ready
-        self._switch = threading.Lock()
-        self._helper_reads = False
-        self._unfinished = 0  # jobs that the worker runs or has in its queue
-        self._is_watching = False  # the helper looks from time to time how long the worker takes
+        self._tools = tools
         self._stopping = False
-        self._received: list[Job] = []  # by the thread that reads, from its last line
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()  # for the worker while the helper reads
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         # One item for each call that may still be queued. Not a semaphore, which takes several times as long.
         self._free_slots: SimpleQueue[None] = SimpleQueue()
         for _ in range(QUEUED_CALLS_MAX):
             self._free_slots.put(None)
-        self._to_helper: SimpleQueue[None] = SimpleQueue()  # an item wakes the helper while it does not read
-        self._alarm = _Alarm()  # wakes it while it waits for input
+        self._alarm = _Alarm()  # wakes the thread that waits for input
         self._has_ended = threading.Event()
         self._failure: BaseException | None = None
         self._writer = LineWriter(output_fd, on_lost=lambda: self.stop(CLIENT_GONE))
-        self._connection = Connection(tools, version, send=self._writer.send, enqueue=self._enqueue)
+        self._connection = Connection(version)
 
     def run(self) -> None:
         threading.Thread(target=self._work, name=WORKER_NAME, daemon=True).start()
         try:
-            self._help()
-            if self._unfinished:  # else the worker waits for input, and is left alone
-                self._has_ended.wait()
+            self._read()
+            self._jobs.put(None)  # after all queued calls
+            self._wait_for_worker()
             if self._failure is not None:
                 raise self._failure
         finally:
             self._writer.close()
 
     def stop(self, reason: str) -> None:
-        """Cancel the running call and stop after it. From any thread, also from a signal handler of the helper."""
+        """Cancel the running call and stop after it. From any thread, also from a signal handler."""
         self._stopping = True
         self._jobs.put(None)
-        self._to_helper.put(None)
+        self._free_slots.put(None)
         self._alarm.ring()
         self._writer.give_up_soon()
         self._connection.stop(reason)
 
-    @property
     def _is_over(self) -> bool:
         return self._stopping or self._has_ended.is_set()
 
-    # The worker.
-
     def _work(self) -> None:
-        # A signal delivered to this thread would be unseen until the helper's next step.
+        # A signal delivered to this thread would be unseen until the next step of the main thread.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
-            while not self._stopping:
-                if not self._helper_reads:
-                    line = self._input.read_line()
-                    if line is None:
-                        return
-                    self._receive(line)
-                    if self._received:
-                        self._run_received()
-                elif (job := self._jobs.get()) is not None:
+            while not self._stopping and (job := self._jobs.get()) is not None:
+                self._free_slots.put(None)
+                if not self._stopping:
                     job()
-                else:
-                    return
         except BaseException as error:
             self._failure = error
         finally:
             self._has_ended.set()
             self._free_slots.put(None)
-            self._to_helper.put(None)
             self._alarm.ring()
 
-    def _run_received(self) -> None:
-        jobs, self._received = self._received, []
-        with self._switch:  # from here on, the helper may read
-            self._unfinished = 1
-            must_wake = not self._is_watching
-            self._is_watching = True
-        if must_wake:
-            self._to_helper.put(None)
-        for job in jobs:
-            # Not before `_unfinished` is set: at a stop, the helper waits only for a worker that has a job.
-            if not self._stopping:
-                job()
-        self._finish_job()
-
-    def _run_queued(self, job: Job) -> None:
-        self._free_slots.put(None)
-        if not self._stopping:
-            job()
-        self._finish_job()
-
-    def _finish_job(self) -> None:
-        with self._switch:
-            self._unfinished -= 1
-            must_wake = self._helper_reads and not self._unfinished
-        if must_wake:
-            self._alarm.ring()
-
-    # The helper.
-
-    def _help(self) -> None:
-        while not self._is_over:
-            self._to_helper.get()
-            self._watch()
-
-    def _watch(self) -> None:
-        """Look from time to time whether the worker takes long, until it has nothing to do."""
-        read_count = -1
-        while not self._is_over:
-            time.sleep(LONG_CALL_S)
-            with self._switch:
-                if self._input.read_count != read_count:  # it went back to the input since the last look
-                    read_count = self._input.read_count
-                    continue
-                if not self._unfinished:
-                    self._is_watching = False
-                    return
-                self._helper_reads = True
-            self._read_for_worker()
-
-    def _read_for_worker(self) -> None:
-        """Receive lines and queue their calls, until the worker has finished all of them."""
+    def _read(self) -> None:
+        """Receive lines and queue their calls, until the input ends or the server stops."""
         poll = select.poll()
         for fd in (self._input_fd, self._alarm.fd):
             poll.register(fd, select.POLLIN)
-        while not self._is_over:
+        while not self._is_over():
             if not self._input.has_line:
                 ready = {fd for fd, _ in poll.poll()}
-                if self._alarm.fd in ready:
-                    self._alarm.silence()
                 if self._input_fd in ready:
                     self._input.fill()
-            with self._switch:
-                if not self._unfinished:
-                    self._helper_reads = False
-                    self._jobs.put(_resume)
-                    return
-            if self._input.has_line:
-                line = self._input.read_line()
-                if line is None:
-                    self._jobs.put(None)  # after all queued calls
-                    self._wait_for_worker()
-                    return
-                self._receive(line)
-                self._queue_received()
-
-    def _queue_received(self) -> None:
-        jobs, self._received = self._received, []
-        for job in jobs:
-            self._free_slots.get()
-            if self._is_over:  # no slot gets free any more
+                if self._alarm.fd in ready:
+                    self._alarm.silence()
+            elif (line := self._input.read_line()) is None:
                 return
-            with self._switch:
-                self._unfinished += 1
-            self._jobs.put(partial(self._run_queued, job))
+            else:
+                for job in self._receive(line):
+                    self._free_slots.get()  # here a client waits that sends more than is done
+                    if self._is_over():
+                        return
+                    self._jobs.put(job)
 
     def _wait_for_worker(self) -> None:
         """Wait for the end of the worker, or stop it when nobody can read its answers."""
@@ -253,31 +165,32 @@ class _ServerLoop:
                 self.stop(CLIENT_GONE)
                 return
 
-    # The thread that reads.
-
-    def _receive(self, line: bytes | TruncatedLine) -> None:
+    def _receive(self, line: bytes | TruncatedLine) -> list[Job]:
+        """Answer a line, or return the jobs that answer it."""
+        jobs: list[Job] = []
         try:
             if isinstance(line, TruncatedLine) or (line and not line.isspace()):
-                self._dispatch(line)
+                jobs += [partial(self._connection.perform, call, self._tools) for call in self._dispatch(line)]
         except Exception:
             self._writer.send(build_error(None, protocol.internal_error(log_to_stderr("the reader"))))
         if self._on_ready is not None and self._connection.revision is not None:
-            self._received.append(self._make_ready_job(self._on_ready))
+            jobs.append(self._make_ready_job(self._on_ready))
             self._on_ready = None
+        return jobs
 
-    def _dispatch(self, line: bytes | TruncatedLine) -> None:
+    def _dispatch(self, line: bytes | TruncatedLine) -> list[Call]:
         try:
             message = self._decode(_require_whole(line))
         except Invalid as error:
             from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
 
             is_json = error.code not in protocol.NOT_JSON
-            self._connection.refuse(recover_request(line) if is_json else None, error)
-        else:
-            self._connection.receive(message)
+            return self._connection.refuse(recover_request(line) if is_json else None, error, self._send)
+        return self._connection.receive(message, self._send)
 
-    def _enqueue(self, call: Call) -> None:
-        self._received.append(lambda: self._connection.perform(call))
+    def _send(self, answer: Any) -> None:
+        if answer is not None:
+            self._writer.send(answer)
 
     def _make_ready_job(self, on_ready: Callable[[], None]) -> Callable[[], None]:
         def job() -> None:
@@ -313,10 +226,6 @@ class _Alarm:
     def __del__(self) -> None:
         os.close(self.fd)
         os.close(self._ringing_fd)
-
-
-def _resume() -> None:
-    """Let the worker see that it reads again."""
 
 
 def _require_whole(line: bytes | TruncatedLine) -> bytes:

@@ -97,7 +97,6 @@ def build_server_app(
         authenticator,
         listener,
         preferences=preferences,
-        hosts=exposure.hosts,
         pool=pool,
         running=running,
         groups=tool_groups,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.surfaces.http import allowed_hosts
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS
 from tests.engines import Engine
@@ -107,16 +106,6 @@ def test_a_principal_that_sends_too_much_is_slowed_down(engine: Engine) -> None:
 )
 def test_pages_of_other_origins_get_nothing(mcp: McpClient, headers: dict[str, str], status: int) -> None:
     assert mcp.exchange(LIST, **{**OF_LIST, **headers}).status == status
-
-
-@pytest.mark.teeth
-@pytest.mark.parametrize(("name", "value", "status"), [("host", "evil.example", 421), ("origin", "http://evil", 403)])
-def test_without_the_list_of_hosts_the_official_server_still_refuses(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str, value: str, status: int
-) -> None:
-    monkeypatch.setattr(allowed_hosts.AllowedHosts, "_refuse", lambda _self, _scope: None)
-    with McpClient(engine.store, create_token(engine.store)) as client:
-        assert client.exchange(LIST, **{**OF_LIST, name: value}).status == status
 
 
 @pytest.mark.parametrize("verb", ["GET", "PUT", "OPTIONS", "HEAD"])

@@ -22,7 +22,7 @@ from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.skills import SKILL_NAMES
-from groundplan.surfaces.mcp.connection import Call, Connection
+from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.access.examples import ROWS, example
@@ -46,13 +46,11 @@ class StdioClient:
     def result(self, method: str, params: dict[str, Any], *, stateless: bool) -> Any:
         """Return the result of a request on a new connection."""
         sent: list[Any] = []
-        calls: list[Call] = []
-        connection = Connection(self._tools, __version__, send=sent.append, enqueue=calls.append)
+        connection = Connection(__version__)
         if not stateless:
-            connection.receive(build("initialize", {"protocolVersion": HANDSHAKE}, "first"))
-        connection.receive(build(method, envelope(**params) if stateless else params))
-        for call in calls:
-            connection.perform(call)
+            connection.receive(build("initialize", {"protocolVersion": HANDSHAKE}, "first"), sent.append)
+        for call in connection.receive(build(method, envelope(**params) if stateless else params), sent.append):
+            connection.perform(call, self._tools)
         return sent[-1]["result"]
 
 

@@ -1,19 +1,17 @@
-"""MCP at `/mcp`: from a request to the official server.
+"""MCP at `/mcp`: the protocol of stdio, one message in each request.
 
 event loop   read the body (≤ 1 MiB)
-thread       authenticate → the input gate
-event loop   find the session → the official server → the method
-thread       the operation
+thread       authenticate → the input gate → the connection of the session, or one for this request → the operation
 event loop   send the answer
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+import base64
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
 from msgspec.structs import replace
@@ -31,41 +29,66 @@ from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
-from groundplan.surfaces.http.answers import COMMON_HEADERS, Answer, send_answer
-from groundplan.surfaces.http.arguments import RequestHead
+from groundplan.surfaces.http.answers import Answer, send_answer
+from groundplan.surfaces.http.arguments import RequestHead, check_content_type
 from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.listening.protected_resource import MCP_PATH, build_challenge
-from groundplan.surfaces.http.mcp.mcp_request import MCP_REQUEST, SESSION_HEADER, McpRequest, has_session
-from groundplan.surfaces.http.mcp.sessions import McpSessions, OpenSession, SessionLimits
+from groundplan.surfaces.http.mcp.sessions import McpSessions, SessionLimits
 from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.negotiation import JSON_RANGES, accepts
 from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem, method_not_allowed
 from groundplan.surfaces.http.request_body import read_body, read_head
 from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.mcp import protocol
-from groundplan.surfaces.mcp.methods import answer_method, describe_server
-from groundplan.surfaces.mcp.protocol import INVALID_REQUEST, Message, RequestId, RpcError, build_error, build_result
+from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
 from groundplan.surfaces.mcp.recovery import recover_request
 from groundplan.surfaces.mcp.tools import AnyOperation, RegistryTools
 from groundplan.surfaces.vocabularies import McpVocabulary
 
-if TYPE_CHECKING:
-    from groundplan.surfaces.http.mcp.official_server import OfficialServer
-
-_SESSION_HEADER = SESSION_HEADER.encode()
 METHODS = ("POST", "DELETE")  # the server never speaks first, so GET would open a stream without a message
+SESSION_HEADER = "mcp-session-id"
+REVISION_HEADER = "mcp-protocol-version"
+NAMED = ("tools/call", "prompts/get")  # of which the header Mcp-Name repeats the name
+REQUEST_CANCELLED = -32800
+CANCELLED_BY_CLIENT = "the client cancelled this request"
+# The status of an error in the stateless revision; in a session it is 200, because 404 says that the session has ended.
+STATUSES = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 200}
 
 
-class _Forwarded(NamedTuple):
-    """What the official server answered."""
+class _HeardCancellation(Cancellation):
+    """A cancellation of which the event loop hears: it does not wait for a thread that waits for a lock."""
 
-    status: int
-    session_id: str | None
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._heard = asyncio.Event()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether another request of the client cancelled this one."""
+        return self._heard.is_set()
+
+    def cancel(self, reason: str) -> None:
+        """Cancel, and let the event loop know. From any thread."""
+        super().cancel(reason)
+        self._loop.call_soon_threadsafe(self._heard.set)
+
+    async def receive(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        """Receive what the client sends; when its request is cancelled, that it does not wait any more."""
+        tasks = [asyncio.ensure_future(one) for one in (receive(), self._heard.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return {"type": "http.disconnect"} if self.is_heard else tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
 
 
 class McpEndpoint:
-    """The ASGI application at `/mcp`. The first request loads the official server."""
+    """The ASGI application at `/mcp`."""
 
     def __init__(
         self,
@@ -74,7 +97,6 @@ class McpEndpoint:
         listener: CommitListener,
         *,
         preferences: Preferences,
-        hosts: Collection[str],
         pool: OperationPool,
         running: RunningRequests,
         groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
@@ -87,15 +109,10 @@ class McpEndpoint:
         self._preferences = replace(
             preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
         )
-        self._hosts = hosts
         self._pool = pool
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
-        self._sessions = McpSessions(
-            limits or SessionLimits(), listener, authenticator.find_actor_again, self._end_session, running
-        )
-        self._server: OfficialServer | None = None
-        self._loading = asyncio.Lock()
+        self._sessions = McpSessions(limits or SessionLimits(), listener, authenticator.find_actor_again, running)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -104,33 +121,31 @@ class McpEndpoint:
         try:
             if head.method not in METHODS:
                 raise method_not_allowed(head.method, METHODS)
+            self._sessions.start()
             body = await read_body(head, receive)
             if body is None:
                 return
-            admitted = await self._pool.run(partial(self._admit, scope, head, body), receive)
-            if admitted is None:
-                return
-            if isinstance(admitted, Answer):
-                await send_answer(send, admitted)
-                return
-            scope[MCP_REQUEST] = admitted
-            try:
-                await self._handle(scope, head, admitted, _replay(body, receive), _add_headers(send))
-            except RpcError as error:
-                await send_answer(send, _refuse(error, admitted.id))
+            cancellation = _HeardCancellation()
+            answer = await self._pool.run(
+                partial(self._answer, scope, head, body, cancellation),
+                partial(cancellation.receive, receive),
+                lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
+            )
+            if answer is None and cancellation.is_heard:
+                answer = _refuse_cancelled(_find_id(body))
         except HttpProblem as problem:
-            await send_answer(send, answer_problem(problem), has_body=head.method != "HEAD")
+            answer = answer_problem(problem)
+        if answer is not None:
+            await send_answer(send, answer, has_body=head.method != "HEAD")
 
     async def close(self) -> None:
-        """End all sessions and the official server."""
+        """End all sessions."""
         await self._sessions.close()
-        if self._server is not None:
-            await self._server.stop()
 
     # --- In a thread ----------------------------------------------------------------------------------------------
 
-    def _admit(self, scope: Any, head: RequestHead, body: bytes) -> McpRequest | Answer:
-        """Return a request that may go on, or the answer to one that may not."""
+    def _answer(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
+        """Return the answer to a request, whatever happens."""
         try:
             connection = HTTPConnection(scope)
             if "authorization" not in head.headers:  # a login is for pages
@@ -138,16 +153,50 @@ class McpEndpoint:
                 raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
             actor = self._authenticator.find_actor(connection)
             tools = self._select_tools(head.query).bind(partial(self._execute, actor))
-            if head.method == "DELETE":
-                return McpRequest(actor, tools, {})
-            message = _read_message(head, body, tools)
-            return message if isinstance(message, Answer) else McpRequest(actor, tools, message)
+            if head.method == "POST":
+                if not accepts(head.headers.get("accept", ""), JSON_RANGES):
+                    raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
+                if body:
+                    check_content_type(head)
+            if _has_session(head.headers):
+                return self._answer_in_session(head, body, connection, actor, tools, cancellation)
+            return _answer_alone(head, body, tools, cancellation)
         except HttpProblem as problem:
             return answer_problem(problem)
         except GroundplanError as error:
             return answer_error(error, self._vocabulary, challenge=build_challenge(scope))
         except Exception:
             return answer_error(log_exception("a request to MCP"), self._vocabulary)
+
+    def _answer_in_session(
+        self,
+        head: RequestHead,
+        body: bytes,
+        connection: HTTPConnection,
+        actor: Actor,
+        tools: RegistryTools,
+        cancellation: Cancellation,
+    ) -> Answer:
+        """Answer a request of a revision with a handshake."""
+        session_id = head.headers.get(SESSION_HEADER)
+        if session_id is None:
+            opened = Connection(__version__)
+            answer = _exchange(opened, body, tools, cancellation)
+            if opened.revision is None:
+                return answer
+            session_id = self._sessions.open(opened, actor, connection)
+            return answer._replace(headers=[(SESSION_HEADER.encode(), session_id.encode())])
+        session = self._sessions.get(session_id, actor)
+        if session is None:
+            ended = RpcError(
+                protocol.INVALID_REQUEST, "this session has ended; initialize again", {"code": "session_ended"}
+            )
+            return Answer(404, encode(build_error(_find_id(body), ended)))
+        if head.method == "DELETE":
+            self._sessions.forget(session)
+            return Answer(200, b"")
+        with self._sessions.use(session, connection):
+            return _exchange(session.protocol, body, tools, cancellation)
 
     def _select_tools(self, query: bytes) -> RegistryTools:
         chosen = parse_qs(query.decode("latin-1")).get("tools") if query else None
@@ -167,135 +216,103 @@ class McpEndpoint:
     def _refuse_unbound(*_given: Any) -> ExecutionResult:
         raise Unauthenticated("tools run only for an actor")
 
-    # --- On the event loop ----------------------------------------------------------------------------------------
 
-    async def _handle(self, scope: Any, head: RequestHead, request: McpRequest, receive: Any, send: Any) -> None:
-        server = await self._get_server()
-        if not has_session(head.headers):
-            await server.handle(scope, receive, send)
-            return
-        connection = _copy_identity(scope)
-        session_id = head.headers.get(SESSION_HEADER)
-        if session_id is None:
-            if not request.opens_session:
-                raise RpcError(INVALID_REQUEST, "send initialize first", {"code": "not_initialized"})
-            async with self._sessions.reserve(request.actor):
-                made = await _forward(server, scope, receive, send)
-                if made.session_id is not None and made.status < 400:
-                    self._sessions.add(made.session_id, request.actor, connection)
-            return
-        session = self._sessions.get(session_id, request.actor)
-        if session is None:
-            refusal = RpcError(INVALID_REQUEST, "this session has ended; initialize again", {"code": "session_ended"})
-            await send_answer(send, _refuse(refusal, request.id, status=404))
-            return
-        with self._sessions.use(session, request.id, connection):
-            answered = await _forward(server, scope, receive, send)
-        if answered.status == 404 or (head.method == "DELETE" and answered.status < 400):
-            self._sessions.forget(session)
-
-    async def _get_server(self) -> OfficialServer:
-        if self._server is not None:
-            return self._server
-        async with self._loading:
-            if self._server is None:
-                loaded = await asyncio.to_thread(import_module, "groundplan.surfaces.http.mcp.official_server")
-                server: OfficialServer = loaded.OfficialServer(
-                    version=__version__, hosts=self._hosts, pool=self._pool, log=log_exception
-                )
-                await server.start()
-                self._server = server
-        return self._server
-
-    async def _end_session(self, session: OpenSession) -> None:
-        await (await self._get_server()).end_session(session.id, session.connection.headers["host"])
+def _has_session(headers: Mapping[str, str]) -> bool:
+    """Return whether a request is of a revision with sessions, by its header; older clients send none."""
+    revision = headers.get(REVISION_HEADER)
+    return revision is None or revision in HANDSHAKE_REVISIONS
 
 
-def _copy_identity(scope: Any) -> HTTPConnection:
-    """Return what proves who sent a request, for a session to keep: without the message, which may be large."""
-    return HTTPConnection({name: scope[name] for name in ("type", "method", "path", "headers", "client")})
+def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancellation: Cancellation) -> Answer:
+    """Answer a request of the stateless revision, which has a connection of its own."""
+    if head.method != "POST":
+        raise method_not_allowed(head.method, ("POST",))
+    return _exchange(
+        Connection(__version__, STATELESS_REVISIONS[-1]),
+        body,
+        tools,
+        cancellation,
+        check=partial(_check_headers, head.headers),
+        statuses=STATUSES,
+    )
 
 
-def _read_message(head: RequestHead, body: bytes, tools: RegistryTools) -> Message | Answer:
-    """Return the message of a request, or the answer to one that is no message."""
-    message: Any = None
+def _exchange(
+    connection: Connection,
+    body: bytes,
+    tools: RegistryTools,
+    cancellation: Cancellation,
+    *,
+    check: Callable[[Message], None] = lambda _message: None,
+    statuses: Mapping[int, int] | None = None,
+) -> Answer:
+    """Return the answer of a connection to a message; 202 if there is none. Without `statuses` only 200 and 400."""
+    answers: list[Any] = []
     try:
         message = decode(body)
         if type(message) is list:
-            raise RpcError(INVALID_REQUEST, "send each message in a request of its own", {"code": "invalid_batch"})
-        if type(message) is not dict:
-            raise RpcError(INVALID_REQUEST, "a message must be an object")
-        if not protocol.is_response(message):
-            protocol.check_shape(message)
-        return message
+            raise RpcError(
+                protocol.INVALID_REQUEST, "send each message in a request of its own", {"code": "invalid_batch"}
+            )
+        if type(message) is dict:
+            check(message)
+        calls = connection.receive(message, answers.append, cancellation)
     except Invalid as error:
-        return _refuse_unread(head, body, tools, error)
+        calls = connection.refuse(recover_request(body), error, answers.append)
     except RpcError as error:
-        return _refuse(error, protocol.parse_id(message) if type(message) is dict else None)
+        return Answer((statuses or {}).get(error.code, 400), encode(build_error(_find_id(body), error)))
+    for call in calls:
+        connection.perform(call, tools)
+        if call.is_withdrawn:
+            return _refuse_cancelled(call.id)
+    answer = answers[0] if answers else None
+    if answer is None:
+        return Answer(202, b"")
+    code = answer.get("error", {}).get("code")
+    if statuses is not None:
+        status = 200 if code is None else statuses.get(code, 400)
+    else:
+        status = 400 if code in (protocol.INVALID_REQUEST, protocol.PARSE_ERROR) else 200
+    return Answer(status, encode(answer))
 
 
-def _refuse_unread(head: RequestHead, body: bytes, tools: RegistryTools, error: Invalid) -> Answer:
-    """Answer a body that the input gate refused, as stdio does: a call of a tool gets the error as its result."""
-    request = recover_request(body)
-    if request is None:
-        return _refuse(protocol.unreadable_message(error), None)
-    request_id: RequestId = request.message["id"]
+def _check_headers(headers: Mapping[str, str], message: Message) -> None:
+    """Refuse a message that says something else than the headers, by which a proxy may have decided."""
+    params = message.get("params")
+    params = params if type(params) is dict else {}
+    if "id" not in message:
+        if headers[REVISION_HEADER] not in STATELESS_REVISIONS:
+            raise protocol.unsupported_revision("Unsupported protocol version", headers[REVISION_HEADER])
+        return
+    if message.get("method") == "initialize":
+        raise RpcError(protocol.METHOD_NOT_FOUND, "this revision has no initialize")
+    if not protocol.has_envelope(params):
+        return  # the connection says what is missing
+    named = params.get("name") if message.get("method") in NAMED else None
+    for header, said in (
+        (REVISION_HEADER, params["_meta"][protocol.PROTOCOL_VERSION_KEY]),
+        ("mcp-method", message.get("method")),
+        *([("mcp-name", named)] if named is not None else []),
+    ):
+        if _decode_header(headers.get(header)) != said:
+            raise RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
+
+
+def _decode_header(value: str | None) -> str | None:
+    """Return the text of a header, which is in base64 where it is no plain ASCII: `=?base64?…?=`."""
+    if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
     try:
-        if request.message["method"] != "tools/call":
-            raise protocol.unreadable_message(error)
-        value = answer_method(
-            tools,
-            "tools/call",
-            {"name": protocol.parse_params(request.message).get("name")},
-            stateless_server=None if has_session(head.headers) else describe_server(__version__),
-            refusal=error,
-        )
-        return Answer(200, encode(build_result(request_id, value)))
-    except RpcError as refused:
-        return _refuse(refused, request_id)
+        return base64.b64decode(value[9:-2], validate=True).decode()
+    except ValueError:
+        return None
 
 
-def _refuse(error: RpcError, request_id: RequestId | None, *, status: int = 400) -> Answer:
-    return Answer(status, encode(build_error(request_id, error)))
+def _refuse_cancelled(request_id: protocol.RequestId | None) -> Answer:
+    return Answer(200, encode(build_error(request_id, RpcError(REQUEST_CANCELLED, "Request cancelled"))))
 
 
-async def _forward(server: OfficialServer, scope: Any, receive: Any, send: Any) -> _Forwarded:
-    """Let the official server answer, and return what it answered."""
-    answered = _Forwarded(500, None)
-
-    async def observe(message: Any) -> None:
-        nonlocal answered
-        if message["type"] == "http.response.start":
-            given = next((value for name, value in message["headers"] if name == _SESSION_HEADER), None)
-            answered = _Forwarded(message["status"], given.decode() if given else None)
-        await send(message)
-
-    await server.handle(scope, receive, observe)
-    return answered
-
-
-def _add_headers(send: Any) -> Callable[[Any], Any]:
-    """Return a function that sends an answer with the headers that every answer has."""
-
-    async def add(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            own = {name.lower() for name, _ in message["headers"]}
-            missing = [common for common in COMMON_HEADERS if common[0] not in own]
-            message = {**message, "headers": [*message["headers"], *missing]}
-        await send(message)
-
-    return add
-
-
-def _replay(body: bytes, receive: Any) -> Callable[[], Any]:
-    """Return a function that receives a body which was read before, and then what comes after it."""
-    is_read = False
-
-    async def replay() -> Any:
-        nonlocal is_read
-        if is_read:
-            return await receive()
-        is_read = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
+def _find_id(body: bytes) -> protocol.RequestId | None:
+    """Return the id of the request in a body that gets no result."""
+    request = recover_request(body)
+    return None if request is None else protocol.parse_id(request.message)
