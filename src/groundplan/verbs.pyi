@@ -31,8 +31,7 @@ import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.events.list
-import groundplan.kernel.identities.list_invitations
-import groundplan.kernel.identities.revoke_invitation
+import groundplan.kernel.identities.invitation
 import groundplan.kernel.members.add
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
@@ -218,7 +217,7 @@ class InvitationVerbs:
         self,
         *,
         ended: bool = False,
-    ) -> groundplan.kernel.identities.list_invitations.Invitations:
+    ) -> groundplan.kernel.identities.invitation.Invitations:
         """List invitations that were not used yet; used and revoked ones too when asked."""
 
     def revoke(
@@ -226,7 +225,7 @@ class InvitationVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.identities.revoke_invitation.OneInvitation:
+    ) -> groundplan.kernel.identities.invitation.OneInvitation:
         """Revoke an invitation, so that nobody can use it any more."""
 
 class ProjectVerbs:
