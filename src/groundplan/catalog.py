@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 # The name of each operation, and where it is below `groundplan`. The order is that of tools, commands and pages.
 SOURCES: Mapping[str, str] = {
-    "organization.view": "kernel.organizations.view:OPERATION",
+    "organization.view": "kernel.organizations.view:VIEW",
     "organization.configure": "configure_organization:OPERATION",
-    "organization.members": "kernel.organizations.list_people:OPERATION",
-    "organization.add_member": "kernel.organizations.add_person:OPERATION",
-    "organization.remove_member": "kernel.organizations.remove_person:OPERATION",
+    "organization.members": "kernel.organizations.list_people:LIST",
+    "organization.add_member": "kernel.organizations.add_person:ADD",
+    "organization.remove_member": "kernel.organizations.remove_person:REMOVE",
     "organization.leave": "kernel.organizations.remove_person:LEAVE",
-    "organization.unlink_account": "kernel.organizations.unlink_account:OPERATION",
+    "organization.unlink_account": "kernel.organizations.unlink_account:UNLINK",
     "organization.events": "kernel.organizations.list_events:OPERATION",
     "invitation.list": "kernel.identities.invitation:LIST",
     "invitation.revoke": "kernel.identities.invitation:REVOKE",
@@ -36,7 +36,7 @@ SOURCES: Mapping[str, str] = {
     "member.add": "kernel.members.add:OPERATION",
     "member.remove": "kernel.members.remove:OPERATION",
     "token.create": "kernel.tokens.create:OPERATION",
-    "token.list": "kernel.tokens.list:OPERATION",
+    "token.list": "kernel.tokens.list:LIST",
     "token.revoke": "kernel.tokens.revoke:OPERATION",
     "event.list": "kernel.events.list:OPERATION",
     "work.open": "work.graph.open:OPERATION",

@@ -75,7 +75,7 @@ def _join(tx: Transaction, person: ExpectedPerson, before: PersonView | None, re
         tx.run(sql.change_role, user_id=person.id, role=role)
 
 
-OPERATION = Operation(
+ADD = Operation(
     name="organization.add_member",
     summary="Add somebody to your organization, or change their role in it; an e-mail address is invited.",
     permission=Permission.ORGANIZATION_MANAGE,

@@ -52,7 +52,7 @@ def list_people(tx: Transaction, request: ListPeople) -> People:
     )
 
 
-OPERATION = Operation(
+LIST = Operation(
     name=NAME,
     summary="List the members of your organization.",
     permission=Permission.ORGANIZATION_READ,

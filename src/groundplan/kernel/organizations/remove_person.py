@@ -80,7 +80,7 @@ def _remove(tx: Transaction, user_id: str) -> RemovedPerson:
     return RemovedPerson(user_id, len(revoked))
 
 
-OPERATION = Operation(
+REMOVE = Operation(
     name="organization.remove_member",
     summary="Remove somebody from your organization and its projects, and end their tokens and logins.",
     permission=Permission.ORGANIZATION_MANAGE,

@@ -43,7 +43,7 @@ def unlink(tx: Transaction, request: UnlinkAccount) -> UnlinkedAccounts:
     return UnlinkedAccounts(user_id, accounts, len(revoke_tokens_of(tx, user_id)) if accounts else 0)
 
 
-OPERATION = Operation(
+UNLINK = Operation(
     name="organization.unlink_account",
     summary="Unlink the account that a person logs in with, so that another one can be bound; their logins end.",
     permission=Permission.ORGANIZATION_MANAGE,

@@ -20,7 +20,7 @@ def view(tx: Transaction, request: ViewOrganization) -> OneOrganization:
     return view_organization(tx, find_organization_role(tx))
 
 
-OPERATION = Operation(
+VIEW = Operation(
     name="organization.view",
     summary="Show your organization: its name, your role in it, and its settings.",
     permission=Permission.ORGANIZATION_READ,

@@ -43,7 +43,7 @@ def list_tokens(tx: Transaction, request: ListTokens) -> Tokens:
     return Tokens(sorted(shown, key=lambda view: (view.created_at, view.id), reverse=True))
 
 
-OPERATION = Operation(
+LIST = Operation(
     name="token.list",
     summary="List your tokens; expired and revoked ones too when asked.",
     permission=Permission.TOKEN_LIST,

@@ -9,10 +9,9 @@ import msgspec
 from msgspec import Meta, Struct, defstruct
 
 from groundplan.kernel.operations.registry import Operation
+from groundplan.kernel.operations.schema import JsonSchema
 
 REF = "#/components/schemas/{name}"
-
-JsonSchema = dict[str, Any]
 
 
 def list_outputs(operation: Operation[Any, Any]) -> list[Any]:
