@@ -23,7 +23,11 @@ from groundplan.work import tables as work_tables
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
 PACKAGE = Path(groundplan.__file__).parent
-FOLDERS = sorted(path.parent for path in PACKAGE.rglob("queries.sql"))
+FILES = sorted(
+    path
+    for path in PACKAGE.rglob("*.sql")
+    if not path.name.endswith(".postgres.sql") and not path.is_relative_to(PACKAGE / "migrations")
+)
 INDEXES = (*work_tables.INDEXES, *knowledge_tables.INDEXES)
 
 # A name after FROM with parentheses is a function.
@@ -45,16 +49,17 @@ TENANT_IS_UNKNOWN = {"kernel/tokens: token_by_digest"}
 CATALOG = re.compile(r"sqlite_schema|pg_[a-z]+")
 
 
-def folder_id(folder: Path) -> str:
-    return "/".join(folder.relative_to(PACKAGE).parts)
+FOLDERS = sorted({path.parent for path in FILES})
+
+
+def file_id(path: Path) -> str:
+    """Return the folder of a `queries.sql`, or the module whose statements a file has."""
+    where = path.parent if path.name == "queries.sql" else path.with_suffix("")
+    return where.relative_to(PACKAGE).as_posix()
 
 
 # Checked in loops, because collecting a test for each takes longer than running it.
-QUERIES = [
-    (f"{folder_id(folder)}: {query.name}", folder, query)
-    for folder in FOLDERS
-    for query in load_queries(str(folder / "any.py"))
-]
+QUERIES = [(f"{file_id(path)}: {query.name}", path, query) for path in FILES for query in load_queries(str(path))]
 
 
 def spellings(query: Query) -> set[str]:
@@ -79,9 +84,9 @@ def tables_without_tenant(text: str) -> list[str]:
 
 
 def test_a_query_asks_only_tables_of_its_own_slice(subtests: pytest.Subtests) -> None:
-    for name, folder, query in QUERIES:
+    for name, path, query in QUERIES:
         with subtests.test(name):
-            owner = folder.relative_to(PACKAGE).parts[0]
+            owner = path.relative_to(PACKAGE).parts[0]
             tables = importlib.import_module(f"groundplan.{owner}.tables")
             own = {table.name for table in tables.TABLES} | set(getattr(tables, "INDEXES", ()))
             own |= set(getattr(tables, "VIEWS", ()))
@@ -107,31 +112,43 @@ def test_a_forgotten_tenant_is_noticed() -> None:
 
 
 def test_a_query_says_in_a_sentence_what_it_is_for(subtests: pytest.Subtests) -> None:
-    for name, folder, query in QUERIES:
+    for name, path, query in QUERIES:
         with subtests.test(name):
-            text = (folder / "queries.sql").read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
             about = text.partition(f"-- name: {query.name}\n")[2].partition("\n")[0]
             assert re.fullmatch(r"-- [A-Z].+", about), "the line below the name says what it is for"
 
 
 def test_an_override_for_postgres_says_why_it_differs() -> None:
-    for path in PACKAGE.rglob("queries.postgres.sql"):
+    for path in PACKAGE.rglob("*.postgres.sql"):
         for text in path.read_text(encoding="utf-8").split("-- name: ")[1:]:
-            assert "\n-- Differs from SQLite" in text, f"{path.parent.name}: {text.partition(chr(10))[0]}"
+            assert "\n-- Differs from SQLite" in text, f"{path.relative_to(PACKAGE)}: {text.partition(chr(10))[0]}"
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=folder_id)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(PACKAGE).as_posix())
 def test_every_query_is_used_and_every_query_used_is_there(folder: Path) -> None:
-    used = set()
-    for path in folder.glob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if "sql = load_queries(__file__)" in text:
-            used |= {
-                node.attr
-                for node in ast.walk(ast.parse(text))
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sql"
-            }
-    assert used == {query.name for query in load_queries(str(folder / "any.py"))}
+    used = {path: names for path in folder.glob("*.py") if (names := queries_used_in(path)) is not None}
+    shared = (
+        {query.name for query in load_queries(str(folder / "queries.sql"))}
+        if folder / "queries.sql" in FILES
+        else set()
+    )
+    for path in FILES:
+        if path.parent == folder and path.name != "queries.sql":
+            own = {query.name for query in load_queries(str(path))}
+            module = path.with_suffix(".py")
+            assert own - used[module] == set(), f"{path.name} has statements that {module.name} does not use"
+            used[module] -= own
+    assert set().union(*used.values()) == shared
+
+
+def queries_used_in(path: Path) -> set[str] | None:
+    """Return the names of the queries that a module reads from its `sql`; None if it has none."""
+    text = path.read_text(encoding="utf-8")
+    if "sql = load_queries(__file__)" not in text:
+        return None
+    attributes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute))
+    return {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "sql"}
 
 
 def test_every_query_can_be_prepared(engine: Engine) -> None:

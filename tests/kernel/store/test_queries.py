@@ -80,11 +80,51 @@ def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_every_statement_of_the_program_can_be_read_for_both_engines() -> None:
-    folders = [path.parent for path in Path(groundplan.__file__).parent.rglob("queries.sql")]
-    queries = [query for folder in folders for query in load_queries(str(folder / "module.py"))]
+    queries = all_queries()
 
-    assert len(queries) > len(folders) > 20
+    assert len(queries) > 500
     assert all(query.sqlite and query.postgres for query in queries)
+
+
+def all_queries() -> list[Query]:
+    package = Path(groundplan.__file__).parent
+    files = [path for path in package.rglob("*.sql") if "migrations" not in path.parts and ".postgres" not in path.name]
+    return [query for path in files for query in load_queries(str(path))]
+
+
+def test_a_module_may_have_a_file_of_its_own_name_beside_what_its_folder_shares(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    write_queries(tmp_path, "-- columns: node\nname, rev\n\n-- part: rest\nWHERE x\n\n-- name: far\nSELECT 0;")
+    write_queries(tmp_path / "below", "-- name: one\nSELECT 1;\n\n-- part: rest\nWHERE y")
+    (tmp_path / "below" / "claims.sql").write_text("-- name: claim\nSELECT {c.node} {rest};", encoding="utf-8")
+    special = tmp_path / "below" / "claims.postgres.sql"
+    special.write_text("-- name: claim\nSELECT {node} {rest} FOR SHARE;", encoding="utf-8")
+
+    claims = load_queries(str(tmp_path / "below" / "claims.py"))
+    assert (claims.claim.sqlite, claims.claim.postgres) == (
+        "SELECT c.name, c.rev WHERE y",
+        "SELECT name, rev WHERE y FOR SHARE",
+    )
+    assert [query.name for query in claims] == ["claim"]
+    assert claims.one is load_queries(str(tmp_path / "below" / "undo.py")).one
+    with pytest.raises(AttributeError, match="far"):
+        _ = claims.far
+
+
+def test_a_folder_without_shared_statements_inherits_from_the_one_above(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    write_queries(tmp_path, "-- columns: node\nname, rev")
+    (tmp_path / "a" / "b" / "claims.sql").write_text("-- name: claim\nSELECT {node};", encoding="utf-8")
+
+    assert load_queries(str(tmp_path / "a" / "b" / "claims.py")).claim.sqlite == "SELECT name, rev"
+
+
+def test_a_statement_of_a_module_and_of_its_folder_is_a_mistake(tmp_path: Path) -> None:
+    write_queries(tmp_path, "-- name: one\nSELECT 1;")
+    (tmp_path / "claims.sql").write_text("-- name: one\nSELECT 2;", encoding="utf-8")
+
+    with pytest.raises(ValueError, match="both have \\['one'\\]"):
+        _ = load_queries(str(tmp_path / "claims.py")).one
 
 
 def test_a_comment_within_a_statement_is_left_out(tmp_path: Path) -> None:
@@ -118,8 +158,7 @@ def test_a_list_of_columns_serves_every_form_in_its_folder_and_below(tmp_path: P
 
 
 def test_every_statement_has_the_same_parameters_with_names_and_with_numbers() -> None:
-    folders = [path.parent for path in Path(groundplan.__file__).parent.rglob("queries.sql")]
-    queries = [query for folder in folders for query in load_queries(str(folder / "module.py"))]
+    queries = all_queries()
     assert len(queries) > 500
 
     for query in queries:

@@ -1,4 +1,6 @@
-"""Named SQL: the statements of a slice are in `queries.sql`, those that differ on PostgreSQL in `queries.postgres.sql`.
+"""Named SQL: `claims.py` has its statements in `claims.sql`, and what differs on PostgreSQL in `claims.postgres.sql`.
+
+What several modules of a folder use is in its `queries.sql` and `queries.postgres.sql`.
 
     -- name: resolve_node
     -- One sentence about it.
@@ -10,7 +12,8 @@ A parameter is written `:name` for both engines and is converted for each driver
     -- part: filters
     AND …
 
-Columns that several statements read or write are listed once, for this folder and those below it:
+Columns that several statements read or write are listed once; those of a `queries.sql`, like its parts, serve its
+folder and those below it:
 
     -- columns: node
     summary, resolved
@@ -23,13 +26,16 @@ Columns that several statements read or write are listed once, for this folder a
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan; so do re and msgspec
-if TYPE_CHECKING:
-    from re import Match
-    from typing import Any
+import msgspec
+
+SHARED = "queries.sql"  # of a folder
+PACKAGE = Path(__file__).parents[2]
 
 # These patterns are compiled by the first statement that needs one. On SQLite most need none.
 # Tokens in which a colon is not a parameter are matched first and kept.
@@ -71,10 +77,8 @@ class Query:
         if name in ("numbered", "pick_values"):
             self.numbered, self.pick_values = _number_parameters(self.sqlite)
             return getattr(self, name)
-        from re import sub
-
         text = self._for_postgres() if self._for_postgres else self._text
-        self.postgres = _to_psycopg(_name_each(sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
+        self.postgres = _to_psycopg(_name_each(re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
         return getattr(self, name)
 
@@ -83,21 +87,27 @@ class Query:
 
 
 class Queries:
-    """The statements of one folder as attributes, and its column lists by name.
+    """The statements of one file as attributes, those that its folder shares, and column lists by name.
 
     The file is read when the first of them is used: modules load together with others that have what a request needs.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, path: Path, shared: Queries | None = None) -> None:
+        self._path = path
+        self._shared = shared
 
     def __getattr__(self, name: str) -> Query:
         # Only for a statement that is not used yet; then it is a plain attribute, because every statement that runs
         # reads one.
-        if name.startswith("__") or name not in self._texts.own:
-            raise AttributeError(f"no query named {name}")
+        if name.startswith("__"):
+            raise AttributeError(name)
         texts = self._texts
-        query = Query(name, texts.shared.expand(name), lambda: texts.postgres.expand(name))
+        if name in texts.own:
+            query = Query(name, texts.shared.expand(name), lambda: texts.postgres.expand(name))
+        elif self._shared is not None:
+            query = getattr(self._shared, name)
+        else:
+            raise AttributeError(f"no query named {name}")
         added: Query = vars(self).setdefault(name, query)  # two threads get the same
         return added
 
@@ -110,38 +120,49 @@ class Queries:
         return self._texts.shared.columns
 
     @property
-    def _texts(self) -> _FolderTexts:
-        return _load_texts(self._folder)
+    def _texts(self) -> _QueryTexts:
+        return _load_texts(self._path)
 
 
 def to_json_array(values: Iterable[int | str]) -> str:
     """Return values as the JSON array that `each(:name)` takes."""
-    from msgspec.json import encode
-
-    return encode(list(values)).decode()
+    return msgspec.json.encode(list(values)).decode()
 
 
 def load_queries(module_file: str) -> Queries:
-    """Return the queries in the folder of a module: `sql = load_queries(__file__)`."""
-    folder = os.path.dirname(module_file)
-    return _queries.get(folder) or _queries.setdefault(folder, Queries(folder))
+    """Return the queries of a module: `sql = load_queries(__file__)`.
+
+    They are in the file of its name, `claims.sql` of `claims.py`, and in `queries.sql` of its folder, which its modules
+    share.
+    """
+    own = Path(module_file).with_suffix(".sql")
+    shared = own.with_name(SHARED)
+    if own == shared or not own.exists():
+        return _load_file(shared)
+    return _load_file(own, _load_file(shared) if shared.exists() else None)
 
 
-_queries: dict[str, Queries] = {}  # by folder: its modules share the statements
+def _load_file(path: Path, shared: Queries | None = None) -> Queries:
+    return _queries.get(path) or _queries.setdefault(path, Queries(path, shared))
 
 
-class _FolderTexts:
-    """The texts of a folder, with the parts and columns of the folders above it."""
+_queries: dict[Path, Queries] = {}  # by file: the modules of a folder share its statements
 
-    def __init__(self, folder: str) -> None:
-        self._special = f"{folder}/queries.postgres.sql"
-        self._file = _parse(f"{folder}/queries.sql")
-        parent = os.path.dirname(folder)
-        has_parent = os.path.exists(f"{parent}/queries.sql")
-        self._above = _load_texts(parent) if has_parent else None
+
+class _QueryTexts:
+    """The texts of a file, with the parts and columns of its folder and of the folders above it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._special = path.with_suffix(".postgres.sql")
+        self._file = _parse(path)
+        above = _find_above(path)
+        self._above = _load_texts(above) if above else None
         self.own = self._file.statements  # by name
         self.shared: _SqlFile = self._file.inherit(self._above.shared) if self._above else self._file
         self._postgres: _SqlFile | None = None
+        if self._above and path.name != SHARED and (twice := self.own.keys() & self._above.own.keys()):
+            raise ValueError(f"{path} and {self._above._path} both have {sorted(twice)}")
 
     @property
     def postgres(self) -> _SqlFile:
@@ -155,20 +176,32 @@ class _FolderTexts:
         return self._postgres
 
     def _read_postgres(self) -> _SqlFile:
-        exists = os.path.exists(self._special)
-        overrides = _parse(self._special) if exists else _SqlFile({}, {}, {})
+        overrides = _parse(self._special) if self._special.exists() else _SqlFile({}, {}, {})
         unknown = overrides.statements.keys() - self.own.keys()
         if unknown:
-            raise ValueError(f"{self._special} overrides statements that are not in queries.sql: {sorted(unknown)}")
+            raise ValueError(
+                f"{self._special} overrides statements that are not in {self._path.name}: {sorted(unknown)}"
+            )
         postgres = self._file.extend(overrides)
         return postgres.inherit(self._above.postgres) if self._above else postgres
 
 
-def _load_texts(folder: str) -> _FolderTexts:
-    return _texts.get(folder) or _texts.setdefault(folder, _FolderTexts(folder))
+def _find_above(path: Path) -> Path | None:
+    """Return the `queries.sql` next above a file: of its folder, then of the folders above that."""
+    own_folder, *folders = path.parents
+    for folder in folders if path.name == SHARED else (own_folder, *folders):
+        if (folder / SHARED).exists():
+            return folder / SHARED
+        if folder == PACKAGE:
+            break
+    return None
 
 
-_texts: dict[str, _FolderTexts] = {}  # by folder
+def _load_texts(path: Path) -> _QueryTexts:
+    return _texts.get(path) or _texts.setdefault(path, _QueryTexts(path))
+
+
+_texts: dict[Path, _QueryTexts] = {}  # by file
 
 
 class _SqlFile:
@@ -216,12 +249,11 @@ class _SqlFile:
         return ", ".join(f"{alias}.{column}" for column in columns) if alias else ", ".join(columns)
 
 
-def _parse(path: str) -> _SqlFile:
+def _parse(path: Path) -> _SqlFile:
     """Return the texts of a file, with their comments."""
     found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
     texts: dict[str, str] | None = None  # those of the last heading
-    with open(path, encoding="utf-8") as file:
-        pieces = f"\n{file.read()}".split("\n-- ")
+    pieces = f"\n{path.read_text(encoding='utf-8')}".split("\n-- ")
     for piece in pieces[1:]:
         line, _, text = piece.partition("\n")
         kind, _, given = line.partition(": ")
@@ -253,24 +285,18 @@ def _name_each(text: str, name: str) -> str:
 
 
 def _find_parameters(text: str) -> frozenset[str]:
-    from re import finditer
-
-    return frozenset(match["parameter"] for match in finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
+    return frozenset(match["parameter"] for match in re.finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
 
 
 def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
     """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
-    from operator import itemgetter
-
     numbers: dict[str, int] = {}
 
     def number(name: str) -> str:
         return f"?{numbers.setdefault(name, len(numbers) + 1)}"
 
     if any(mark in text for mark in ('"', "--", "::")):
-        from re import sub
-
-        numbered = sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
+        numbered = re.sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
     else:  # nearly all, and the pattern takes longer to compile than a short word takes for its query
         quoted = text.split("'")  # every second piece is within quotes
         quoted[::2] = [_replace_parameters(piece, number) for piece in quoted[::2]]
@@ -292,9 +318,7 @@ def _replace_parameters(text: str, replace: Callable[[str], str]) -> str:
 
 
 def _to_psycopg(text: str) -> str:
-    from re import sub
-
-    def spell(match: Match[str]) -> str:
+    def spell(match: re.Match[str]) -> str:
         return match["keep"] or f"%({match['parameter']})s"
 
-    return sub(_LITERAL_OR_PARAMETER, spell, text.replace("%", "%%"))
+    return re.sub(_LITERAL_OR_PARAMETER, spell, text.replace("%", "%%"))

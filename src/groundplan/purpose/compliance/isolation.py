@@ -124,11 +124,11 @@ def check_tenant_filters() -> TenantFilters:
     count = 0
     found: list[str] = []
     on_nodes: list[str] = []
-    for file in sorted(SLICE.rglob("queries.sql")):
+    for file in sorted(path for path in SLICE.rglob("*.sql") if not path.name.endswith(".postgres.sql")):
         for query in load_queries(str(file)):
             count += 1
             if not _filters_by_tenant(query):
-                found.append(f"{file.parent.relative_to(SLICE.parent)}: {query.name}")
+                found.append(f"{file.relative_to(SLICE.parent).as_posix()}: {query.name}")
                 on_nodes += found[-1:] if "toc_nodes" in query.sqlite else []
     return TenantFilters(count, found, on_nodes)
 
