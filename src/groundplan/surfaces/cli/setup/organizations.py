@@ -16,7 +16,7 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.organizations.create import create_organization
+from groundplan.kernel.organizations.create import create_organization as add_to_store
 from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.store.administration import organizations
 from groundplan.kernel.store.open_store import open_store
@@ -67,7 +67,7 @@ def create_organization(
     validate_value(given)
     request = parse_request(given, _NewOrganization)
     with _open_as_owner(invocation) as store:
-        made = create_organization(store, request.id, name=request.name, administrator=request.administrator)
+        made = add_to_store(store, request.id, name=request.name, administrator=request.administrator)
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
