@@ -10,7 +10,7 @@ from jinja2 import Environment, nodes
 
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.web.areas.inbox import SETTLING
-from groundplan.surfaces.web.areas.plan.upkeep.mends import MENDING
+from groundplan.surfaces.web.areas.plan.mends import MENDING
 from groundplan.surfaces.web.pages import FOLDER
 from groundplan.surfaces.web.project_pages import AREAS
 from tests.engines import Engine

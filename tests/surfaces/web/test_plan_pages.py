@@ -106,7 +106,7 @@ def test_without_a_version_a_form_starts_the_first_draft(browser: Browser, engin
     assert sorted(set(after.operations)) == ["purpose.edit"]
 
 
-@pytest.mark.parametrize("query", ["key=OP1", "key=AS1", "key=IN1", "edge=OC1-G1", "key=AS2"])
+@pytest.mark.parametrize("query", ["key=OP1", "key=AS1", "key=IN1", "edge=OC1-G1", "key=OC1-%3EG1", "key=AS2"])
 def test_the_address_of_an_item_opens_it_with_everything_about_it(browser: Browser, engine: Engine, query: str) -> None:
     fill(engine)
     browser.log_in()
@@ -116,6 +116,7 @@ def test_the_address_of_an_item_opens_it_with_everything_about_it(browser: Brows
         "key=AS1": 'id="AS1"',
         "key=IN1": 'id="IN1"',
         "edge=OC1-G1": "Pumps can be mended",
+        "key=OC1-%3EG1": "Pumps can be mended",  # as the history names a link
         "key=AS2": "OC1-G1",
     }
 

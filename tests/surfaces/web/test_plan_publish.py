@@ -51,7 +51,7 @@ def test_the_summary_names_every_change_and_begins_with_the_risks_that_rose(brow
     page = read_page(browser, PUBLISH)
 
     assert page.index("Risks that rose") < page.index("<del>Ten wells</del> → <ins>Twelve wells</ins>")
-    assert re.search(r"<dt>risk</dt> <dd><del>LOW</del> → <ins>HIGH</ins>", page)
+    assert re.search(r"<dt>risk</dt> <dd><del>low</del> → <ins>high</ins>", page)
     assert "<del>Households at a well</del>" in page
 
 

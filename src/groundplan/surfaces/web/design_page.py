@@ -19,10 +19,10 @@ from groundplan.surfaces.web.areas.facts import ShownValue
 from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
 from groundplan.surfaces.web.areas.knowledge.coverage import PICTURE, STATES, draw_cells
-from groundplan.surfaces.web.areas.plan.upkeep.line_chart import Measured, build_chart
+from groundplan.surfaces.web.areas.plan.line_chart import Measured, build_chart
 from groundplan.surfaces.web.areas.work_graph.drawing import MARKS
 from groundplan.surfaces.web.areas.work_task import host_of
-from groundplan.surfaces.web.event_words import ChangedField, EventLine
+from groundplan.surfaces.web.event_words import EventLine, FieldChange
 from groundplan.surfaces.web.page_routes import Form, make_page_route
 from groundplan.surfaces.web.pages import render_page
 from groundplan.work.graph.search.outline import NodeState
@@ -46,7 +46,7 @@ LINES = [
         "Test the water",
         PATH,
         "",
-        [ChangedField("summary", "Test", "Test the water"), ChangedField("owner", "ben", "")],
+        [FieldChange("summary", "Test", "Test the water"), FieldChange("owner", "ben", "")],
         4,
     ),
 ]

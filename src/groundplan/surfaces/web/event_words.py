@@ -131,10 +131,10 @@ LIST_OF_REFS = re.compile(r'\["[\w/.~>-]+"(?:, ?"[\w/.~>-]+")*\]')
 TITLE_CHARS_MAX = 110
 
 
-class ChangedField(NamedTuple):
-    """A field before and after."""
+class FieldChange(NamedTuple):
+    """A field before and after, in words."""
 
-    field: str
+    name: str
     before: str
     after: str
 
@@ -150,7 +150,7 @@ class EventLine(NamedTuple):
     title: str
     place: str
     decision: str
-    changes: Sequence[ChangedField] = ()
+    changes: Sequence[FieldChange] = ()
     more: int = 0  # changes that are not shown
 
 
@@ -221,16 +221,17 @@ def _find_title(event: EventRecord, titled: Any, changes: Sequence[Change], proj
     return next((one for one in known if isinstance(one, str)), OTHERWISE.get(slice_, event.subject))
 
 
-def _describe_changes(changes: Sequence[Change]) -> tuple[list[ChangedField], int]:
+def _describe_changes(changes: Sequence[Change]) -> tuple[list[FieldChange], int]:
     told = [
-        ChangedField(change.field.replace("_", " "), _format(change.before), _format(change.after))
+        FieldChange(change.field.replace("_", " "), describe_value(change.before), describe_value(change.after))
         for change in changes
         if change.field not in HIDDEN_FIELDS and not change.field.endswith(HIDDEN_ENDS)
     ]
     return told[:CHANGES_MAX], max(len(told) - CHANGES_MAX, 0)
 
 
-def _format(value: Any) -> str:
+def describe_value(value: Any) -> str:
+    """Return a value on one line, as a reader sees it."""
     match value:
         case None:
             return ""
@@ -239,15 +240,15 @@ def _format(value: Any) -> str:
         case float() if value.is_integer():
             return str(int(value))
         case str() if LIST_OF_REFS.fullmatch(value):  # as a decision keeps what it is about
-            return _format(json.loads(value))
+            return describe_value(json.loads(value))
         case str():
             return _shorten(value, VALUE_CHARS_MAX)
         case list():
-            return _shorten(", ".join(_format(one) for one in value), VALUE_CHARS_MAX)
+            return _shorten(", ".join(describe_value(one) for one in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
             return f"{kind}: {ref}"
         case dict() if all(isinstance(one, str | int | float) for one in value.values()):
-            return _shorten(", ".join(f"{name} {_format(one)}" for name, one in value.items()), VALUE_CHARS_MAX)
+            return _shorten(", ".join(f"{name} {describe_value(one)}" for name, one in value.items()), VALUE_CHARS_MAX)
     return _shorten(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
 
 

@@ -29,7 +29,7 @@ from groundplan.surfaces.web.areas import facts, history, home, inbox, members, 
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.areas.knowledge import knowledge
 from groundplan.surfaces.web.areas.plan import plan
-from groundplan.surfaces.web.areas.plan.showing.files import send_file
+from groundplan.surfaces.web.areas.plan.files import send_file
 from groundplan.surfaces.web.areas.throughline import throughline
 from groundplan.surfaces.web.form_arguments import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route

@@ -12,7 +12,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.events.follow import parse_position
 from groundplan.kernel.events.list import EventRecord
 from groundplan.surfaces.web.areas.area import Visit
-from groundplan.surfaces.web.event_words import ChangedField, describe_events
+from groundplan.surfaces.web.event_words import FieldChange, describe_events
 from groundplan.surfaces.web.places import get_base
 
 EVENTS_READ = 200  # of an item, to know how it was
@@ -81,8 +81,8 @@ def fold_changes(newest_first: Iterable[Sequence[Change]]) -> dict[str, Any]:
     return dict(sorted(values.items()))
 
 
-def _show(change: Change) -> ChangedField:
-    return ChangedField(change.field.replace("_", " "), show_value(change.before), show_value(change.after))
+def _show(change: Change) -> FieldChange:
+    return FieldChange(change.field.replace("_", " "), show_value(change.before), show_value(change.after))
 
 
 def show_value(value: Any) -> str:

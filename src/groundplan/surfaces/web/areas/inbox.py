@@ -13,7 +13,7 @@ from groundplan.briefing.inbox.item import InboxItem, InboxKind
 from groundplan.kernel.operations.registry import Effect
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.plan.upkeep.check_words import CHECKS
+from groundplan.surfaces.web.areas.plan.check_words import CHECKS
 from groundplan.surfaces.web.places import find_place, get_base
 
 ROWS = 25

@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groundplan.purpose.model import RiskLevel
-from groundplan.purpose.open import OpenedPurpose
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas
 from groundplan.surfaces.web.canvas.items import (
@@ -19,7 +19,6 @@ from groundplan.surfaces.web.canvas.items import (
     CanvasLink,
     find_worst_risk,
     format_edge,
-    name_edge,
 )
 from groundplan.surfaces.web.canvas.shown_part import ShownPart, WantedPart, describe_part, select_part
 
@@ -30,12 +29,9 @@ KEPT = ("view", "version", "as_of", "group", "pathway", "detail", "drawn", "risk
 PART_CHARS_MAX = 300
 
 
-def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
+def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the drawn canvas, and what its forms need."""
-    if plan.theory is None:
-        return {}
-    visit = plan.visit
-    theory, query = plan.theory, visit.query
+    visit, query = plan.visit, plan.visit.query
     wanted = WantedPart(
         _find_item(theory, query),
         *(query.get(name, "")[:PART_CHARS_MAX] for name in ("group", "drawn", "pathway", "detail")),
@@ -52,18 +48,16 @@ def read_canvas(plan: PlanVisit) -> Mapping[str, Any]:
     return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
 
 
-def read_part(plan: PlanVisit, theory: OpenedPurpose, wanted: WantedPart) -> ShownPart:
+def read_part(plan: PlanVisit, theory: TheoryItems, wanted: WantedPart) -> ShownPart:
     """Return the part of the version that the address asks for."""
     cards, links = list_items(plan, theory)
-    return read_once(plan, ("part", wanted), lambda: select_part(theory, cards, links, wanted))
+    return read_once(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
 
 
-def _find_item(theory: OpenedPurpose, query: Mapping[str, str]) -> str:
+def _find_item(theory: TheoryItems, query: Mapping[str, str]) -> str:
     """Return the node that the address names, or the first one of a link."""
-    if not query.get("key") and not query.get("edge"):
-        return ""
     name, _ = find_subject(theory, query.get("key", ""), query.get("edge", ""))
-    return next((edge.source for edge in theory.edges or () if format_edge(name_edge(edge)) == name), name)
+    return theory.edges[name].source if name in theory.edges else name
 
 
 def read_tools(plan: PlanVisit) -> Mapping[str, Any]:

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.purpose.model import LEVELS, Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
-from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import AssumptionView, IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.web.areas.plan.kept_reads import read_linked_work
+from groundplan.surfaces.web.areas.plan.line_chart import LineChart
+from groundplan.surfaces.web.areas.plan.measures import draw_indicator, read_recorded
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
-from groundplan.surfaces.web.areas.plan.upkeep.line_chart import LineChart
-from groundplan.surfaces.web.areas.plan.upkeep.measures import draw_indicator, read_recorded
-from groundplan.surfaces.web.areas.plan.upkeep.theory_index import TheoryIndex
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
 from groundplan.surfaces.web.areas.throughline.line import ShownLine, read_throughline
-from groundplan.surfaces.web.canvas.items import TYPE_NAMES, format_edge, list_nodes, name_edge
+from groundplan.surfaces.web.canvas.items import TYPE_NAMES, format_edge, name_edge
 from groundplan.surfaces.web.event_words import EventLine, describe_events
 
 HISTORY_SHOWN = 8
@@ -98,73 +98,60 @@ CHOICES = {
 
 def read_item(plan: PlanVisit) -> PlanItem | None:
     """Return the item that the address names, by its key or by the key of its assumption or indicator."""
-    if plan.theory is None:
+    theory, query = plan.items, plan.visit.query
+    if theory is None or not (query.get("key") or query.get("edge")):
         return None
-    query = plan.visit.query
-    if not query.get("key") and not query.get("edge"):
-        return None
-    name, focus = find_subject(plan.theory, query.get("key", ""), query.get("edge", ""))
-    titles = {node.key: node.title for node in list_nodes(plan.theory)}
-    links = [
-        (edge, format_edge(name_edge(edge)), titles.get(edge.source, ""), titles.get(edge.target, ""))
-        for edge in plan.theory.edges or ()
-    ]
-    node = next((node for node in list_nodes(plan.theory) if node.key == name), None)
-    if node is not None:
+    name, focus = find_subject(theory, query.get("key", ""), query.get("edge", ""))
+    if name in theory.nodes:
+        node = theory.nodes[name]
+        edges = theory.edges.values()
         return PlanItem(
             name,
             node,
             None,
             "",
             node.assumptions or [],
-            _read_indicators(plan, name),
-            [ItemLink(text, edge, edge.source, source) for edge, text, source, _ in links if edge.target == name],
-            [ItemLink(text, edge, edge.target, target) for edge, text, _, target in links if edge.source == name],
-            [(key, f"{key} {title}") for key, title in titles.items() if key != name] if plan.can_edit else [],
+            _read_indicators(plan, theory, name),
+            [_make_link(theory, edge, edge.source) for edge in edges if edge.target == name],
+            [_make_link(theory, edge, edge.target) for edge in edges if edge.source == name],
+            [(key, f"{key} {one.title}") for key, one in theory.nodes.items() if key != name] if plan.can_edit else [],
             _read_work(plan, name),
             _read_line(plan, name),
             _read_history(plan, name),
             focus,
             CHOICES,
         )
-    for edge, text, source, target in links:
-        if text == name:
-            link = ItemLink(text, edge, edge.target, target)
-            history = _read_history(plan, str(name_edge(edge)))
-            line = _read_line(plan, edge.source)
-            return PlanItem(
-                text, None, link, source, edge.assumptions or [], [], [], [], [], [], line, history, focus, CHOICES
-            )
-    return None
+    if name not in theory.edges:
+        return None
+    edge = theory.edges[name]
+    link, source = _make_link(theory, edge, edge.target), theory.describe(edge.source)
+    line, history = _read_line(plan, edge.source), _read_history(plan, name)
+    return PlanItem(
+        link.name, None, link, source, edge.assumptions or [], [], [], [], [], [], line, history, focus, CHOICES
+    )
 
 
-def find_subject(theory: OpenedPurpose, key: str, edge: str) -> tuple[str, str | None]:
+def find_subject(theory: TheoryItems, key: str, edge: str) -> tuple[str, str | None]:
     """Return the node or link that is meant, and the assumption or indicator on it that is named."""
     if edge or not key:
-        return edge, None
-    for node in list_nodes(theory):
-        if any(one.key == key for one in node.assumptions or ()):
-            return node.key, key
-    for one in theory.edges or ():
-        if any(assumption.key == key for assumption in one.assumptions or ()):
-            return format_edge(name_edge(one)), key
-    for indicator in theory.indicators or ():
-        if indicator.key == key:
-            return indicator.node, key
-    return key, None
+        return theory.find_edge(edge) or edge, None
+    card = theory.find_card(key)
+    return card, None if card == key else key
 
 
-def _read_indicators(plan: PlanVisit, key: str) -> list[ItemIndicator]:
+def _make_link(theory: TheoryItems, edge: PurposeEdgeView, other: str) -> ItemLink:
+    return ItemLink(format_edge(name_edge(edge)), edge, other, theory.describe(other))
+
+
+def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[ItemIndicator]:
     """Return the indicators of a node. What was measured is read only if it has some."""
-    found = [one for one in (plan.theory.indicators if plan.theory else None) or () if one.node == key]
-    if not found:
-        return []
-    measured, index = read_recorded(plan).measurements, TheoryIndex(plan)
+    found = [one for one in theory.indicators.values() if one.node == key]
+    measured = read_recorded(plan).measurements if found else {}
     return [
         ItemIndicator(
             one,
             draw_indicator(one, measured.get(one.key, ())),
-            f"{index.link_view('measures', record=one.key)}#indicator-{one.key}",
+            f"{plan.link_view('measures', record=one.key)}#indicator-{one.key}",
         )
         for one in found
     ]

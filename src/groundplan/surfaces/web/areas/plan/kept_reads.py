@@ -11,8 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
-from groundplan.purpose.open import OpenedPurpose
+from groundplan.kernel.errors import NotFound
 from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_cards, list_links
 
@@ -53,17 +54,21 @@ class KeptReads:
         return value
 
 
-def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> OpenedPurpose:
+def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryItems:
     """Return a version of the plan with everything in it."""
-    named = ("open", *sorted(wanted.items()))
-    opened: OpenedPurpose = _read_kept(visit, today, named, lambda: visit.call("purpose.open", detail="full", **wanted))
-    return opened
+
+    def read() -> TheoryItems:
+        opened = visit.call("purpose.open", detail="full", **wanted)
+        if opened.version is None:  # the only draft was discarded since the versions were listed
+            raise NotFound("theory of change", visit.project.name)
+        return TheoryItems(opened, opened.version)
+
+    return _read_kept(visit, today, ("open", *sorted(wanted.items())), read)
 
 
 def read_once(plan: PlanVisit, name: Hashable, read: Callable[[], T]) -> T:
     """Return what `read` returns for the version of a visit. The caller does not change it."""
-    version = plan.theory.version if plan.theory is not None else None
-    number = version.number if version is not None else None
+    number = plan.items.version.number if plan.items is not None else None
     return _read_kept(plan.visit, plan.today, (name, number, plan.as_of), read)
 
 
@@ -77,9 +82,10 @@ def read_linked_work(plan: PlanVisit) -> Mapping[str, LinkedWork]:
     return read_once(plan, "work", read)
 
 
-def list_items(plan: PlanVisit, theory: OpenedPurpose) -> tuple[list[CanvasCard], list[CanvasLink]]:
+def list_items(plan: PlanVisit, theory: TheoryItems) -> tuple[list[CanvasCard], list[CanvasLink]]:
     """Return all cards and links of the version."""
-    return read_once(plan, "items", lambda: (list_cards(theory, read_linked_work(plan)), list_links(theory)))
+    opened = theory.opened
+    return read_once(plan, "items", lambda: (list_cards(opened, read_linked_work(plan)), list_links(opened)))
 
 
 def _read_kept(visit: Visit, today: str, name: Hashable, read: Callable[[], T]) -> T:

@@ -7,13 +7,12 @@ from typing import Any
 
 from groundplan.purpose.model import Profile
 from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.plan import canvas, theory_list
+from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present, theory_list
+from groundplan.surfaces.web.areas.plan.check_words import PROFILES
 from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
 from groundplan.surfaces.web.areas.plan.item import read_item
 from groundplan.surfaces.web.areas.plan.kept_reads import open_version
-from groundplan.surfaces.web.areas.plan.showing import compare, present
-from groundplan.surfaces.web.areas.plan.upkeep import gates, health, measures, publish
-from groundplan.surfaces.web.areas.plan.upkeep.check_words import PROFILES
+from groundplan.surfaces.web.areas.plan.mends import offer_mend
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 VIEWS: Mapping[str, PlanView] = {
@@ -21,11 +20,11 @@ VIEWS: Mapping[str, PlanView] = {
     for view in (
         canvas.VIEW,
         theory_list.VIEW,
-        gates.VIEW,
-        publish.VIEW,
+        gates.GATES_VIEW,
+        gates.PUBLISH_VIEW,
         measures.VIEW,
         health.VIEW,
-        compare.VIEW,
+        changes.VIEW,
         present.VIEW,
     )
 }
@@ -40,7 +39,7 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
     plan = _open_version(visit)
     item = read_item(plan)
     wanted = visit.query.get("edge") or visit.query.get("key")
-    if wanted and plan.theory is not None and item is None and not plan.problem:
+    if wanted and plan.items is not None and item is None and not plan.problem:
         plan = plan._replace(problem=f"There is no item “{wanted[:NAME_CHARS_MAX]}” in this version.")
     shown = {
         "plan": plan,
@@ -49,8 +48,9 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
         "theory": plan.theory,
         "item": item,
         "profiles": PROFILE_CHOICES,
+        "offer_mend": lambda code, ref: offer_mend(plan, code, ref),
     }
-    return {**shown, **view.read(plan)}
+    return {**shown, **(view.read(plan, plan.items) if plan.items is not None else {})}
 
 
 def _open_version(visit: Visit) -> PlanVisit:

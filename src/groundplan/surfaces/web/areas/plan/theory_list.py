@@ -6,24 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.purpose.model import EdgeType, NodeType
-from groundplan.purpose.open import OpenedPurpose
 from groundplan.surfaces.web.areas.plan.canvas import PART_CHARS_MAX, find_lit, make_address, read_part, read_tools
 from groundplan.surfaces.web.areas.plan.kept_reads import list_items
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.items import list_nodes
 from groundplan.surfaces.web.canvas.shown_part import ALL, WantedPart
 
 
-def read_list(plan: PlanVisit) -> Mapping[str, Any]:
+def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the rows of the list."""
-    if plan.theory is None:
-        return {}
     leads: dict[str, list[Any]] = {}
-    for edge in plan.theory.edges or ():
+    for edge in theory.edges.values():
         leads.setdefault(edge.source, []).append(edge)
-    cards, _ = list_items(plan, plan.theory)
+    cards, _ = list_items(plan, theory)
     wanted = WantedPart(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
-    part = read_part(plan, plan.theory, wanted)
+    part = read_part(plan, theory, wanted)
     lit = find_lit(plan.visit, part.cards, part.links)
     shown = part.cards if lit is None else [card for card in part.cards if card.key in lit]
     return {
@@ -31,16 +28,16 @@ def read_list(plan: PlanVisit) -> Mapping[str, Any]:
         "shown": shown,
         "part": part,
         "leads": leads,
-        "dead_ends": _find_dead_ends(plan.theory),
+        "dead_ends": _find_dead_ends(theory),
         "address_of": make_address(plan.visit),
         **read_tools(plan),
     }
 
 
-def _find_dead_ends(theory: OpenedPurpose) -> set[str]:
+def _find_dead_ends(theory: TheoryItems) -> set[str]:
     """Return the items, other than goals, that lead to nothing."""
-    causes = {edge.source for edge in theory.edges or () if edge.edge_type is not EdgeType.FEEDBACK}
-    return {node.key for node in list_nodes(theory) if node.node_type is not NodeType.GOAL} - causes
+    causes = {edge.source for edge in theory.edges.values() if edge.edge_type is not EdgeType.FEEDBACK}
+    return {node.key for node in theory.nodes.values() if node.node_type is not NodeType.GOAL} - causes
 
 
 VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)

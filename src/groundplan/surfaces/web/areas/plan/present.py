@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to
 from groundplan.purpose.graph.pathways import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType
-from groundplan.purpose.open import IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 PATHWAYS_MAX = 100  # in a large plan their number grows without end
@@ -37,12 +38,12 @@ class Slide(NamedTuple):
         return [*((self.link.assumptions or ()) if self.link is not None else ()), *(self.node.assumptions or ())]
 
 
-def list_pathways(theory: OpenedPurpose) -> PlanPathways:
+def list_pathways(theory: TheoryItems) -> PlanPathways:
     """Return the pathways of a plan, from the nodes that nothing leads to."""
-    nodes = {node.key: node for node in theory.nodes or ()}
+    nodes = theory.nodes
     pairs = [
         (edge.source, edge.target)
-        for edge in theory.edges or ()
+        for edge in theory.edges.values()
         if edge.edge_type is not EdgeType.FEEDBACK and edge.source in nodes and edge.target in nodes
     ]
     graph = build_graph(nodes, pairs)
@@ -59,13 +60,10 @@ def list_pathways(theory: OpenedPurpose) -> PlanPathways:
     return PlanPathways(ways, False)
 
 
-def read_present(plan: PlanVisit) -> Mapping[str, Any]:
+def read_present(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the slide in the address: the start, or a step of a pathway."""
-    theory, visit = plan.theory, plan.visit
-    if theory is None:
-        return {}
+    visit, nodes = plan.visit, theory.nodes
     found = list_pathways(theory)
-    nodes = {node.key: node for node in theory.nodes or ()}
     path = _read_number(visit, "path", len(found.ways))
     step = max(_read_number(visit, "step", len(found.ways[path - 1])), 1) if path else 0
     return {
@@ -74,17 +72,17 @@ def read_present(plan: PlanVisit) -> Mapping[str, Any]:
         "pathways": found.ways,
         "pathways_cut": found.is_cut,
         "path": path,
-        "slide": _build_slide(theory, nodes, found.ways[path - 1], step) if path else None,
+        "slide": _build_slide(theory, found.ways[path - 1], step) if path else None,
         "before": _find_before(visit, found.ways, path, step),
         "after": _find_after(visit, found.ways, path, step),
     }
 
 
-def _build_slide(theory: OpenedPurpose, nodes: Mapping[str, PurposeNodeView], way: list[str], step: int) -> Slide:
+def _build_slide(theory: TheoryItems, way: list[str], step: int) -> Slide:
     key = way[step - 1]
-    links = [edge for edge in theory.edges or () if step > 1 and (edge.source, edge.target) == (way[step - 2], key)]
-    indicators = [one for one in theory.indicators or () if one.node == key]
-    return Slide([nodes[one] for one in way], step, nodes[key], links[0] if links else None, indicators)
+    links = [edge for edge in theory.edges.values() if step > 1 and (edge.source, edge.target) == (way[step - 2], key)]
+    indicators = [one for one in theory.indicators.values() if one.node == key]
+    return Slide([theory.nodes[one] for one in way], step, theory.nodes[key], links[0] if links else None, indicators)
 
 
 def _find_before(visit: Visit, ways: list[list[str]], path: int, step: int) -> str | None:

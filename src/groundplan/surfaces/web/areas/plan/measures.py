@@ -12,8 +12,8 @@ from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
 from groundplan.purpose.observing.observations import MeasurementView, ReviewView
 from groundplan.purpose.open import IndicatorView
 from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
-from groundplan.surfaces.web.areas.plan.upkeep.line_chart import LineChart, Measured, build_chart, format_number
-from groundplan.surfaces.web.areas.plan.upkeep.theory_index import PlacedAssumption, TheoryIndex
+from groundplan.surfaces.web.areas.plan.line_chart import LineChart, Measured, build_chart, format_number
+from groundplan.surfaces.web.areas.plan.theory import PlacedAssumption, TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.work_task import host_of
 
@@ -53,14 +53,11 @@ class Recorded(NamedTuple):
     reviews: Mapping[str, list[ReviewView]]
 
 
-def read_measures(plan: PlanVisit) -> Mapping[str, Any]:
+def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the indicators and assumptions of the version, with what was recorded about them."""
-    if plan.theory is None:
-        return {}
-    index = TheoryIndex(plan)
     recorded = read_recorded(plan)
-    cards = [_make_card(plan, index, one, recorded) for one in index.indicators.values()]
-    rows = [_make_row(plan, index, key, recorded) for key in index.assumptions]
+    cards = [_make_card(plan, theory, one, recorded) for one in theory.indicators.values()]
+    rows = [_make_row(plan, theory, key, recorded) for key in theory.assumptions]
     rows.sort(key=lambda row: (not row.is_due, row.placed.one.review_by or "9999"))
     page = _read_page_number(plan.visit.query.get("page", ""))
     return {
@@ -74,7 +71,6 @@ def read_measures(plan: PlanVisit) -> Mapping[str, Any]:
         "statuses": STATUSES,
         "format_number": format_number,
         "host_of": host_of,
-        "index": index,
     }
 
 
@@ -106,12 +102,12 @@ def list_questions(plan: PlanVisit) -> list[InboxEntry]:
     return [build_entry(plan.visit, item) for item in items if item.kind is InboxKind.REQUEST]
 
 
-def _make_card(plan: PlanVisit, index: TheoryIndex, one: IndicatorView, recorded: Recorded) -> IndicatorCard:
+def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Recorded) -> IndicatorCard:
     found = sorted(recorded.measurements.get(one.key, ()), key=lambda measured: measured.as_of)
     return IndicatorCard(
         one,
-        index.describe(one.node),
-        index.link(one.key),
+        theory.describe(one.node),
+        plan.link(one.key),
         draw_indicator(one, found),
         found[::-1][:SHOWN_MAX],
         _describe_progress(one, found[-1].value if found else None),
@@ -134,15 +130,15 @@ def _describe_progress(one: IndicatorView, latest: float | None) -> str:
     )
 
 
-def _make_row(plan: PlanVisit, index: TheoryIndex, key: str, recorded: Recorded) -> ReviewedAssumption:
-    placed = index.assumptions[key]
+def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Recorded) -> ReviewedAssumption:
+    placed = theory.assumptions[key]
     reviews = recorded.reviews.get(key)
     due = placed.one.review_by or ""
     return ReviewedAssumption(
         key,
         placed,
-        index.describe(placed.on),
-        index.link(key),
+        theory.describe(placed.on),
+        plan.link(key),
         reviews[-1] if reviews else None,
         bool(due) and due < (plan.as_of or plan.today) and not _is_reviewed_since(reviews, due),
         plan.visit.query.get("review") == key,

@@ -1,0 +1,140 @@
+"""The gates: what keeps a version from being published, where it is, and the edit that mends it; and publishing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from groundplan.kernel.access import Permission, allows
+from groundplan.policies import Policies
+from groundplan.purpose.gates.profiles import is_waivable, list_required_gates
+from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.model import NodeType, VersionStatus
+from groundplan.surfaces.web.areas.plan.changes import compare_versions, group_changes
+from groundplan.surfaces.web.areas.plan.check_words import CHECKS, GATES, PROFILES
+from groundplan.surfaces.web.areas.plan.mends import MENDING
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
+from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+
+PLACES_MAX = 8  # of one check; the address of the check shows more
+PLACES_OF_ONE_MAX = 100
+WAIVED_REFS_MAX = 100  # as many as a waiver takes
+MENDED_IN_FACTS = ("GA_CONTEXT", "GB_FACTS")
+
+# What a refusal of the form means for a person who reads the summary.
+SENTENCES = {
+    "stale_rev": "Not published: the draft was changed after you read this summary. This is the new one. Read it, "
+    "then publish.",
+    "gate_failed": "Not published: a gate does not pass any more. What blocks is listed below.",
+    "nothing_changed": "Not published: the draft has the same content and the same facts as the last version.",
+}
+DISCARD_SENTENCES = {
+    "stale_rev": "Not discarded: the draft was changed after you opened this page. Look at it again first.",
+}
+
+
+class Gate(NamedTuple):
+    """A gate, and whether publishing needs it."""
+
+    result: GateResult
+    is_required: bool
+
+    @property
+    def findings(self) -> list[Check]:
+        """The checks that failed or are waived: what blocks first, then warnings, then what is waived."""
+        found = [check for check in self.result.checks if check.result in ("failed", "waived")]
+        return sorted(found, key=lambda check: (check.result == "waived", not check.is_blocking))
+
+    @property
+    def blocking(self) -> list[Check]:
+        """The findings that keep the version from being published."""
+        return [check for check in self.findings if self.is_required and check.is_blocking]
+
+
+def read_gates(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
+    """Return both gates with their findings, the profile, and the checklist."""
+    asked = plan.visit.query.get("check")
+    return {
+        **_check_gates(plan),
+        "places_max": lambda check: PLACES_OF_ONE_MAX if asked == check.code else PLACES_MAX,
+        "places_of": lambda check: list_places(theory, check),
+        "waived_refs_max": WAIVED_REFS_MAX,
+        "in_facts": MENDED_IN_FACTS,
+        "is_waivable": is_waivable,
+        "profile_words": PROFILES,
+        "compliance": None if plan.as_of else _read_compliance(plan),
+        "may_waive": plan.can_record and plan.visit.may(Permission.PURPOSE_WAIVE),
+    }
+
+
+def _check_gates(plan: PlanVisit) -> dict[str, Any]:
+    """Return the gates of the version that is shown, with the words of their checks."""
+    policies = plan.visit.call("work.open").policies or Policies()
+    required = list_required_gates(policies)
+    gates = [Gate(plan.call("purpose.check", gate=gate), gate in required) for gate in ("A", "B")]
+    return {
+        "gates": gates,
+        "blocking": [check for gate in gates for check in gate.blocking],
+        "gate_words": GATES,
+        "check_words": CHECKS,
+        "policies": policies,
+    }
+
+
+def list_places(theory: TheoryItems, check: Check) -> Sequence[str]:
+    """Return the refs of a check; where it misses something, the types of what is missing, or an empty ref."""
+    if check.refs or check.result != "failed":
+        return check.refs
+    if check.code == "GA_MIN_TYPES":
+        return [one for one in (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT) if not theory.list_nodes(one)]
+    return [""] if check.code in ("GA_GOAL_COUNT", "GB_INDICATORS") else []
+
+
+def _read_compliance(plan: PlanVisit) -> Any:
+    """Return the checklist for what comes next: publishing the draft, or beginning one."""
+    operation = {"kind": "publish" if plan.has_draft else "create_draft"}
+    return plan.visit.call("purpose.compliance", gate="compliance", operation=operation)
+
+
+def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
+    """Return the summary of the draft, or what can be done with a published version."""
+    visit, refusal = plan.visit, plan.visit.refusal
+    draft = next((one for one in plan.versions if one.status is VersionStatus.DRAFT), None)
+    shown = {
+        "draft": draft,
+        "sentences": SENTENCES,
+        "discard_sentences": DISCARD_SENTENCES,
+        "may_start": draft is None and plan.may_write,
+        # A form was refused because the draft was published or discarded meanwhile.
+        "refused_elsewhere": refusal is not None and refusal.form in ("publish", "discard") and draft is None,
+    }
+    if not plan.is_draft or plan.as_of:
+        return shown
+    base = next((one for one in reversed(plan.versions) if one.status is VersionStatus.PUBLISHED), None)
+    changes = compare_versions(plan, base, theory).changes if base is not None else ()
+    checked = _check_gates(plan)
+    return {
+        **shown,
+        **checked,
+        "base": base,
+        "changes": group_changes(changes),
+        "change_count": len(changes),
+        "may_publish": _may_publish(plan, checked["policies"]),
+        "may_discard": visit.may(Permission.PURPOSE_DISCARD),
+        "is_passing": all(gate.result.passed for gate in checked["gates"] if gate.is_required),
+    }
+
+
+def _may_publish(plan: PlanVisit, policies: Policies) -> bool:
+    """Return whether the actor may publish: owners, and editors if the policy of the project says so."""
+    project = plan.visit.project
+    stored = msgspec.json.encode(policies).decode()
+    return project.archived_at is None and allows(project.role, Permission.PURPOSE_PUBLISH, stored)
+
+
+GATES_VIEW = PlanView("gates", "Gates", "2", "plan_gates.html", read_gates, MENDING)
+PUBLISH_VIEW = PlanView(
+    "publish", "Publish", "3", "plan_publish.html", read_publish, frozenset({"purpose.publish", "purpose.discard"})
+)

@@ -1,0 +1,147 @@
+"""Health: how well the theory is kept, what each figure means, and what to do about those that are not good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from groundplan.purpose.model import AssumptionStatus, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
+from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+
+PLACES_MAX = 5
+EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)
+
+
+class FigureWords(NamedTuple):
+    """What a figure is called, its unit, what it means, and what to do when it is not good."""
+
+    title: str
+    unit: str
+    meaning: str
+    advice: str
+
+
+FIGURES = {
+    "toc_completeness": FigureWords(
+        "Complete items",
+        "%",
+        "Items with a title, a description and an owner; outcomes and goals also with an indicator.",
+        "Complete these items.",
+    ),
+    "indicator_coverage": FigureWords(
+        "Measured outcomes", "%", "Outcomes with an indicator.", "Add an indicator to these outcomes."
+    ),
+    "data_freshness_days": FigureWords(
+        "Days since the last measurement", "", "How old the newest number is.", "Record what was measured since."
+    ),
+    "assumptions_documented": FigureWords(
+        "Items with assumptions",
+        "%",
+        "Items with at least one written assumption.",
+        "Say what must hold for these items.",
+    ),
+    "mechanism_coverage": FigureWords(
+        "Explained links", "%", "Links that say how the one brings about the other.", "Explain these links."
+    ),
+    "open_high_risk": FigureWords(
+        "High risks that do not hold yet",
+        "",
+        "Assumptions of high risk whose latest review does not say that they hold.",
+        "Review these assumptions.",
+    ),
+    "stale_assumptions": FigureWords(
+        "Overdue reviews",
+        "",
+        "Assumptions whose review day has passed.",
+        "Review them, then give each a new day in the draft.",
+    ),
+    "required_facts_unset": FigureWords(
+        "Required facts without a value", "", "Facts that the plan needs and that have no value.", "Set the facts."
+    ),
+    "work_alignment": FigureWords(
+        "Work that serves a goal",
+        "%",
+        "Open tasks that trace to a goal of the published version.",
+        "Link tasks to what they serve, or drop them.",
+    ),
+}
+REVIEWED = ("open_high_risk", "stale_assumptions")  # a review is what they need
+WORST_FIRST = ("red", "amber", "green", None)
+BANDS = {"green": "good", "amber": "needs care", "red": "needs action"}
+# Where a figure is mended that has no places: a view of the plan or another area, and its words.
+ELSEWHERE = {
+    "data_freshness_days": ("", "Record a measurement"),
+    "required_facts_unset": ("facts", "Open the facts"),
+    "work_alignment": ("work", "Open the tasks"),
+}
+
+
+def read_health(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
+    """Return the figures, and the weak spots of the structure."""
+    health, analysis = plan.call("purpose.health", gate="health"), plan.call("purpose.analysis", gate="analysis")
+    bands = structs.asdict(health.bands)
+    today = plan.as_of or plan.today
+    return {
+        "health": health,
+        "analysis": analysis,
+        "figures": sorted(FIGURES, key=lambda name: WORST_FIRST.index(bands[name])),
+        "figure_words": FIGURES,
+        "counts": Counter(bands.values()),
+        "bands": BANDS,
+        "reviewed": REVIEWED,
+        "elsewhere": ELSEWHERE,
+        "places_max": PLACES_MAX,
+        "places_of": lambda name: FINDERS[name](theory, today) if name in FINDERS else [],
+        "stray": [key for key in analysis.orphans if key not in analysis.dead_ends],
+        "name_link": lambda link: str(EdgeName(link.source, link.target, link.edge_type)),
+    }
+
+
+def _find_incomplete(theory: TheoryItems, _today: str) -> list[str]:
+    measured = {one.node for one in theory.indicators.values()}
+    return [
+        key
+        for key, node in theory.nodes.items()
+        if not all((text or "").strip() for text in (node.title, node.description, node.owner))
+        or (node.node_type in EFFECTS and key not in measured)
+    ]
+
+
+def _find_unmeasured(theory: TheoryItems, _today: str) -> list[str]:
+    measured = {one.node for one in theory.indicators.values()}
+    return [node.key for node in theory.list_nodes(NodeType.OUTCOME) if node.key not in measured]
+
+
+def _find_without_assumption(theory: TheoryItems, _today: str) -> list[str]:
+    on = [placed.on for placed in theory.assumptions.values()]
+    covered = {theory.edges[one].target if one in theory.edges else one for one in on}
+    return [key for key in theory.nodes if key not in covered]
+
+
+def _find_unexplained(theory: TheoryItems, _today: str) -> list[str]:
+    causal = (one for one in theory.edges.items() if one[1].edge_type is not EdgeType.FEEDBACK)
+    return [name for name, edge in causal if not (edge.mechanism or "").strip()]
+
+
+def _find_open_risks(theory: TheoryItems, _today: str) -> list[str]:
+    risks = (one for one in theory.assumptions.items() if one[1].one.risk_level is RiskLevel.HIGH)
+    return [key for key, placed in risks if placed.one.status is not AssumptionStatus.HOLDING]
+
+
+def _find_stale(theory: TheoryItems, today: str) -> list[str]:
+    return [key for key, placed in theory.assumptions.items() if (placed.one.review_by or today) < today]
+
+
+FINDERS: Mapping[str, Callable[[TheoryItems, str], list[str]]] = {
+    "toc_completeness": _find_incomplete,
+    "indicator_coverage": _find_unmeasured,
+    "assumptions_documented": _find_without_assumption,
+    "mechanism_coverage": _find_unexplained,
+    "open_high_risk": _find_open_risks,
+    "stale_assumptions": _find_stale,
+}
+VIEW = PlanView("health", "Health", "5", "plan_health.html", read_health)

@@ -1,1 +1,0 @@
-"""Views that show the plan to others: two versions compared, and one pathway at a time."""

@@ -1,0 +1,80 @@
+"""A version of the plan by the refs that checks, comparisons and addresses use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from groundplan.purpose.model import EdgeType
+from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.version import Version
+from groundplan.surfaces.web.canvas.items import format_edge, name_edge
+
+
+class PlacedAssumption(NamedTuple):
+    """An assumption, and what it is about."""
+
+    one: AssumptionView
+    on: str  # the key of a node, or the name of an edge
+
+
+class TheoryItems:
+    """The items of an opened version: nodes, assumptions and indicators by key, edges by name (`AC1->OP2`)."""
+
+    def __init__(self, opened: OpenedPurpose, version: Version) -> None:
+        self.opened = opened
+        self.version = version
+        self.nodes: dict[str, PurposeNodeView] = {one.key: one for one in opened.nodes or ()}
+        self.edges: dict[str, PurposeEdgeView] = {str(name_edge(one)): one for one in opened.edges or ()}
+        self.indicators: dict[str, IndicatorView] = {one.key: one for one in opened.indicators or ()}
+        holders: list[tuple[str, PurposeNodeView | PurposeEdgeView]] = [*self.nodes.items(), *self.edges.items()]
+        self.assumptions: dict[str, PlacedAssumption] = {
+            one.key: PlacedAssumption(one, on) for on, holder in holders for one in holder.assumptions or ()
+        }
+
+    def __contains__(self, ref: str) -> bool:
+        """Return whether the version has an item."""
+        return any(ref in items for items in (self.nodes, self.edges, self.assumptions, self.indicators))
+
+    def find(self, ref: str) -> Any:
+        """Return a node, an edge, an assumption or an indicator; None if the version does not have it."""
+        if ref in self.assumptions:
+            return self.assumptions[ref].one
+        return self.nodes.get(ref) or self.edges.get(ref) or self.indicators.get(ref)
+
+    def describe(self, ref: str) -> str:
+        """Return what people call an item: its title, its text, or both ends of a link."""
+        if ref in self.nodes:
+            return self.nodes[ref].title
+        if ref in self.edges:
+            ends = (self.edges[ref].source, self.edges[ref].target)
+            return " → ".join(self.nodes[end].title if end in self.nodes else end for end in ends)
+        if ref in self.assumptions:
+            return self.assumptions[ref].one.assumption_text
+        return self.indicators[ref].name if ref in self.indicators else ref
+
+    def find_card(self, ref: str) -> str:
+        """Return the node or the link that shows an item: of an assumption and an indicator what it is about."""
+        if ref in self.assumptions:
+            return self.assumptions[ref].on
+        return self.indicators[ref].node if ref in self.indicators else ref
+
+    def find_edge(self, address: str) -> str | None:
+        """Return the name of the edge that an address calls `AC1-OP2`."""
+        return next((name for name, edge in self.edges.items() if format_edge(name_edge(edge)) == address), None)
+
+    def name_subject(self, ref: str) -> tuple[str, dict[str, str]]:
+        """Return what kind of item a ref names, and the arguments by which an edit names it; none for no item."""
+        for kind, items in (("node", self.nodes), ("assumption", self.assumptions), ("indicator", self.indicators)):
+            if ref in items:
+                return kind, {kind: ref}
+        if ref not in self.edges:
+            return "", {}
+        edge = self.edges[ref]
+        ends = {"source": edge.source, "target": edge.target}
+        usual = edge.edge_type in (EdgeType.CONTRIBUTES_TO, None)
+        return "edge", ends if usual else {**ends, "edge_type": str(edge.edge_type)}
+
+    def list_nodes(self, *types: str) -> Sequence[PurposeNodeView]:
+        """Return the nodes of some types."""
+        return [node for node in self.nodes.values() if node.node_type in types]

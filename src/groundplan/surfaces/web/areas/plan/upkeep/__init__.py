@@ -1,1 +1,0 @@
-"""Get a theory through its gates, publish it, and keep it true: findings, measurements, reviews, health."""
