@@ -33,7 +33,7 @@ OPTIONS = {
 }
 
 
-def declare(
+def declare_tool(
     handler: Callable[[Transaction, Any], Any],
     name: str,
     summary: str,
@@ -49,8 +49,7 @@ def declare(
     **more: Any,
 ) -> Operation[Any, Any]:
     """Return an operation whose types are those of its handler, and whose command has the words of its name."""
-    types = get_type_hints(handler)
-    fields = types["request"].__struct_fields__
+    fields = get_type_hints(handler)["request"].__struct_fields__
     words = tuple(word.replace("_", "-") for word in name.split("."))
     names = {name: OPTIONS[name] for name in fields if name in OPTIONS} | dict(options or {})
     return declare(
@@ -75,7 +74,7 @@ def declare_verb(
     options: Mapping[str, str] | None = None,
 ) -> Operation[Any, Any]:
     """Return the operation of a verb on one task or feature: its tool, its commands and its route have its name."""
-    verb, types = handler.__name__, get_type_hints(handler)
+    verb = handler.__name__
     commands = [
         Command((kind, verb), arguments=("id",), names=dict(options or {}), fixed={"container_type": kind})
         for kind in ("task", "feature")

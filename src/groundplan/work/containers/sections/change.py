@@ -17,7 +17,7 @@ from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.containers.operations import declare
+from groundplan.work.containers.operations import declare_tool
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version, parse_tags
 from groundplan.work.containers.sections.section import (
     Content,
@@ -378,14 +378,14 @@ OF_CONTAINER = "/projects/{project}/work/{entityType}s/{entityId}/sections"
 ONE = "/projects/{project}/work/sections/{sectionId}"
 
 _of_container = partial(
-    declare,
+    declare_tool,
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool="manage_sections",
 )
 _of_section = partial(
-    declare,
+    declare_tool,
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_section_project(tx, parse_id(request.section_id)),
@@ -454,7 +454,7 @@ DELETE = _of_section(
     selector="delete",
     http=Route("DELETE", ONE),
 )
-BULK_DELETE = declare(
+BULK_DELETE = declare_tool(
     bulk_delete,
     "section.bulk_delete",
     "Delete several sections, all or none.",

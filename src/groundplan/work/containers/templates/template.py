@@ -20,7 +20,7 @@ from groundplan.kernel.operations.registry import Effect, Route
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.operations import declare
+from groundplan.work.containers.operations import declare_tool
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.sections.section import (
     Content,
@@ -637,8 +637,8 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
 
 # --- Operations ---
 
-_read = partial(declare, permission=Permission.TEMPLATE_READ, effect=Effect.READ, tool="query_templates")
-_write = partial(declare, permission=Permission.TEMPLATE_WRITE, effect=Effect.WRITE, tool="manage_template")
+_read = partial(declare_tool, permission=Permission.TEMPLATE_READ, effect=Effect.READ, tool="query_templates")
+_write = partial(declare_tool, permission=Permission.TEMPLATE_WRITE, effect=Effect.WRITE, tool="manage_template")
 
 GET = _read(
     get,
@@ -710,7 +710,7 @@ ADD_SECTION = _write(
     texts=("content_sample",),
     http=Route("POST", "/templates/{id}/sections", location="/templates/{id}"),
 )
-APPLY = declare(
+APPLY = declare_tool(
     apply,
     "template.apply",
     "Append a template's sections to a container.",
